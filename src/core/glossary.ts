@@ -1,0 +1,60 @@
+// The words of the product, and the few shapes that every layer shares.
+//
+// service    the remote fleet API             ERP        where route plans come from
+// warehouse  the SQL database that BI reads   job        one file in jobs/, named as the file
+// run        one execution of a job           tick       the planned instant of a run
+// slice      the smallest unit of pull work   record     a thing as the service sends it
+// row        a thing as a table holds it      outbox     things to push, each entry with its state
+// coverage   what has been read, and until    quarantine records that did not fit, kept whole
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/** How a run ended; `partial` means that some of it failed or was quarantined and the rest is safe. */
+export type RunStatus = 'ok' | 'partial' | 'failed';
+
+/** What a run counted. records = inserted + updated + unchanged + quarantined. */
+export interface RunCounts {
+  slices: number;
+  requests: number;
+  retries: number;
+  records: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  quarantined: number;
+  sent: number;
+  confirmed: number;
+  rejected: number;
+  unknown: number;
+}
+
+export interface RunSummary extends RunCounts {
+  job: string;
+  run_id: string;
+  status: RunStatus;
+  started_at: string;
+  finished_at: string;
+  error: RunError | null;
+}
+
+export interface RunError {
+  code: string;
+  message: string;
+  hint: string | null;
+}
+
+export const noCounts = (): RunCounts => ({
+  slices: 0,
+  requests: 0,
+  retries: 0,
+  records: 0,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  quarantined: 0,
+  sent: 0,
+  confirmed: 0,
+  rejected: 0,
+  unknown: 0,
+});

@@ -1,0 +1,80 @@
+// One limiter for all calls to the service: so many at once, so many a minute, and a pause that holds all of
+// them back. No sliding minute ever sees more than `perMinute` starts.
+import PQueue from 'p-queue';
+import type { Clock } from './clock.ts';
+
+export interface LimiterOptions {
+  /** Calls in flight at once. */
+  concurrency: number;
+  /** Starts in any sliding minute. */
+  perMinute: number;
+  clock: Clock;
+}
+
+export interface Limiter {
+  /** Runs `call` when there is room; higher `priority` goes first. */
+  run<T>(call: () => Promise<T>, options?: { signal?: AbortSignal; priority?: number }): Promise<T>;
+  /** Nothing starts for `ms` from now; a longer pause that is under way stays. */
+  pause(ms: number): void;
+  /** When the pause ends, in ms since the epoch; in the past when there is none. */
+  pausedUntil(): number;
+  /** Takes new settings over; calls in flight go on. */
+  configure(settings: Pick<LimiterOptions, 'concurrency' | 'perMinute'>): void;
+}
+
+const MINUTE_MS = 60_000;
+
+interface Pace {
+  /** Starts that may follow one another at once. */
+  burst: number;
+  /** Time that each start takes out of the pace. */
+  spacingMs: number;
+}
+
+/** Burst plus a minute's steady starts together never exceed `perMinute`. */
+export function paceOf(concurrency: number, perMinute: number): Pace {
+  const burst = Math.max(1, Math.min(concurrency, Math.floor(perMinute / 20)));
+  const steady = Math.max(1, perMinute - burst);
+  return { burst, spacingMs: MINUTE_MS / steady };
+}
+
+export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {
+  const queue = new PQueue({ concurrency });
+  let pace = paceOf(concurrency, perMinute);
+  /** When a start would find the pace fully rested (the "theoretical arrival time" of GCRA). */
+  let restedAt = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  async function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const now = clock.now();
+      const turnAt = Math.max(pausedUntilMs, restedAt - (pace.burst - 1) * pace.spacingMs);
+      if (turnAt <= now) {
+        restedAt = Math.max(restedAt, now) + pace.spacingMs;
+        return;
+      }
+      // Looked at again after the wait: a pause may have been added meanwhile.
+      await clock.sleep(Math.ceil(turnAt - now), signal);
+    }
+  }
+
+  return {
+    run: (call, { signal, priority = 0 } = {}) =>
+      queue.add(
+        async () => {
+          await waitForTurn(signal);
+          return call();
+        },
+        { signal, priority },
+      ),
+    pause: (ms) => {
+      pausedUntilMs = Math.max(pausedUntilMs, clock.now() + ms);
+    },
+    pausedUntil: () => pausedUntilMs,
+    configure(settings) {
+      queue.concurrency = settings.concurrency;
+      pace = paceOf(settings.concurrency, settings.perMinute);
+    },
+  };
+}

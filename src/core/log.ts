@@ -1,0 +1,62 @@
+// The log: pino, JSON lines on stderr, one line an event, fields not prose. Redacted twice: by path while
+// pino builds the line, by value on the finished line.
+import { type Logger, pino } from 'pino';
+import { RoadbookError } from './errors.ts';
+import { REDACTED, type Redactor } from './redaction.ts';
+
+export type Log = Logger;
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const SECRET_FIELDS = [
+  'password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'authorization',
+  'webhook',
+  'connection',
+  'cpf',
+  'rg',
+  'cnh_number',
+  'document_number',
+];
+
+export interface LogOptions {
+  level: LogLevel;
+  redactor: Redactor;
+  /** Where lines go; stderr unless told. */
+  write?: (line: string) => void;
+}
+
+export function createLog({ level, redactor, write }: LogOptions): Log {
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+        censor: REDACTED,
+      },
+      hooks: { streamWrite: (line) => redactor.redact(line) },
+    },
+    write === undefined ? pino.destination({ dest: 2, sync: true }) : { write },
+  );
+}
+
+/**
+ * An error for the log. A driver's own message may hold bound values, so only our errors' texts are kept; an
+ * error that was not foreseen is told by the places it went through.
+ */
+function describeError(error: Error): Record<string, unknown> {
+  const { code, hint } = error as { code?: string; hint?: string };
+  const foreseen = error instanceof RoadbookError && code !== 'unexpected';
+  if (foreseen) return { type: error.name, code, message: error.message, hint };
+  const origin = error.cause instanceof Error ? error.cause : error;
+  const frames = (origin.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return { type: origin.name, code, stack: frames.slice(0, 12).join('\n') };
+}

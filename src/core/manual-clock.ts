@@ -1,0 +1,65 @@
+// A clock that stands still until it is moved. Sleepers wake in the order of their instants, and what they
+// do next is let run before the clock moves on, so that a sleep inside a sleep is met in the same advance.
+import type { Clock } from './clock.ts';
+
+export interface ManualClock extends Clock {
+  /** Moves time forward by `ms`, waking whoever sleeps until then. */
+  advance(ms: number): Promise<void>;
+  /** How many sleepers wait now. */
+  sleepers(): number;
+}
+
+interface Sleeper {
+  at: number;
+  wake: () => void;
+}
+
+export function createManualClock(startAt: number): ManualClock {
+  let nowMs = startAt;
+  const waiting = new Set<Sleeper>();
+
+  const nextUntil = (end: number): Sleeper | undefined => {
+    let next: Sleeper | undefined;
+    for (const sleeper of waiting) {
+      if (sleeper.at <= end && (next === undefined || sleeper.at < next.at)) next = sleeper;
+    }
+    return next;
+  };
+
+  return {
+    now: () => nowMs,
+    sleepers: () => waiting.size,
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const onAbort = () => {
+          waiting.delete(sleeper);
+          reject(signal?.reason);
+        };
+        const sleeper: Sleeper = {
+          at: nowMs + Math.max(0, ms),
+          wake: () => {
+            signal?.removeEventListener('abort', onAbort);
+            resolve();
+          },
+        };
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiting.add(sleeper);
+      });
+    },
+    async advance(ms) {
+      const end = nowMs + ms;
+      await settle();
+      for (let next = nextUntil(end); next !== undefined; next = nextUntil(end)) {
+        nowMs = Math.max(nowMs, next.at);
+        waiting.delete(next);
+        next.wake();
+        await settle();
+      }
+      nowMs = end;
+    },
+  };
+}
+
+/** Lets every promise that can go on without time or I/O do so. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,52 @@
+// Takes secrets and people's tax numbers out of any text that leaves the process: known values, anything
+// shaped like a JWT, anything that is a CPF by its check digits. The last gate before logs, errors, output
+// and control tables, whatever path the value came by.
+
+export interface Redactor {
+  /** Makes `secret` (and its JSON- and URL-escaped forms) known; short ones would blot out common words. */
+  add(secret: string | undefined): void;
+  redact(text: string): string;
+}
+
+export const REDACTED = '[redacted]';
+
+/** A secret shorter than this is redacted by its path only. */
+const SHORTEST_KNOWN_SECRET = 6;
+
+const JWT = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
+/** Not a part of a longer number, nor the decimals of one. */
+const CPF_SHAPE = /(?<!\d|\d\.)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11})(?!\d)/g;
+
+export function createRedactor(): Redactor {
+  const forms = new Set<string>();
+  let longestFirst: string[] = [];
+  return {
+    add(secret) {
+      if (secret === undefined || secret.length < SHORTEST_KNOWN_SECRET) return;
+      forms.add(secret);
+      forms.add(JSON.stringify(secret).slice(1, -1));
+      forms.add(encodeURIComponent(secret.toWellFormed()));
+      longestFirst = [...forms].sort((a, b) => b.length - a.length);
+    },
+    redact(text) {
+      let clean = text;
+      for (const form of longestFirst) {
+        if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
+      }
+      return clean.replace(JWT, REDACTED).replace(CPF_SHAPE, (found) => (isCpf(found) ? REDACTED : found));
+    },
+  };
+}
+
+/** True where the check digits of a personal tax number are right; dots and dash are optional. */
+export function isCpf(text: string): boolean {
+  const digits = text.replace(/\D/g, '');
+  if (digits.length !== 11 || /^(\d)\1+$/.test(digits)) return false;
+  return checkDigit(digits, 9) === Number(digits[9]) && checkDigit(digits, 10) === Number(digits[10]);
+}
+
+function checkDigit(digits: string, length: number): number {
+  let sum = 0;
+  for (let i = 0; i < length; i++) sum += Number(digits[i]) * (length + 1 - i);
+  return ((sum * 10) % 11) % 10;
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLimiter, paceOf } from '../../src/core/limiter.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+
+function limited(concurrency: number, perMinute: number) {
+  const clock = createManualClock(1_000_000);
+  const limiter = createLimiter({ concurrency, perMinute, clock });
+  const starts: number[] = [];
+  const call = () =>
+    limiter.run(async () => {
+      starts.push(clock.now() - 1_000_000);
+    });
+  return { clock, limiter, starts, call };
+}
+
+describe('the limiter', () => {
+  it('never lets a sliding minute see more starts than allowed, and uses most of them', async () => {
+    const { clock, starts, call } = limited(4, 300);
+    const calls = Array.from({ length: 900 }, call);
+    await clock.advance(60_000 * 5);
+    await Promise.all(calls);
+    for (const [index, start] of starts.entries()) {
+      const inMinute = starts.filter((other, at) => at >= index && other < start + 60_000).length;
+      expect(inMinute).toBeLessThanOrEqual(300);
+    }
+    expect(starts.filter((start) => start < 60_000).length).toBeGreaterThanOrEqual(270);
+  });
+
+  it('keeps burst and steady pace within the rate for any setting', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 2, max: 10_000 }),
+        (concurrency, perMinute) => {
+          const { burst, spacingMs } = paceOf(concurrency, perMinute);
+          expect(burst + Math.floor(60_000 / spacingMs + 1e-9)).toBeLessThanOrEqual(perMinute);
+        },
+      ),
+    );
+  });
+
+  it('holds every call back while paused, and the longest pause counts', async () => {
+    const { clock, limiter, starts, call } = limited(4, 600);
+    limiter.pause(30_000);
+    limiter.pause(5_000);
+    const calls = [call(), call(), call()];
+    await clock.advance(29_999);
+    expect(starts).toEqual([]);
+    await clock.advance(1_000);
+    await Promise.all(calls);
+    expect(starts).toHaveLength(3);
+  });
+
+  it('holds back a call that was already waiting for its turn when the pause came', async () => {
+    const { clock, limiter, starts, call } = limited(1, 60);
+    const calls = [call(), call()];
+    await clock.advance(100);
+    limiter.pause(60_000);
+    await clock.advance(59_000);
+    expect(starts).toEqual([0]);
+    await clock.advance(2_000);
+    await Promise.all(calls);
+    expect(starts).toHaveLength(2);
+  });
+
+  it('runs no more than `concurrency` calls at once', async () => {
+    const clock = createManualClock(0);
+    const limiter = createLimiter({ concurrency: 3, perMinute: 6_000, clock });
+    let running = 0;
+    let most = 0;
+    const calls = Array.from({ length: 20 }, () =>
+      limiter.run(async () => {
+        most = Math.max(most, ++running);
+        await clock.sleep(10);
+        running--;
+      }),
+    );
+    await clock.advance(10_000);
+    await Promise.all(calls);
+    expect(most).toBe(3);
+  });
+
+  it('lets a waiting call go when its signal aborts', async () => {
+    const { clock, limiter } = limited(1, 60);
+    limiter.pause(60_000);
+    const stop = new AbortController();
+    const call = limiter.run(async () => 'done', { signal: stop.signal });
+    call.catch(() => undefined);
+    await clock.advance(10);
+    stop.abort(new Error('stopping'));
+    await expect(call).rejects.toThrow('stopping');
+  });
+});

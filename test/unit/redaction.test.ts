@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor, isCpf } from '../../src/core/redaction.ts';
+
+const PASSWORD = 'canary "pass\\word" ção';
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
+const CPF = '52998224725';
+
+describe('redaction', () => {
+  it('takes known secrets out, plain, JSON-escaped and URL-escaped', () => {
+    const redactor = createRedactor();
+    redactor.add(PASSWORD);
+    for (const text of [PASSWORD, JSON.stringify({ p: PASSWORD }), `?p=${encodeURIComponent(PASSWORD)}`]) {
+      expect(redactor.redact(text)).not.toContain('canary');
+    }
+  });
+
+  it('takes out whatever looks like a JWT, known or not', () => {
+    expect(createRedactor().redact(`bearer ${JWT}.`)).toBe('bearer [redacted].');
+  });
+
+  it('takes out tax numbers by their check digits and leaves other numbers', () => {
+    const { redact } = createRedactor();
+    expect(redact(`cpf ${CPF} and 529.982.247-25`)).toBe('cpf [redacted] and [redacted]');
+    expect(redact('id 52998224724, at 1763164800000, -23.52998224725, "52998224725x"')).toBe(
+      'id 52998224724, at 1763164800000, -23.52998224725, "[redacted]x"',
+    );
+  });
+
+  it('knows a right tax number from a wrong one', () => {
+    expect([CPF, '529.982.247-25', '11111111111', '52998224726', '5299822472'].map(isCpf)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('leaves short secrets to the paths, so that common words stay readable', () => {
+    const redactor = createRedactor();
+    redactor.add('demo');
+    expect(redactor.redact('the demo account')).toBe('the demo account');
+  });
+});
+
+describe('the log', () => {
+  it('shows neither secrets by path, nor secrets by value, nor the text of foreign errors', () => {
+    const lines: string[] = [];
+    const redactor = createRedactor();
+    redactor.add(PASSWORD);
+    const log = createLog({ level: 'trace', redactor, write: (line) => lines.push(line) });
+    log.info({ password: 'pw', session: { token: 'tk', user: { cpf: '1' } } }, 'by path');
+    log.info({ note: `it was ${PASSWORD}` }, `token ${JWT}`);
+    log.error({ err: new Error(`insert into t values ('secret row', ${CPF})`) }, 'foreign');
+    const text = lines.join('');
+    for (const leak of ['"pw"', '"tk"', '"1"', 'canary', 'c2lnbmF0', 'secret row', CPF])
+      expect(text).not.toContain(leak);
+    expect(lines).toHaveLength(3);
+  });
+});
