@@ -1,0 +1,100 @@
+// The values of a file against the schema: a configuration, or everything that is wrong with them. A text
+// from a reference becomes a number or a truth value only where the schema wants one, so a password of
+// digits stays text.
+import type { z } from 'zod';
+import { type Finding, type Path, showKey } from './faults.ts';
+import { issueWords } from './issue-words.ts';
+import { suggest } from './near-miss.ts';
+import { schemaPlace, valueAt } from './schema-place.ts';
+import { type Place, placeKey, type ValueTree } from './value-tree.ts';
+
+export type Checked<T> = { config: T; findings: [] } | { config: undefined; findings: Finding[] };
+
+type Issue = z.core.$ZodIssue;
+
+export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> {
+  // Each turn turns at least one text into something else, and no text twice.
+  for (;;) {
+    const result = schema.safeParse(tree.value);
+    if (result.success) return { config: result.data, findings: [] };
+    const { issues } = result.error;
+    if (convertReferences(issues, tree)) continue;
+    return { config: undefined, findings: issues.flatMap((issue) => findingsOf(issue, schema, tree)) };
+  }
+}
+
+const CONVERTIBLE = ['number', 'boolean'] as const;
+
+/** True where a text that came through a reference was turned into what the schema wants there. */
+function convertReferences(issues: readonly Issue[], tree: ValueTree): boolean {
+  let converted = false;
+  for (const { path, wanted } of issues.flatMap((issue) => wantedKinds(issue))) {
+    const text = valueAt(tree.value, path);
+    const place = tree.places.get(placeKey(path));
+    if (typeof text !== 'string' || place === undefined || place.pieces.length === 0) continue;
+    const value = wanted === 'boolean' ? asBoolean(text) : asNumber(text);
+    if (value === undefined) continue;
+    const parent = valueAt(tree.value, path.slice(0, -1)) as Record<string | number, unknown>;
+    parent[path.at(-1) ?? ''] = value;
+    converted = true;
+  }
+  return converted;
+}
+
+function wantedKinds(issue: Issue, base: Path = []): { path: Path; wanted: (typeof CONVERTIBLE)[number] }[] {
+  const path = [...base, ...(issue.path as Path)];
+  if (issue.code === 'invalid_union') {
+    return issue.errors.flatMap((branch) => branch.flatMap((inner) => wantedKinds(inner, path)));
+  }
+  if (issue.code !== 'invalid_type') return [];
+  return CONVERTIBLE.filter((kind) => kind === issue.expected).map((wanted) => ({ path, wanted }));
+}
+
+const asBoolean = (text: string): boolean | undefined =>
+  /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined;
+
+const asNumber = (text: string): number | undefined =>
+  /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
+
+function findingsOf(issue: Issue, schema: z.ZodType, tree: ValueTree): Finding[] {
+  const path = issue.path as Path;
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path, schema, tree);
+  const place = tree.places.get(placeKey(path));
+  if (place?.broken) return [];
+  const described = schemaPlace(schema, path, tree.value);
+  if (issue.code === 'invalid_key') {
+    const hint = schemaPlace(schema, path.slice(0, -1), tree.value).description;
+    return [{ offset: place?.key ?? 0, path, message: 'the key is not written in the right form', hint }];
+  }
+  const deeper = deeperIssues(issue);
+  if (deeper.length > 0) return deeper.flatMap((inner) => findingsOf(inner, schema, tree));
+  const words = issueWords(issue, valueAt(tree.value, path), described);
+  return [{ offset: offsetOf(path, tree.places), path, ...words }];
+}
+
+function unknownKeys(keys: readonly string[], path: Path, schema: z.ZodType, tree: ValueTree): Finding[] {
+  const allowed = schemaPlace(schema, path, tree.value).keys ?? [];
+  return keys.map((key) => {
+    const at = [...path, key];
+    const offset = tree.places.get(placeKey(at))?.key ?? offsetOf(path, tree.places);
+    return { offset, path: at, message: `unknown key ${showKey(key)}`, hint: suggest(key, allowed) };
+  });
+}
+
+/** Of alternatives, the one that fits the value's kind says best what is wrong inside it. */
+function deeperIssues(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [];
+  const fitting = issue.errors.find((branch) => branch.every((inner) => inner.path.length > 0));
+  return (fitting ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** Where the value stands; where there is none, the key of the nearest map around it. */
+function offsetOf(path: Path, places: ReadonlyMap<string, Place>): number {
+  const exact = places.get(placeKey(path));
+  if (exact !== undefined) return exact.value;
+  for (let length = path.length - 1; length >= 0; length--) {
+    const around = places.get(placeKey(path.slice(0, length)));
+    if (around !== undefined) return around.key ?? around.value;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+// The configuration as JSON Schema, for completion and checking in editors. Its text depends on nothing but
+// the schema, so that the checked-in copy can be compared.
+import { z } from 'zod';
+import { type ConfigParts, configSchema } from './schema.ts';
+
+/** A text that holds a reference may stand wherever a number, a truth value or a certain form is expected. */
+const REFERENCE = { type: 'string', pattern: '\\$\\{.*\\}' } as const;
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+export function configJsonSchema(parts: ConfigParts): object {
+  const schema = z.toJSONSchema(configSchema(parts), {
+    io: 'input',
+    // The draft that YAML language servers know best.
+    target: 'draft-7',
+    override: ({ jsonSchema, path }) => {
+      // References stand in values, not in keys.
+      if (path.at(-1) !== 'propertyNames') adapt(jsonSchema);
+    },
+  });
+  return { title: 'Roadbook configuration', ...schema };
+}
+
+function adapt(schema: JsonSchema): void {
+  if (isEmptyObject(schema.default)) delete schema.default;
+  if (!takesReference(schema)) return;
+  const { type, enum: words, pattern } = schema;
+  for (const key of ['type', 'enum', 'pattern'] as const) delete schema[key];
+  const direct = { type, ...(words && { enum: words }), ...(pattern && { pattern }) };
+  Object.assign(schema, { anyOf: [direct, REFERENCE] });
+}
+
+function takesReference({ type, enum: words, pattern }: JsonSchema): boolean {
+  if (type === 'number' || type === 'integer' || type === 'boolean') return true;
+  return type === 'string' && (words !== undefined || pattern !== undefined);
+}
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -1,0 +1,82 @@
+// From the file to the configuration: read, parse, expand, check. Either all of it is right, or one error
+// holds everything that is wrong.
+import { readFile, stat } from 'node:fs/promises';
+import type { LineCounter } from 'yaml';
+import { checkTree } from './check.ts';
+import { ConfigError, type Fault, type Finding, fileFault, showPath } from './faults.ts';
+import type { Environment } from './interpolation.ts';
+import { type Config, type ConfigParts, configSchema } from './schema.ts';
+import { secretsOf } from './secrets.ts';
+import { readTree } from './value-tree.ts';
+import { readYaml } from './yaml-source.ts';
+
+export interface LoadedConfig {
+  file: string;
+  text: string;
+  config: Config;
+  /** Texts that no log, error or page may show. */
+  secrets: string[];
+}
+
+/** Larger files are refused unread: the parser would take seconds over a hostile one. */
+const LARGEST_FILE = 64 * 1_024;
+
+export async function loadConfig(file: string, parts: ConfigParts, env: Environment): Promise<LoadedConfig> {
+  return parseConfig(await readText(file), file, parts, env);
+}
+
+export function parseConfig(text: string, file: string, parts: ConfigParts, env: Environment): LoadedConfig {
+  if (Buffer.byteLength(text) > LARGEST_FILE) throw tooLarge(file);
+  const { document, lines, findings } = readYaml(text);
+  if (findings.length > 0) throw new ConfigError(findings.map(faultIn(file, lines)));
+  const tree = readTree(document, env);
+  const { config, findings: wrong } = tree.whole
+    ? checkTree(configSchema(parts), tree)
+    : { config: undefined, findings: [] };
+  const all = [...tree.findings, ...wrong];
+  if (config === undefined || all.length > 0) throw new ConfigError(all.map(faultIn(file, lines)));
+  return { file, text, config, secrets: secretsOf(tree, config) };
+}
+
+const faultIn =
+  (file: string, lines: LineCounter) =>
+  ({ offset, path, message, hint }: Finding): Fault => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(1, line), column: Math.max(1, col), path: showPath(path), message, hint };
+  };
+
+async function readText(file: string): Promise<string> {
+  try {
+    const { size } = await stat(file);
+    if (size > LARGEST_FILE) throw tooLarge(file);
+    // Decodes strictly and drops a byte order mark.
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw unreadable(file, error);
+  }
+}
+
+function tooLarge(file: string): ConfigError {
+  const hint = 'keep data out of the file; the whole configuration fits in a few KiB';
+  return new ConfigError([fileFault(file, 'the file is larger than 64 KiB', hint)]);
+}
+
+function unreadable(file: string, error: unknown): ConfigError {
+  const code = String((error as NodeJS.ErrnoException).code);
+  const [message, hint] = UNREADABLE[code] ?? [
+    `the file cannot be read (${code})`,
+    'check the file and its folder',
+  ];
+  return new ConfigError([fileFault(file, message, hint)], error);
+}
+
+const UNREADABLE: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  ENOENT: [
+    'the file does not exist',
+    'name another with `--config FILE`, or run in the folder that holds it',
+  ],
+  EISDIR: ['this is a folder, not a file', 'name the file with `--config FILE`'],
+  EACCES: ['the file may not be read', 'give the user who runs the command the right to read it'],
+  ERR_ENCODING_INVALID_ENCODED_DATA: ['the file is not UTF-8 text', 'save it as UTF-8'],
+};

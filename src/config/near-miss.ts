@@ -1,0 +1,30 @@
+// "Did you mean": the known word nearest to a mistyped one, or none where nothing is near.
+import { distance } from 'fastest-levenshtein';
+
+/** Longer words are no typos of ours, and comparing them takes time. */
+const LONGEST_WORD = 64;
+
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > LONGEST_WORD) return undefined;
+  const typed = plain(word);
+  let best: string | undefined;
+  let bestDistance = (typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3))) + 1;
+  for (const candidate of candidates) {
+    const steps = distance(typed, plain(candidate));
+    if (steps < bestDistance) {
+      best = candidate;
+      bestDistance = steps;
+    }
+  }
+  return best;
+}
+
+/** The nearest word as a question, or else all of them. */
+export function suggest(word: string, candidates: readonly string[]): string {
+  const near = nearest(word, candidates);
+  if (near !== undefined) return `did you mean \`${near}\`?`;
+  if (candidates.length === 0) return 'nothing is allowed here; remove it';
+  return `use one of ${candidates.map((candidate) => `\`${candidate}\``).join(', ')}`;
+}
+
+const plain = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}/]/gu, '');

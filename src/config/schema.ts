@@ -1,0 +1,81 @@
+// The whole configuration as one zod schema: snake_case as ops write it, going in; the settings of each part
+// as the code names them, coming out. Defaults are stated here and in the parts, once.
+import { z } from 'zod';
+import { erpSection } from './erp-section.ts';
+import { type JobPart, jobsSection } from './jobs-section.ts';
+import { section } from './section.ts';
+import { serviceSection } from './service-section.ts';
+import { alertsSection, statusSection } from './status-section.ts';
+import { timeZone } from './time-zone.ts';
+import { type WarehouseSettings, warehouseSection } from './warehouse-section.ts';
+
+/** What other layers declare about themselves; the configuration knows none of them. */
+export interface ConfigParts {
+  /** Each job by name. */
+  jobs: Record<string, JobPart>;
+  /** Settings of each warehouse engine by name, without the `engine` key. */
+  engines: Record<string, z.ZodObject>;
+}
+
+export interface JobSettings {
+  /** Whether the scheduler starts it. */
+  enabled: boolean;
+  schedule: string;
+  /** IANA zone in which the schedule is read. */
+  timezone: string;
+  /** The job's own options, as its schema gives them. */
+  options: Record<string, unknown>;
+}
+
+export interface Config {
+  timezone: string;
+  service: z.output<typeof serviceSection>;
+  warehouse: WarehouseSettings;
+  /** Feeds by kind, under the kinds' own names. */
+  erp: z.output<typeof erpSection>;
+  /** Policy by `table.column`. */
+  privacy: Record<string, z.output<typeof policy>>;
+  status: z.output<typeof statusSection>;
+  alerts: z.output<typeof alertsSection>;
+  /** Every declared job, whether the file lists it or not. */
+  jobs: Record<string, JobSettings>;
+}
+
+const policy = z.enum(['keep', 'mask', 'hash', 'drop']);
+
+const column = z
+  .string()
+  .regex(/^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$/)
+  .meta({ title: 'table and column', examples: ['driver.cpf'] });
+
+const privacySection = z
+  .record(column, policy)
+  .nullable()
+  .prefault({})
+  .transform((policies) => policies ?? {})
+  .describe('What happens to personal columns, by `table.column` (default keep).');
+
+export function configSchema(parts: ConfigParts): z.ZodType<Config> {
+  const file = z.strictObject({
+    timezone: timeZone
+      .default('America/Sao_Paulo')
+      .describe('Time zone of schedules and of local days (default America/Sao_Paulo).'),
+    service: serviceSection,
+    warehouse: warehouseSection(parts.engines),
+    erp: erpSection,
+    privacy: privacySection,
+    status: statusSection,
+    alerts: alertsSection,
+    jobs: jobsSection(parts.jobs),
+  });
+  return section(file).transform((value) => ({ ...value, jobs: withTimezone(value.jobs, value.timezone) }));
+}
+
+/** A job without a time zone of its own takes that of the file. */
+function withTimezone(jobs: Record<string, Partial<JobSettings>>, timezone: string): Config['jobs'] {
+  const entries = Object.entries(jobs).map(([name, job]) => [
+    name,
+    { ...job, timezone: job.timezone ?? timezone },
+  ]);
+  return Object.fromEntries(entries);
+}

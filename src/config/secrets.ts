@@ -1,0 +1,49 @@
+// Which settings are secret, by the name of their key, and the secret texts of a loaded file. What lies
+// beneath a secret key is secret too.
+import type { ValueTree } from './value-tree.ts';
+
+const SECRET_KEY =
+  /(password|passwd|secret|token|webhook|connection|headers|authorization|(api|private|access)_?key|url)$/i;
+
+/** `base_url` cannot hold credentials (the schema refuses them) and people need to see it. */
+const PUBLIC_KEY = /^base_?url$/i;
+
+export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key) && !PUBLIC_KEY.test(key);
+
+/** Secret in any case, whether written in the file or referred to. */
+const ALWAYS_SECRET_KEY = /(password|passwd|secret|token)$/i;
+
+/** Every secret text: as a whole, each piece that came through a reference, and a password inside an address. */
+export function secretsOf(tree: ValueTree, config: object): string[] {
+  const secrets = new Set<string>();
+  for (const [encoded, { pieces }] of tree.places) {
+    const path = JSON.parse(encoded) as (string | number)[];
+    if (pieces.length > 0 && isUnderSecretKey(path)) for (const piece of pieces) secrets.add(piece);
+  }
+  collect(config, [], (text, path) => {
+    if (!isUnderSecretKey(path)) return;
+    const { password } = URL.parse(text) ?? { password: '' };
+    secrets.add(password).add(decode(password));
+    if (path.some((key) => ALWAYS_SECRET_KEY.test(String(key)))) secrets.add(text);
+  });
+  secrets.delete('');
+  return [...secrets];
+}
+
+const isUnderSecretKey = (path: readonly (string | number)[]): boolean =>
+  path.some((key) => isSecretKey(String(key)));
+
+function collect(value: unknown, path: string[], found: (text: string, path: string[]) => void): void {
+  if (typeof value === 'string') found(value, path);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key], found);
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,44 @@
+// `status` and `alerts`: the page for people, and where to call when something is wrong. A page that others
+// can reach has a token.
+import { isIPv4 } from 'node:net';
+import { z } from 'zod';
+import { section } from './section.ts';
+import { webAddressFault } from './web-address.ts';
+
+export const statusSection = section(
+  z
+    .strictObject({
+      host: z.string().min(1).default('127.0.0.1').describe('Address to listen on (default 127.0.0.1).'),
+      port: z.int().min(0).max(65_535).default(4_780).describe('Port; 0 takes any free one (default 4780).'),
+      token: z.string().default('').describe('Bearer token for actions; empty allows none (default empty).'),
+    })
+    .superRefine(({ host, token }, context) => {
+      if (isLoopback(host) || token !== '') return;
+      context.addIssue({
+        code: 'custom',
+        path: ['host'],
+        message: 'an address that others can reach needs `status.token`',
+        params: {
+          hint: 'set the token, best as a reference to ROADBOOK_STATUS_TOKEN, or use `host: 127.0.0.1`',
+        },
+      });
+    }),
+).describe('The status page.');
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+
+const webhook = z.string().superRefine((text, context) => {
+  if (text === '') return;
+  const message = webAddressFault(text);
+  const hint = 'write it as `https://host/path`, or leave it empty';
+  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint } });
+});
+
+export const alertsSection = section(
+  z.strictObject({
+    webhook: webhook
+      .default('')
+      .describe('Address that is sent each alert; empty sends none (default empty).'),
+  }),
+).describe('Who is told when something is wrong.');

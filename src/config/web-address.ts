@@ -1,0 +1,19 @@
+// An http or https address. Credentials in it are refused: they would show wherever the address does.
+import { z } from 'zod';
+
+export const webAddress = z
+  .string()
+  .superRefine((text, context) => {
+    const message = webAddressFault(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint: HINT } });
+  })
+  .meta({ title: 'web address', examples: ['https://erp.example.com/orders'] });
+
+const HINT = 'write it as `https://host/path`';
+
+export function webAddressFault(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http or https address';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  return undefined;
+}

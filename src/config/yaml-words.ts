@@ -1,0 +1,63 @@
+// The YAML parser's errors in plain words. Its own messages may quote the text, and with it a secret, so
+// they are chosen by code and never passed on.
+import type { ErrorCode } from 'yaml';
+
+interface Words {
+  message: string;
+  hint: string;
+}
+
+const INDENT: Words = {
+  message: 'the indentation does not fit, or a bracket is open',
+  hint: 'close what was opened; indent with spaces, the same number for every key of one section',
+};
+
+const STRUCTURE: Words = {
+  message: 'this is not valid YAML',
+  hint: 'check the line for a missing `:`, quote, comma or bracket; put texts with special characters in quotes',
+};
+
+const ANCHOR: Words = {
+  message: 'an anchor, alias or tag is not written correctly',
+  hint: 'write `&name` before one value and `*name` alone where it is used',
+};
+
+const WORDS: Partial<Record<ErrorCode, Words>> = {
+  TAB_AS_INDENT: { message: 'a tab is used as indentation', hint: 'use spaces instead of tabs' },
+  BAD_INDENT: INDENT,
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'two `:` on one line, or a wrong indentation',
+    hint: 'put a text that contains `: ` in quotes, or begin a new line',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'a key has no `:` on its line',
+    hint: 'write `key: value`, with a space after the colon',
+  },
+  MISSING_CHAR: {
+    message: 'a quote, bracket, comma or colon is missing',
+    hint: 'close what was opened, and write `key: value` with a space after the colon',
+  },
+  BAD_SCALAR_START: {
+    message: 'a text cannot start with this character',
+    hint: 'put the text in quotes',
+  },
+  BAD_DQ_ESCAPE: {
+    message: 'an unknown `\\` sequence in double quotes',
+    hint: 'use single quotes, or write `\\\\` for one backslash',
+  },
+  MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the `---` line' },
+  BAD_DIRECTIVE: { message: 'an unknown `%` directive', hint: 'remove the line' },
+  TAG_RESOLVE_FAILED: { message: 'an unknown `!` tag', hint: 'remove the tag, or put the text in quotes' },
+  RESOURCE_EXHAUSTION: { message: 'nested too deeply', hint: 'keep to the sections of the example file' },
+  KEY_OVER_1024_CHARS: {
+    message: 'a key is too long',
+    hint: 'write `key: value`, with a space after the colon',
+  },
+  ALIAS_PROPS: ANCHOR,
+  BAD_ALIAS: ANCHOR,
+  BAD_PROP_ORDER: ANCHOR,
+  MULTIPLE_ANCHORS: ANCHOR,
+  MULTIPLE_TAGS: ANCHOR,
+};
+
+export const yamlWords = (code: ErrorCode): Words => WORDS[code] ?? STRUCTURE;
