@@ -1,0 +1,97 @@
+// The runs as rows: opened before any work, closed with the counts, and found again when a process died.
+import { hostname } from 'node:os';
+import type { RunSummary } from '../core/glossary.ts';
+import { noCounts } from '../core/glossary.ts';
+import type { Engine } from './engine.ts';
+
+export type RunCause = 'schedule' | 'catch-up' | 'manual' | 'backfill';
+
+export interface OpenRun {
+  runId: string;
+  job: string;
+  cause: RunCause;
+  tickAt: string | null;
+  startedAt: string;
+}
+
+export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
+  await engine.write(async ({ sql }) => {
+    await sql('sync_run').insert({
+      run_id: run.runId,
+      job: run.job,
+      cause: run.cause,
+      tick_at: run.tickAt,
+      status: 'running',
+      started_at: run.startedAt,
+      host: hostname(),
+      pid: process.pid,
+      ...noCounts(),
+    });
+  });
+}
+
+export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
+  const { job: _, run_id, started_at: __, error, ...closed } = summary;
+  await engine.write(async ({ sql }) => {
+    await sql('sync_run')
+      .where({ run_id })
+      .update({
+        ...closed,
+        error_code: error?.code ?? null,
+        error: error?.message ?? null,
+        error_hint: error?.hint ?? null,
+      });
+  });
+}
+
+/** Runs of this machine whose process is gone are called abandoned; tells how many there were. */
+export async function abandonDeadRuns(engine: Engine, at: string): Promise<number> {
+  const open = await engine.read((sql) => sql('sync_run').where({ status: 'running', host: hostname() }));
+  const dead = open.filter(({ pid }) => !isAlive(pid)).map(({ run_id }) => run_id as string);
+  if (dead.length === 0) return 0;
+  return engine.write(({ sql }) =>
+    sql('sync_run')
+      .whereIn('run_id', dead)
+      .where({ status: 'running' })
+      .update({ status: 'abandoned', finished_at: at }),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    return (error as { code?: string }).code === 'EPERM';
+  }
+}
+
+export interface LastRun {
+  run_id: string;
+  status: string;
+  started_at: string;
+  finished_at: string | null;
+  tick_at: string | null;
+  error: string | null;
+}
+
+export interface JobHistory {
+  last: LastRun | undefined;
+  lastSuccessAt: string | null;
+}
+
+export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
+  return engine.read(async (sql) => {
+    const last = await sql('sync_run')
+      .where({ job })
+      .orderBy('started_at', 'desc')
+      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error');
+    const success = await sql('sync_run')
+      .where({ job })
+      .whereIn('status', ['ok', 'partial'])
+      .orderBy('started_at', 'desc')
+      .first('finished_at');
+    return { last, lastSuccessAt: success?.finished_at ?? null };
+  });
+}

@@ -1,0 +1,98 @@
+// How a table is declared: once, as data, for the DDL, the row mapping, the upsert and the dictionary.
+
+export type ColumnType = 'integer' | 'real' | 'text' | 'boolean' | 'instant' | 'date' | 'json';
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** One sentence for the data dictionary. */
+  readonly meaning: string;
+  /** Path of the field in the record; the name itself unless told. */
+  readonly from: readonly string[];
+  /** A second place where the record repeats the same value, such as driver.id beside driver_id. */
+  readonly again?: readonly string[];
+  /** Says something about a person. */
+  readonly personal: boolean;
+  readonly required: boolean;
+}
+
+interface ColumnOptions {
+  from?: string;
+  again?: string;
+  personal?: boolean;
+  required?: boolean;
+}
+
+export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
+
+const column =
+  (type: ColumnType) =>
+  (meaning: string, options: ColumnOptions = {}): ColumnDraft => ({
+    type,
+    meaning,
+    personal: options.personal ?? false,
+    required: options.required ?? false,
+    from: options.from,
+    again: options.again,
+  });
+
+export const integer = column('integer');
+export const real = column('real');
+export const text = column('text');
+export const boolean = column('boolean');
+export const instant = column('instant');
+export const date = column('date');
+export const json = column('json');
+
+export interface Table {
+  readonly name: string;
+  /** `base` tables hold the service's records and carry the trailing columns; `control` tables are our own. */
+  readonly kind: 'base' | 'control';
+  readonly meaning: string;
+  /** The call that fills it. */
+  readonly source: string | null;
+  readonly key: readonly string[];
+  readonly columns: readonly Column[];
+  readonly indexes: readonly (readonly string[])[];
+}
+
+export interface TableDraft {
+  name: string;
+  meaning: string;
+  source?: string;
+  key: readonly string[];
+  columns: Record<string, ColumnDraft>;
+  indexes?: readonly (readonly string[])[];
+}
+
+const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
+  name: draft.name,
+  kind,
+  meaning: draft.meaning,
+  source: draft.source ?? null,
+  key: draft.key,
+  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, again, ...rest }]) => ({
+    ...rest,
+    name,
+    from: (from ?? name).split('.'),
+    again: again?.split('.'),
+    required: rest.required || draft.key.includes(name),
+  })),
+  indexes: draft.indexes ?? [],
+});
+
+/** Columns that end every base table; the loader fills them, never a record. */
+const TRAILING: Record<string, ColumnDraft> = {
+  extra: json('What the columns do not hold, as JSON; null where nothing is left.'),
+  _first_seen_at: instant('When the row was first loaded.', { required: true }),
+  _changed_at: instant('When its content last changed, vanished or returned.', { required: true }),
+  _run_id: text('The run that changed it.', { required: true }),
+  _missing_since: instant('Since when the service no longer returns it; null while it does.'),
+};
+
+export const baseTable = (draft: TableDraft): Table => complete(draft, 'base', TRAILING);
+export const controlTable = (draft: TableDraft): Table => complete(draft, 'control', {});
+
+/** The columns that a record fills: all but the trailing ones. */
+export const recordColumns = (table: Table): readonly Column[] =>
+  table.columns.filter((each) => !(each.name in TRAILING));

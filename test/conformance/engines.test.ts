@@ -1,0 +1,242 @@
+// What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { tables } from '../../src/warehouse/catalog.ts';
+import { cover } from '../../src/warehouse/coverage.ts';
+import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { quarantine } from '../../src/warehouse/quarantine.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { engineCases } from '../support/engines.ts';
+
+const toRow = rowMapping(vehicle);
+const row = (record: Record<string, string | number>): Row => {
+  const mapped = toRow(record);
+  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  return mapped.row;
+};
+const fleet = (count: number, title = 'title'): Row[] =>
+  Array.from({ length: count }, (_, index) =>
+    row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }),
+  );
+const first = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
+const second = { runId: 'run-2', at: '2026-01-02T00:00:00.000Z' };
+
+describe.each(engineCases)('the $name engine', ({ make }) => {
+  let place: Awaited<ReturnType<typeof make>>;
+  let engine: Engine;
+
+  beforeEach(async () => {
+    place = await make();
+    engine = await place.open();
+    await bringSchemaUpToDate(engine);
+  });
+  afterEach(async () => {
+    await engine.close();
+    await place.remove();
+  });
+
+  const load = (rows: Row[], stamp = first) => engine.write((tx) => tx.load(vehicle, rows, stamp));
+  const stored = (columns = '*') =>
+    engine.read((sql) => sql('vehicle').select(sql.raw(columns)).orderBy('id'));
+
+  it('creates every declared table with its columns', async () => {
+    for (const table of tables) {
+      const columns = await engine.read((sql) => engine.columnsOf(sql, table.name));
+      expect(columns, table.name).toEqual(table.columns.map(({ name }) => name));
+    }
+  });
+
+  it('counts inserted, updated and unchanged rows exactly', async () => {
+    expect(await load(fleet(100))).toEqual({ inserted: 100, updated: 0, unchanged: 0 });
+    expect(await load(fleet(100), second)).toEqual({ inserted: 0, updated: 0, unchanged: 100 });
+    const mixed = [...fleet(60), ...fleet(100, 'changed').slice(60), ...fleet(130).slice(100)];
+    expect(await load(mixed, second)).toEqual({ inserted: 30, updated: 40, unchanged: 60 });
+  });
+
+  it('counts exactly over several batches', async () => {
+    expect(await load(fleet(12_345))).toEqual({ inserted: 12_345, updated: 0, unchanged: 0 });
+    expect(await load([...fleet(12_000), ...fleet(12_345, 'x').slice(12_000)], second)).toEqual({
+      inserted: 0,
+      updated: 345,
+      unchanged: 12_000,
+    });
+  });
+
+  it('does not write a row whose content is the same', async () => {
+    await load(fleet(3));
+    const before = await stored();
+    await load(fleet(3), second);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('writes what changed, with the run that changed it, and keeps the first sight', async () => {
+    await load(fleet(2));
+    await load([row({ id: 1, title: 'new', year: 2_020 })], second);
+    expect(await stored('id, title, _first_seen_at, _changed_at, _run_id')).toEqual([
+      { id: 1, title: 'new', _first_seen_at: first.at, _changed_at: second.at, _run_id: 'run-2' },
+      { id: 2, title: 'title 1', _first_seen_at: first.at, _changed_at: first.at, _run_id: 'run-1' },
+    ]);
+  });
+
+  it('sees a value that became null, and one that came from null', async () => {
+    await load([row({ id: 1, title: 'a' })]);
+    expect(await load([row({ id: 1 })], second)).toEqual({ inserted: 0, updated: 1, unchanged: 0 });
+    expect(await load([row({ id: 1, title: 'a' })], second)).toEqual({
+      inserted: 0,
+      updated: 1,
+      unchanged: 0,
+    });
+  });
+
+  it('keeps integers beyond 2^53 exactly', async () => {
+    await load([row({ id: '9007199254740993', title: 'big' })]);
+    const [found] = await engine.read((sql) => sql('vehicle').select(sql.raw('cast(id as text) as id')));
+    expect(found).toEqual({ id: '9007199254740993' });
+  });
+
+  it('gives hostile text back byte for byte', async () => {
+    const texts = [
+      `'; drop table vehicle; --`,
+      '=1+1',
+      '$x',
+      '\u{1f69a} ção',
+      '\\',
+      '"',
+      '%s',
+      '?',
+      ':at',
+      '\u2028',
+    ];
+    await load(texts.map((title, index) => row({ id: index, title })));
+    expect(await stored('title')).toEqual(texts.map((title) => ({ title })));
+  });
+
+  it('marks what vanished from an extent, once, and unmarks what returns', async () => {
+    await load(fleet(4));
+    const missing = (seen: Row[], stamp = second) =>
+      engine.write((tx) => tx.markMissing(vehicle, {}, seen, stamp));
+    expect(await missing([[1], [2], [3]])).toBe(1);
+    expect(await missing([[1], [2], [3]], { runId: 'run-3', at: '2026-01-03T00:00:00.000Z' })).toBe(0);
+    expect(await stored('id, _missing_since')).toContainEqual({ id: 4, _missing_since: second.at });
+    expect(await load(fleet(4), second)).toEqual({ inserted: 0, updated: 1, unchanged: 3 });
+    expect(await stored('_missing_since')).toEqual(Array(4).fill({ _missing_since: null }));
+  });
+
+  it('marks nothing outside the extent', async () => {
+    await load([row({ id: 1, status: 'A' }), row({ id: 2, status: 'B' }), row({ id: 3, status: 'C' })]);
+    const extent = { status: { in: ['A', 'B'] }, id: { in: [1, 2, 3] } };
+    expect(await engine.write((tx) => tx.markMissing(vehicle, extent, [[1]], second))).toBe(1);
+    expect(await stored('id, _missing_since')).toContainEqual({ id: 3, _missing_since: null });
+  });
+
+  it('commits all of a transaction or nothing', async () => {
+    const failed = engine.write(async (tx) => {
+      await tx.load(vehicle, fleet(10), first);
+      await cover(tx, { job: 'j', scope: 'all', beginAt: 'a', endAt: 'b' }, 'run-1', first.at);
+      throw new Error('cut');
+    });
+    await expect(failed).rejects.toThrow('cut');
+    expect(await stored()).toEqual([]);
+    expect(await engine.read((sql) => sql('sync_coverage'))).toEqual([]);
+    expect(await load(fleet(1))).toEqual({ inserted: 1, updated: 0, unchanged: 0 });
+  });
+
+  it('lets readers see the last commit while a transaction is open', async () => {
+    await load(fleet(1));
+    await engine.write(async (tx) => {
+      await tx.load(vehicle, fleet(10), second);
+      expect(await stored('id')).toEqual([{ id: 1 }]);
+    });
+    expect(await stored('id')).toHaveLength(10);
+  });
+
+  it('joins coverage that touches and keeps apart what does not', async () => {
+    const covered = async (beginAt: string, endAt: string) => {
+      await engine.write((tx) => cover(tx, { job: 'j', scope: 's', beginAt, endAt }, 'r', first.at));
+      const rows = await engine.read((sql) => sql('sync_coverage').orderBy('begin_at'));
+      return rows.map(({ begin_at, end_at }) => `${begin_at.slice(8, 10)}-${end_at.slice(8, 10)}`);
+    };
+    const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
+    expect(await covered(day(5), day(6))).toEqual(['05-06']);
+    expect(await covered(day(8), day(9))).toEqual(['05-06', '08-09']);
+    expect(await covered(day(6), day(7))).toEqual(['05-07', '08-09']);
+    expect(await covered(day(1), day(4))).toEqual(['01-04', '05-07', '08-09']);
+    expect(await covered(day(3), day(8))).toEqual(['01-09']);
+  });
+
+  it('keeps a misfit once, however often it is met', async () => {
+    const misfit = { table: 'vehicle', key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
+    for (const stamp of [first, second]) {
+      await engine.write((tx) => quarantine(tx, 'pull-vehicles', [misfit], stamp, createRedactor()));
+    }
+    const [kept, ...others] = await engine.read((sql) => sql('sync_quarantine'));
+    expect(others).toEqual([]);
+    expect(kept).toMatchObject({
+      times: 2,
+      first_seen_at: first.at,
+      last_seen_at: second.at,
+      run_id: 'run-2',
+    });
+  });
+
+  it('never puts a bound value into an error', async () => {
+    const bad = engine.write(({ sql }) => sql('vehicle').insert({ id: 1, no_such_column: 'canary-value' }));
+    const error = await bad.then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error.code).toBe('warehouse_failed');
+    expect(
+      JSON.stringify({
+        ...error,
+        message: error.message,
+        stack: error.stack,
+        cause: String(error.cause?.stack),
+      }),
+    ).not.toContain('canary-value');
+  });
+
+  it('brings a second process to the same schema, and an older schema up', async () => {
+    const other = await place.open();
+    await Promise.all([bringSchemaUpToDate(other), bringSchemaUpToDate(engine)]);
+    await load(fleet(2));
+    await engine.write(async ({ sql }) => {
+      await sql.raw('drop index idx_vehicle_plate');
+      await sql.raw('alter table vehicle drop column plate');
+    });
+    await bringSchemaUpToDate(other);
+    expect(await engine.read((sql) => engine.columnsOf(sql, 'vehicle'))).toContain('plate');
+    expect(await stored('id')).toHaveLength(2);
+    await other.close();
+  });
+
+  it('runs pending migrations once, in order, and none on a new database', async () => {
+    const ran: string[] = [];
+    const step = (name: string) => ({ name, up: async () => void ran.push(name) });
+    await bringSchemaUpToDate(engine, [step('1 one'), step('2 two')]);
+    await bringSchemaUpToDate(engine, [step('1 one'), step('2 two'), step('3 three')]);
+    expect(ran).toEqual(['1 one', '2 two', '3 three']);
+    const fresh = await make();
+    const empty = await fresh.open();
+    await bringSchemaUpToDate(empty, [step('never')]);
+    expect(ran).not.toContain('never');
+    await empty.close();
+    await fresh.remove();
+  });
+
+  it('leaves the old schema whole when a migration fails, and refuses a newer database', async () => {
+    const broken = { name: '1 broken', up: async () => Promise.reject(new Error('cut')) };
+    await expect(bringSchemaUpToDate(engine, [broken])).rejects.toThrow('cut');
+    const mended = { name: '1 broken', up: async () => undefined };
+    await bringSchemaUpToDate(engine, [mended]);
+    await expect(bringSchemaUpToDate(engine, [])).rejects.toThrow(/newer Roadbook/);
+  });
+
+  it('closes twice without a word', async () => {
+    await engine.close();
+    await engine.close();
+    engine = await place.open();
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/glossary.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import {
+  baseTable,
+  boolean,
+  instant,
+  integer,
+  json,
+  real,
+  recordColumns,
+  text,
+} from '../../src/warehouse/table.ts';
+import { rebuildRecord, withoutNulls } from '../support/rebuild.ts';
+
+const table = baseTable({
+  name: 'sample',
+  meaning: 'A table of every column type.',
+  key: ['id'],
+  columns: {
+    id: integer('Key.'),
+    title: text('Text.'),
+    weight: real('Real.'),
+    active: boolean('Flag.'),
+    made_at: instant('Instant.'),
+    tags: json('A list.'),
+    driver_id: integer('Repeated beside its object.', { again: 'driver.id' }),
+    driver_name: text('Nested.', { from: 'driver.name' }),
+    model_maker_name: text('Nested twice.', { from: 'model.maker.name' }),
+  },
+});
+const toRow = rowMapping(table);
+
+function rowOf(record: JsonObject): Record<string, unknown> {
+  const mapped = toRow(record);
+  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  const names = [...recordColumns(table).map(({ name }) => name), 'extra'];
+  return Object.fromEntries(names.map((name, position) => [name, mapped.row[position]]));
+}
+
+const someJson = fc.jsonValue({ maxDepth: 2, noNegativeZero: true } as never) as fc.Arbitrary<Json>;
+const instants = fc
+  .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+const finer = instants.map((at) => at.replace('Z', '456Z'));
+const orAnything = <T>(fitting: fc.Arbitrary<T>) =>
+  fc.option(fc.oneof({ weight: 4, arbitrary: fitting }, someJson), { nil: null });
+const records = fc
+  .record(
+    {
+      title: orAnything(fc.string()),
+      weight: orAnything(fc.double({ noNaN: true, noDefaultInfinity: true })),
+      active: orAnything(fc.boolean()),
+      made_at: orAnything(fc.oneof(instants, finer)),
+      tags: orAnything(fc.array(fc.string())),
+      driver_id: orAnything(fc.constantFrom(1, 2)),
+      driver: orAnything(
+        fc.record(
+          {
+            id: orAnything(fc.constantFrom(1, 2)),
+            name: orAnything(fc.string()),
+            rank: orAnything(fc.integer()),
+          },
+          { requiredKeys: [] },
+        ),
+      ),
+      model: orAnything(
+        fc.record({ maker: orAnything(fc.record({ name: orAnything(fc.string()) })) }, { requiredKeys: [] }),
+      ),
+      unknown_field: someJson,
+    },
+    { requiredKeys: [] },
+  )
+  .map((record) => ({ id: 7, ...record }) as JsonObject);
+
+/** Which of the two places said the repeated value is not kept, so a value that both may say is said by one. */
+function saidOnce(record: JsonObject): Json | undefined {
+  const { driver, ...rest } = structuredClone(record) as JsonObject & { driver?: JsonObject };
+  if (typeof driver !== 'object' || driver === null || Array.isArray(driver)) return withoutNulls(record);
+  if (rest.driver_id == null && Number.isInteger(driver.id)) rest.driver_id = driver.id as number;
+  if (driver.id === rest.driver_id) delete driver.id;
+  return withoutNulls({ ...rest, driver });
+}
+
+describe('the row mapping', () => {
+  it('gives every record back from its columns and extra', () => {
+    fc.assert(
+      fc.property(records, (record) => {
+        const plain = JSON.parse(JSON.stringify(record)) as JsonObject;
+        fc.pre(!/\\u(?:0000|d[89a-f])/.test(JSON.stringify(plain)));
+        expect(saidOnce(rebuildRecord(table, rowOf(plain)))).toEqual(saidOnce(plain));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('keeps nothing in extra when the columns hold it all', () => {
+    expect(rowOf({ id: 1, title: 'a', driver_id: 5, driver: { id: 5, name: 'n' } })).toMatchObject({
+      driver_id: 5,
+      driver_name: 'n',
+      extra: null,
+    });
+  });
+
+  it('keeps a repeated value that differs', () => {
+    const row = rowOf({ id: 1, driver_id: 5, driver: { id: 6, name: 'n' } });
+    expect(row).toMatchObject({ driver_id: 5, extra: '{"driver":{"id":6}}' });
+  });
+
+  it('fills a column from the object that repeats it', () => {
+    expect(rowOf({ id: 1, driver: { id: 6, name: 'n' } })).toMatchObject({ driver_id: 6, driver_name: 'n' });
+  });
+
+  it('holds an instant to the millisecond and keeps the finer text', () => {
+    expect(rowOf({ id: 1, made_at: '2026-01-02T03:04:05.678901Z' })).toMatchObject({
+      made_at: '2026-01-02T03:04:05.678Z',
+      extra: '{"made_at":"2026-01-02T03:04:05.678901Z"}',
+    });
+  });
+
+  it('keeps integers beyond 2^53 as their digits', () => {
+    expect(rowOf({ id: '9007199254740993' }).id).toBe('9007199254740993');
+  });
+
+  it.each([
+    ['a NUL in a column', { id: 1, title: 'a\0b' }, 'title'],
+    ['a lone surrogate in a column', { id: 1, title: '\ud800' }, 'title'],
+    ['a NUL in extra', { id: 1, odd: 'a\0b' }, 'extra'],
+    ['a lone surrogate in extra', { id: 1, odd: ['\udfff'] }, 'extra'],
+    ['no key', { title: 'x' }, 'id'],
+    ['a null key', { id: null }, 'id'],
+  ])('refuses %s and names the field', (_what, record, field) => {
+    expect(toRow(record as JsonObject)).toEqual({ misfit: expect.stringMatching(new RegExp(`^${field}: `)) });
+  });
+
+  it('keeps text that only looks like an escaped NUL', () => {
+    expect(rowOf({ id: 1, odd: 'a\\u0000b' }).extra).toBe('{"odd":"a\\\\u0000b"}');
+  });
+
+  it('keeps a field named __proto__ as a field', () => {
+    const row = rowOf(JSON.parse('{"id":1,"__proto__":{"polluted":true}}'));
+    expect(row.extra).toBe('{"__proto__":{"polluted":true}}');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
