@@ -1,0 +1,61 @@
+// Takes the document out of an answer, and the records out of the document, in every shape the service is known
+// to use. A shape that could mean anything is refused: an empty list is only read where there is one.
+import { parseJson, UnreadableJson } from './json.ts';
+import type { WireAnswer } from './transport.ts';
+import { TransportFault } from './transport-fault.ts';
+
+const NO_CONTENT = 204;
+
+const unreadable = (what: string): TransportFault => new TransportFault('bad_answer', what);
+
+/** The JSON document of an answer; undefined where the service says that there is none. */
+export function documentOf(answer: WireAnswer): unknown {
+  if (answer.status === NO_CONTENT) return undefined;
+  const text = answer.body.toString('utf8').trim();
+  if (text === '') throw unreadable('empty body');
+  if (text.startsWith('<')) throw unreadable('HTML or XML instead of JSON');
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof UnreadableJson) throw unreadable('no valid JSON');
+    throw error;
+  }
+}
+
+/** The records of a document: `data` as a list or as one object, the list itself, one record, or none. */
+export function recordsOf(document: unknown): unknown[] {
+  if (document === undefined || document === null) return [];
+  if (Array.isArray(document)) return document;
+  if (!isObject(document)) throw unreadable('no list');
+  if (!('data' in document)) return recordAlone(document);
+  const { data } = document;
+  if (data === null) return [];
+  if (Array.isArray(data)) return data;
+  if (isObject(data)) return isEmpty(data) ? [] : [data];
+  throw unreadable('no list in data');
+}
+
+/** An object without `data` is a record where it has an id; what else it is cannot be known. */
+function recordAlone(document: Record<string, unknown>): unknown[] {
+  if (isEmpty(document)) return [];
+  if ('id' in document) return [document];
+  throw unreadable('no list in data');
+}
+
+/** The id that an answer to a create or change holds, at the top or in its first record; undefined where none. */
+export function idOf(document: unknown): number | undefined {
+  const candidates = [document, isObject(document) ? document.data : undefined]
+    .map((found) => (Array.isArray(found) ? found[0] : found))
+    .map((found) => (isObject(found) ? found.id : undefined));
+  return candidates.map(asId).find((id) => id !== undefined);
+}
+
+function asId(value: unknown): number | undefined {
+  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;

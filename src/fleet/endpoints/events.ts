@@ -1,0 +1,63 @@
+// GET /event/: tracked events of one category, by vehicle or driver and period.
+import { z } from 'zod';
+import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
+import { listEndpoint } from '../endpoint.ts';
+import { EVENT_FORMS, EVENT_GROUPING } from '../readings.ts';
+import {
+  idOfList,
+  includesOf,
+  moment,
+  oneOfRule,
+  periodRule,
+  recordIds,
+  withRules,
+  word,
+} from '../request-fields.ts';
+import { id, instant, integer, object, text } from '../wire.ts';
+
+const location = object({ address: text });
+
+export const events = listEndpoint({
+  name: 'events',
+  path: '/event/',
+  query: withRules(
+    z.strictObject({
+      periods: z
+        .array(withRules(z.strictObject({ begin: moment, end: moment }), periodRule('begin', 'end')))
+        .min(1),
+      event_category: idOfList(EVENT_CATEGORIES),
+      vehicles_id: recordIds.optional(),
+      driver_ids: recordIds.optional(),
+      /** Meters at least. */
+      distance: z.int().nonnegative().optional(),
+      [EVENT_GROUPING]: word.optional(),
+      includes: includesOf([
+        'position_start',
+        'position_end',
+        'location_start',
+        'location_end',
+        'position_start.virtual_area',
+        'position_end.virtual_area',
+        'device',
+        'vehicle',
+        'vehicle.vehicle_color',
+        'driver',
+        'poi_start',
+        'poi_end',
+      ]).optional(),
+    }),
+    oneOfRule('vehicles_id', 'driver_ids'),
+  ),
+  forms: EVENT_FORMS,
+  record: z.looseObject({
+    id,
+    event_category: integer,
+    begin_date: instant,
+    end_date: instant,
+    distance: integer,
+    vehicle: object({ id: integer, plate: text, model: text }),
+    driver: object({ id: integer, name: text }),
+    location_start: location,
+    location_end: location,
+  }),
+});

@@ -1,0 +1,25 @@
+// GET /point_of_interest/: the points of interest, all or of one category.
+import { z } from 'zod';
+import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
+import { listEndpoint } from '../endpoint.ts';
+import { anyIncludes, idOfList } from '../request-fields.ts';
+import { decimal, id, integer, object, text } from '../wire.ts';
+
+export const pointsOfInterest = listEndpoint({
+  name: 'points-of-interest',
+  path: '/point_of_interest/',
+  query: z.strictObject({
+    point_of_interest_category_id: idOfList(POINT_OF_INTEREST_CATEGORIES).optional(),
+    /** The service's own default is point_of_interest_category. */
+    includes: anyIncludes.optional(),
+  }),
+  record: z.looseObject({
+    id,
+    title: text,
+    responsible_name: text,
+    phone: text,
+    latitude: decimal,
+    longitude: decimal,
+    point_of_interest_category: object({ id: integer, name: text }),
+  }),
+});

@@ -1,0 +1,71 @@
+// Date-times and days as the service writes them, turned into the one form the warehouse holds. Anything that
+// names no instant (no zone, no such day) is refused, and no digit of a fraction is lost.
+
+const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const RARE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
+const DAY = /^\d{4}-\d\d-\d\d(?:$|[Tt ]\d\d:\d\d)/;
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const MINUTE_MS = 60_000;
+/** Where the seconds of the usual form end and a fraction or the zone begins. */
+const SECONDS_END = 19;
+
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`, or undefined where `text` is no instant. */
+export function toInstant(text: string): string | undefined {
+  const usual = USUAL.test(text) ? text : usualForm(text);
+  if (usual === undefined || !isDay(usual)) return undefined;
+  if (twoDigits(usual, 11) > 23 || twoDigits(usual, 14) > 59 || twoDigits(usual, 17) > 59) return undefined;
+  if (usual.endsWith('Z')) return withMilliseconds(usual, usual.length - 1, usual);
+  const zoneAt = usual.length - 6;
+  const utc = shiftToUtc(usual, zoneAt);
+  return utc === undefined ? undefined : withMilliseconds(usual, zoneAt, utc);
+}
+
+/** Up to the seconds from `shifted`, the fraction from `source`; at least three digits of it. */
+function withMilliseconds(source: string, zoneAt: number, shifted: string): string {
+  const digits = zoneAt === SECONDS_END ? 0 : zoneAt - SECONDS_END - 1;
+  if (digits >= 3 && shifted === source) return source;
+  const fraction = digits === 0 ? '000' : source.slice(SECONDS_END + 1, zoneAt).padEnd(3, '0');
+  return `${shifted.slice(0, SECONDS_END)}.${fraction}Z`;
+}
+
+function shiftToUtc(text: string, zoneAt: number): string | undefined {
+  const hours = twoDigits(text, zoneAt + 1);
+  const minutes = twoDigits(text, zoneAt + 4);
+  if (hours > 23 || minutes > 59) return undefined;
+  const sign = text[zoneAt] === '-' ? 1 : -1;
+  const utcHour = twoDigits(text, 11) + sign * hours;
+  // Most shifts are whole hours that stay on their day.
+  if (minutes === 0 && utcHour >= 0 && utcHour <= 23) {
+    return `${text.slice(0, 11)}${utcHour < 10 ? '0' : ''}${utcHour}${text.slice(13, SECONDS_END)}`;
+  }
+  const local = Date.parse(`${text.slice(0, SECONDS_END)}Z`);
+  const utc = new Date(local + sign * (hours * 60 + minutes) * MINUTE_MS).toISOString();
+  // A shift over the edge of the four-digit years has no normal form.
+  return utc.length === 24 ? utc : undefined;
+}
+
+/** Lower case, a space, a comma, no seconds, `-0300`, `-03`: ISO 8601 too, if seldom. */
+function usualForm(text: string): string | undefined {
+  const parts = RARE.exec(text);
+  if (parts === null) return undefined;
+  const [, date, time, seconds = ':00', fraction, offsetHours, offsetMinutes = '00'] = parts;
+  const zone = offsetHours === undefined ? 'Z' : `${offsetHours}:${offsetMinutes}`;
+  return `${date}T${time}${seconds}${fraction === undefined ? '' : `.${fraction}`}${zone}`;
+}
+
+/** `YYYY-MM-DD`, also of a full date-time; undefined where there is no such day. */
+export function toDay(text: string): string | undefined {
+  return DAY.test(text) && isDay(text) ? text.slice(0, 10) : undefined;
+}
+
+function isDay(text: string): boolean {
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0;
+  const day = twoDigits(text, 8);
+  return day >= 1 && day <= (MONTH_DAYS[month - 1] ?? 0) + leap;
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+}

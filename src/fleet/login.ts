@@ -1,0 +1,68 @@
+// Logs in with the four credentials. A refusal is counted and final; a failure that says nothing about the
+// credentials is neither.
+import { Fatal, Retriable } from '../core/errors.ts';
+import { login } from './endpoints/login.ts';
+import { type Exchange, type ExchangeContext, SESSION_PRIORITY } from './exchange.ts';
+import { faultFailure } from './failures.ts';
+import type { LoginGuard } from './login-guard.ts';
+import type { Tokens } from './tokens.ts';
+import type { WireAnswer, WireRequest } from './transport.ts';
+import { TransportFault } from './transport-fault.ts';
+
+export interface Credentials {
+  username: string;
+  parentUsername: string;
+  password: string;
+  realm: string;
+}
+
+export type LogIn = (context: ExchangeContext) => Promise<Tokens>;
+
+const REFUSALS = [400, 401, 403, 422];
+
+export function createLogin(exchange: Exchange, guard: LoginGuard, credentials: Credentials): LogIn {
+  const { username, parentUsername, password, realm } = credentials;
+  return async (context) => {
+    await guard.check();
+    const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
+    const answer = await exchange.send('read', request, () => undefined, {
+      ...context,
+      priority: SESSION_PRIORITY,
+    });
+    if (REFUSALS.includes(answer.status)) {
+      await guard.refused();
+      throw refusedError(answer.status);
+    }
+    const tokens = readTokens(exchange, request, answer);
+    await guard.accepted();
+    return tokens;
+  };
+}
+
+function readTokens(exchange: Exchange, request: WireRequest, answer: WireAnswer): Tokens {
+  if (answer.status < 200 || answer.status > 299) throw failureOf(exchange, request, answer);
+  try {
+    return login.read(answer);
+  } catch (error) {
+    if (!(error instanceof TransportFault)) throw error;
+    throw faultFailure({ kind: 'read', method: request.method, path: request.path }, error);
+  }
+}
+
+function refusedError(status: number): Fatal {
+  return new Fatal(`The service refused the login (POST ${login.path} answered ${status})`, {
+    code: 'login_refused',
+    hint: 'Check service.username, parent_username, password and realm.',
+  });
+}
+
+/** What trying again cannot help says that there is no login at this address. */
+function failureOf(exchange: Exchange, request: WireRequest, answer: WireAnswer): Error {
+  const failure = exchange.refusal('read', request, answer);
+  if (failure instanceof Retriable) return failure;
+  return new Fatal(`The service has no login at POST ${login.path} (it answered ${answer.status})`, {
+    code: 'login_unavailable',
+    hint: 'Check service.base_url.',
+    cause: failure.cause,
+  });
+}

@@ -1,0 +1,57 @@
+// The bytes of a picture, out of every body the service may wrap them in: bare Base64, a data URI, JSON with
+// either in a field, or the image itself. What is none of these is a bad answer, not an empty picture.
+import { parseJson } from './json.ts';
+import type { WireAnswer } from './transport.ts';
+import { TransportFault } from './transport-fault.ts';
+
+export interface Picture {
+  bytes: Buffer;
+  /** By the first bytes; undefined where they are of no known image type. */
+  contentType: string | undefined;
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const DATA_URI = /^data:[^,]*;base64,/i;
+/** Fewer bytes than any image has: a word like "none" is valid Base64 too. */
+const FEWEST_BYTES = 16;
+
+export function readPicture(answer: WireAnswer): Picture {
+  const direct = imageType(answer.body);
+  if (direct !== undefined) return { bytes: answer.body, contentType: direct };
+  const base64 = longestText(answer.body.toString('utf8').trim())
+    .replace(DATA_URI, '')
+    .replace(/[\r\n]+/g, '');
+  if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'no Base64');
+  const bytes = Buffer.from(base64, 'base64');
+  const contentType = imageType(bytes);
+  if (contentType === undefined && bytes.length < FEWEST_BYTES)
+    throw new TransportFault('bad_answer', 'no picture');
+  return { bytes, contentType };
+}
+
+/** The text itself, or the longest text inside where it is JSON: the content outweighs any name or type. */
+function longestText(body: string): string {
+  if (!/^["{[]/.test(body)) return body;
+  let document: unknown;
+  try {
+    document = parseJson(body);
+  } catch {
+    throw new TransportFault('bad_answer', 'no valid JSON');
+  }
+  return textsIn(document, 0).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
+}
+
+function textsIn(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > 3) return [];
+  return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));
+}
+
+function imageType(bytes: Buffer): string | undefined {
+  const head = bytes.subarray(0, 12).toString('latin1');
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'image/gif';
+  if (head.startsWith('RIFF') && head.endsWith('WEBP')) return 'image/webp';
+  return undefined;
+}

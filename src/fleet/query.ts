@@ -1,0 +1,34 @@
+// Writes the query of a request: text, numbers and flags plainly, Collections in the form that is set or that
+// the parameter always has. What is undefined is not sent.
+import { type CollectionForm, flagAsSent } from './readings.ts';
+
+/** Parameters that have one form whatever the setting says. */
+export type FixedForms = Readonly<Record<string, CollectionForm>>;
+
+export function encodeQuery(
+  parameters: Readonly<Record<string, unknown>>,
+  setting: CollectionForm,
+  fixed: FixedForms = {},
+): string {
+  return Object.entries(parameters)
+    .flatMap(([name, value]) =>
+      textsOf(value, fixed[name] ?? setting).map((text) => `${name}=${encodeURIComponent(text)}`),
+    )
+    .join('&');
+}
+
+function textsOf(value: unknown, form: CollectionForm): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return [plain(value)];
+  if (form === 'json') return [`[${value.map(jsonItem).join(',')}]`];
+  const items = value.map(plain);
+  return form === 'comma' ? [items.join(',')] : items;
+}
+
+const plain = (value: unknown): string => (typeof value === 'boolean' ? flagAsSent(value) : String(value));
+
+/** An id beyond 2^53 is digits in text; in JSON it is a number all the same. */
+const jsonItem = (item: unknown): string =>
+  typeof item === 'string' && LONG_ID.test(item) ? item : JSON.stringify(item);
+
+const LONG_ID = /^\d{16,19}$/;

@@ -1,0 +1,96 @@
+// The building blocks of record schemas: each accepts what the service may send for a type and gives its one
+// normal form. Null and absent stay as they are; empty text where a number or date is due counts as null.
+// They run for every field of every record: a value that is normal already leaves by the first line.
+import { z } from 'zod';
+import { toDay, toInstant } from './instants.ts';
+
+/** The normal form of a value, null where it says nothing, undefined where it does not fit. */
+type Convert<T> = (value: unknown) => T | null | undefined;
+
+function block<T>(expected: string, convert: Convert<T>) {
+  return z.transform((value: unknown, context): T | null | undefined => {
+    if (value === null || value === undefined) return value;
+    const normal = convert(value);
+    if (normal === undefined) context.issues.push({ code: 'custom', message: expected, input: undefined });
+    return normal;
+  });
+}
+
+function required<T>(expected: string, convert: Convert<T>) {
+  return z.transform((value: unknown, context): T => {
+    const normal = value === undefined ? undefined : convert(value);
+    if (normal === undefined || normal === null) {
+      context.issues.push({ code: 'custom', message: expected, input: undefined });
+    }
+    return normal as T;
+  });
+}
+
+const INTEGER_TEXT = /^\s*([+-]?\d{1,20})(?:\.0+)?\s*$/;
+const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** An integer of the service: text where it is beyond 2^53, so that no digit is lost. */
+export type WireInteger = number | string;
+
+function toInteger(value: unknown): WireInteger | null | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (value.trim() === '') return null;
+  const digits = INTEGER_TEXT.exec(value)?.[1];
+  if (digits === undefined) return undefined;
+  const number = Number(digits);
+  if (Number.isSafeInteger(number)) return number;
+  const exact = BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
+  return exact >= INT64_MIN && exact <= INT64_MAX ? exact.toString() : undefined;
+}
+
+function toDecimal(value: unknown): number | null | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (value.trim() === '') return null;
+  if (!DECIMAL_TEXT.test(value)) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+const FLAGS: ReadonlyMap<unknown, boolean | null> = new Map<unknown, boolean | null>([
+  [true, true],
+  [false, false],
+  [1, true],
+  [0, false],
+  ['1', true],
+  ['0', false],
+  ['true', true],
+  ['false', false],
+  ['', null],
+]);
+
+const ofText =
+  (convert: (text: string) => string | undefined): Convert<string> =>
+  (value) => {
+    if (typeof value !== 'string') return undefined;
+    return value === '' ? null : convert(value);
+  };
+
+export const integer = block('integer', toInteger);
+export const decimal = block('decimal', toDecimal);
+export const text = block('text', toText);
+export const flag = block('flag', (value) => FLAGS.get(value));
+export const instant = block('date-time with zone', ofText(toInstant));
+export const day = block('date', ofText(toDay));
+
+/** The identity of a record: without it the record cannot be told from others. */
+export const id = required('integer', toInteger);
+export const name = required('text', toText);
+
+/** A nested object; fields that are not named pass unchanged. */
+export const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.looseObject(shape).nullish();
+
+export const list = <Item extends z.ZodType>(item: Item) => z.array(item).nullish();

@@ -1,0 +1,101 @@
+// A client and the sandbox it talks to over real HTTP, closed when the test ends.
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createLimiter } from '../../src/core/limiter.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import type { RetryPolicy } from '../../src/core/retry.ts';
+import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';
+import type { ListEndpoint } from '../../src/fleet/endpoint.ts';
+import { checkRecord } from '../../src/fleet/record-check.ts';
+import { createSessionMemory, type SessionMemory } from '../../src/fleet/session-memory.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+
+/** A noon in Brazil of an ordinary week. */
+export const NOON = Date.parse('2025-03-12T15:00:00Z');
+export const QUICK_RETRY: RetryPolicy = { attempts: 3, baseMs: 1, capMs: 1, deadlineMs: 600_000 };
+
+export interface FleetOptions {
+  settings?: Partial<FleetSettings>;
+  clock?: Clock;
+  concurrency?: number;
+  retry?: RetryPolicy;
+  memory?: SessionMemory;
+}
+
+export function openFleet(url: string, sandbox: Sandbox | undefined, options: FleetOptions = {}) {
+  const { clock = systemClock, concurrency = 4, memory = createSessionMemory() } = options;
+  const redactor = createRedactor();
+  const lines: string[] = [];
+  const credentials = sandbox?.credentials;
+  const fleet = createFleet(
+    {
+      baseUrl: url,
+      username: credentials?.username ?? 'demo',
+      parentUsername: credentials?.parent_username ?? '00000000000000',
+      password: credentials?.password ?? 'demo-password',
+      realm: credentials?.realm ?? 'demo',
+      renewal: 'auto',
+      collections: 'json',
+      timeoutMs: 10_000,
+      maxBodyMb: 8,
+      ...options.settings,
+    },
+    {
+      clock,
+      limiter: createLimiter({ concurrency, perMinute: 1_000_000, clock }),
+      log: createLog({ level: 'trace', redactor, write: (line) => lines.push(line) }),
+      redactor,
+      memory,
+      retry: options.retry ?? QUICK_RETRY,
+    },
+  );
+  onTestFinished(() => fleet.close());
+  return { fleet, lines, memory, redactor };
+}
+
+export async function openBoth(sandboxOptions: SandboxOptions = {}, options: FleetOptions = {}) {
+  const sandbox = await startSandbox({ startAt: NOON, churn: false, ...sandboxOptions });
+  onTestFinished(() => sandbox.close());
+  const admin = async (path: string, body: unknown): Promise<void> => {
+    const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+  };
+  return { sandbox, admin, ...openFleet(sandbox.url, sandbox, options) };
+}
+
+/** The records of a call, each of which must fit its schema; normalised. */
+export async function fitting<Q>(fleet: Fleet, endpoint: ListEndpoint<Q>, request: Q) {
+  const raw = await fleet.call(endpoint, request);
+  return raw.map((record) => {
+    const check = checkRecord(endpoint.record, record);
+    if (!check.ok) throw new Error(`${endpoint.name}: ${check.reason}`);
+    return check.record;
+  });
+}
+
+/** Moves the clock whenever somebody waits for it, until `promise` settles. */
+export async function drive<T>(clock: ManualClock, promise: Promise<T>, stepMs = 50): Promise<T> {
+  let settled = false;
+  const done = promise.finally(() => {
+    settled = true;
+  });
+  done.catch(() => undefined);
+  while (!settled) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (clock.sleepers() > 0) await clock.advance(stepMs);
+  }
+  return done;
+}
+
+export const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => {
+      throw new Error('It succeeded');
+    },
+    (error: unknown) => error as Error & { code: string; hint?: string },
+  );

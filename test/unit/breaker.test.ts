@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { createBreaker, type Verdict } from '../../src/core/breaker.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+
+function setUp() {
+  const clock = createManualClock(0);
+  const judge = (error: unknown): Verdict => (error as { verdict: Verdict }).verdict;
+  const breaker = createBreaker({ threshold: 3, coolDownMs: 30_000, clock, judge });
+  const run = (call: () => Promise<unknown>) =>
+    breaker.run(call, (leftMs) => new Error(`refused ${leftMs}`)).catch((error: unknown) => error);
+  const fail = (verdict: Verdict) => () => Promise.reject({ verdict });
+  const opened = async () => {
+    for (let i = 0; i < 3; i++) await run(fail('down'));
+  };
+  return { clock, run, fail, opened };
+}
+const fine = async () => 'fine';
+
+describe('the breaker', () => {
+  it('refuses at once after so many outages in a row, for the cool-down', async () => {
+    const { clock, run, opened } = setUp();
+    await opened();
+    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    await clock.advance(29_999);
+    expect(await run(fine)).toEqual(new Error('refused 1'));
+    await clock.advance(1);
+    expect(await run(fine)).toBe('fine');
+    expect(await run(fine)).toBe('fine');
+  });
+
+  it('counts outages in a row only; an answer of any kind shows that the service is up', async () => {
+    const { run, fail } = setUp();
+    for (const verdict of ['down', 'down', 'up', 'down', 'down'] as const) await run(fail(verdict));
+    expect(await run(fine)).toBe('fine');
+  });
+
+  it('lets one probe through after the cool-down; another outage opens it again', async () => {
+    const { clock, run, fail, opened } = setUp();
+    await opened();
+    await clock.advance(30_000);
+    const probe = Promise.withResolvers<never>();
+    const probing = run(() => probe.promise);
+    expect(await run(fine)).toEqual(new Error('refused 0'));
+    probe.reject({ verdict: 'down' });
+    await probing;
+    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    await clock.advance(30_000);
+    await run(fail('unknown'));
+    expect(await run(fine), 'a probe that was given up says nothing: the next one may try').toBe('fine');
+  });
+});
