@@ -1,0 +1,16 @@
+// The events of a vehicle that the service shows by now.
+import { dayOf } from './company-time.ts';
+import type { TrackedEvent } from './events.ts';
+import type { World } from './world.ts';
+
+/** Those that begin from `from` to `to`, both included, by their beginning. */
+export function arrivedEvents(world: World, index: number, from: number, to: number): TrackedEvent[] {
+  const now = world.now();
+  const found: TrackedEvent[] = [];
+  for (let day = dayOf(from) - 1; day <= Math.min(dayOf(to) + 1, dayOf(now)); day++) {
+    for (const event of world.activity(index, day).events()) {
+      if (event.visibleAt <= now && event.beginAt >= from && event.beginAt <= to) found.push(event);
+    }
+  }
+  return found.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
+}

@@ -1,0 +1,90 @@
+// What faults do to an answer. Early ones replace the call, so nothing is committed; late ones spoil the
+// answer of a call that was carried out. How bytes leave (drip, truncated, reset) is in delivery.ts.
+import { gzipSync } from 'node:zlib';
+import { type Answer, problemAnswer, textAnswer } from './answer.ts';
+import type { Fault } from './faults.ts';
+import { mapRecords } from './records.ts';
+import { hashKey, seededRandom } from './seeded-random.ts';
+
+const DEFAULT_BYTES = 64 * 1024 * 1024;
+const DEFAULT_DEPTH = 100_000;
+const PIECE = 1024 * 1024;
+
+/** The answer that takes the call's place before anything is committed. */
+export function replacementFor(fault: Fault, wallNow: number): Answer | undefined {
+  if (fault.fault === 'redirect') return redirectAnswer(fault.location ?? '/elsewhere');
+  return fault.after_commit === true ? undefined : statusAnswer(fault, wallNow);
+}
+
+/** The answer of a call that was carried out, as this fault leaves it. */
+export function spoil(answer: Answer, fault: Fault, wallNow: number): Answer {
+  switch (fault.fault) {
+    case 'html':
+      return textAnswer('<!doctype html><title>Maintenance</title><h1>Please wait</h1>', 'text/html');
+    case 'empty':
+      return textAnswer('', 'application/json');
+    case 'wrong-shape':
+      return textAnswer('{"data":{"items":"none","page":null},"status":"ok"}', 'application/json');
+    case 'deep':
+      return deepAnswer(fault.bytes ?? DEFAULT_DEPTH);
+    case 'huge':
+      return hugeAnswer(fault.bytes ?? DEFAULT_BYTES);
+    case 'gzip-bomb':
+      return gzipBomb(fault.bytes ?? DEFAULT_BYTES);
+    case 'duplicate':
+      return mapRecords(answer, (records) => [...records, ...records]);
+    case 'reordered':
+      return mapRecords(answer, shuffled);
+    default:
+      return (fault.after_commit === true && statusAnswer(fault, wallNow)) || answer;
+  }
+}
+
+function statusAnswer(fault: Fault, wallNow: number): Answer | undefined {
+  const status = Number(fault.fault);
+  if (!Number.isInteger(status)) return undefined;
+  const answer = problemAnswer(status, `Injected fault ${status}`);
+  const form = fault.retry_after ?? (status === 429 ? 'seconds' : 'missing');
+  if (status !== 429 && status !== 503) return answer;
+  const seconds = fault.seconds ?? 1;
+  if (form === 'seconds') answer.headers['retry-after'] = String(seconds);
+  if (form === 'date') answer.headers['retry-after'] = new Date(wallNow + seconds * 1_000).toUTCString();
+  return answer;
+}
+
+const redirectAnswer = (location: string): Answer => {
+  const answer = textAnswer('', 'text/plain', 302);
+  answer.headers.location = location;
+  return answer;
+};
+
+const deepAnswer = (depth: number): Answer =>
+  textAnswer(`{"data":${'['.repeat(depth)}${']'.repeat(depth)}}`, 'application/json');
+
+function hugeAnswer(bytes: number): Answer {
+  function* chunks(): Generator<Uint8Array> {
+    const piece = Buffer.alloc(PIECE, 0x20);
+    for (let left = bytes; left > 0; left -= PIECE) yield left >= PIECE ? piece : piece.subarray(0, left);
+  }
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: { chunks: chunks(), bytes } };
+}
+
+function gzipBomb(bytes: number): Answer {
+  const packed = gzipSync(Buffer.alloc(bytes, 0x20));
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    body: { chunks: [packed], bytes: packed.length },
+  };
+}
+
+/** Another order of the same records, the same one for the same records. */
+function shuffled(records: unknown[]): unknown[] {
+  const random = seededRandom(...hashKey([JSON.stringify(records)]));
+  const rest = [...records];
+  for (let i = rest.length - 1; i > 0; i--) {
+    const j = random.int(0, i - 1);
+    [rest[i], rest[j]] = [rest[j], rest[i]];
+  }
+  return rest;
+}

@@ -1,0 +1,59 @@
+// GET /daily_summary/. A day counts when it opens before end_date and closes after initial_date. Without
+// aggregated_fields rows are by vehicle; a vehicle without movement in the period has no row.
+import { Refusal } from '../answer.ts';
+import { type Call, type CallRequest, readCall } from '../call.ts';
+import { dayOf, startOfDay } from '../company-time.ts';
+import { accumulate, type Summary, summaryOf } from '../daily-summaries.ts';
+import { driverIds, vehicleIds } from '../identifiers.ts';
+import {
+  integerCollection,
+  mustBeThere,
+  requiredInstant,
+  requireParameter,
+  wordCollection,
+} from '../parameters.ts';
+import { listAnswer } from '../shapes.ts';
+import { summaryRow } from '../summary-rows.ts';
+import type { World } from '../world.ts';
+
+const SUBJECTS = ['vehicle', 'driver'] as const;
+const INCLUDES = ['driver', 'vehicle', 'vehicle.device'] as const;
+
+export const dailySummaryCalls = (world: World): Call[] => [
+  readCall('daily-summary', '/daily_summary/', (request) => querySummaries(world, request)),
+];
+
+function querySummaries(world: World, { query }: CallRequest) {
+  const from = requiredInstant(query, 'initial_date');
+  const to = requiredInstant(query, 'end_date');
+  const type = requireParameter(query, 'daily_type');
+  if (type !== 'analytical' && type !== 'aggregate') {
+    throw new Refusal(422, 'daily_type: must be analytical or aggregate');
+  }
+  const fieldsName = query.has('aggregated_field') ? 'aggregated_field' : 'aggregated_fields';
+  const subjects = wordCollection(query, fieldsName, SUBJECTS) ?? ['vehicle'];
+  const vehicles = mustBeThere('vehicles_id', integerCollection(query, 'vehicles_id')).map(
+    vehicleIds.indexOf,
+  );
+  const drivers = (integerCollection(query, 'driver_ids') ?? []).map(driverIds.indexOf);
+  const includes = wordCollection(query, 'includes', INCLUDES) ?? [];
+  const isWanted = (index: number | undefined): index is number =>
+    index !== undefined && (drivers.length === 0 || drivers.includes(index));
+  const byDriver = subjects.includes('driver') && !subjects.includes('vehicle');
+  const rows = [...new Set(vehicles)].filter(isWanted).flatMap((index) => {
+    const days = summariesOf(world, index, from, to);
+    const shown = type === 'analytical' || days.length === 0 ? days : [accumulate(days)];
+    return shown.map((summary) => summaryRow(world, index, summary, byDriver, includes));
+  });
+  return listAnswer(world.shapes, rows);
+}
+
+function summariesOf(world: World, index: number, from: number, to: number): Summary[] {
+  const found: Summary[] = [];
+  const last = Math.min(dayOf(world.now()), dayOf(to));
+  for (let day = dayOf(from); day <= last && startOfDay(day) < to; day++) {
+    const summary = summaryOf(world, index, day);
+    if (summary !== undefined) found.push(summary);
+  }
+  return found;
+}

@@ -1,0 +1,31 @@
+// GET /event/. An event is in a period when it begins in it, both ends included. Grouping by vehicle puts a
+// vehicle's events together; the answer stays a plain array, as the document has it.
+import { type Answer, jsonAnswer } from '../answer.ts';
+import { arrivedEvents } from '../arrived-events.ts';
+import { bulkAnswer } from '../bulk-events.ts';
+import { type Call, type CallRequest, readCall } from '../call.ts';
+import { type EventQuery, readEventQuery } from '../event-query.ts';
+import { eventRecord } from '../event-records.ts';
+import type { TrackedEvent } from '../events.ts';
+import { withNumbers } from '../shapes.ts';
+import type { World } from '../world.ts';
+
+export const eventCalls = (world: World): Call[] => [
+  readCall('events', '/event/', (request) => queryEvents(world, request)),
+];
+
+function queryEvents(world: World, { query }: CallRequest): Answer {
+  const wanted = readEventQuery(query);
+  if (world.bulkEvents !== undefined) return bulkAnswer(world, world.bulkEvents, wanted);
+  const events = wanted.vehicles.flatMap((index) => eventsOf(world, index, wanted));
+  if (!wanted.groupsByVehicle) events.sort((a, b) => a.beginAt - b.beginAt || a.id - b.id);
+  const records = events.map((event) => eventRecord(world, event, wanted.includes));
+  return jsonAnswer(withNumbers(world.shapes, records));
+}
+
+function eventsOf(world: World, index: number, wanted: EventQuery): TrackedEvent[] {
+  const found = new Set(wanted.periods.flatMap(({ begin, end }) => arrivedEvents(world, index, begin, end)));
+  return [...found].filter(
+    (event) => event.category === wanted.category && event.distanceM >= wanted.leastDistance,
+  );
+}

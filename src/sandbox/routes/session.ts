@@ -1,0 +1,81 @@
+// Login and renewal. How a renewal is presented is not shown in the document, so it is a switch: the access
+// token may come as bearer even when it has expired, the refresh token as bearer or in the body.
+import type { Account } from '../account.ts';
+import { jsonAnswer, Refusal } from '../answer.ts';
+import type { Call, CallRequest } from '../call.ts';
+import type { LedgerBook } from '../ledger.ts';
+import type { Renewal, Tokens } from '../tokens.ts';
+
+export interface SessionParts {
+  account: Account;
+  tokens: Tokens;
+  ledger: LedgerBook;
+  renewal: Renewal;
+  rotateRefresh: boolean;
+}
+
+export const sessionCalls = (parts: SessionParts): Call[] => [
+  {
+    name: 'login',
+    method: 'POST',
+    path: '/auth/login/',
+    needsBearer: false,
+    handle: (request) => login(parts, request),
+  },
+  {
+    name: 'renew',
+    method: 'POST',
+    path: '/auth/token/',
+    needsBearer: false,
+    handle: (request) => renew(parts, request),
+  },
+];
+
+const userOf = (account: Account) => ({
+  id: 1,
+  name: 'Sandbox integration',
+  login: account.credentials.username,
+});
+
+async function login({ account, tokens, ledger }: SessionParts, { body }: CallRequest) {
+  if (!account.matches(body)) {
+    ledger.session('logins_refused');
+    throw new Refusal(401, 'Unknown account or wrong password');
+  }
+  ledger.session('logins');
+  return jsonAnswer({
+    access_token: await tokens.issue('access'),
+    refresh_token: await tokens.issue('refresh'),
+    user: userOf(account),
+  });
+}
+
+async function renew(parts: SessionParts, { bearer, body }: CallRequest) {
+  const { account, tokens, ledger, renewal, rotateRefresh } = parts;
+  if (renewal === 'none') throw new Refusal(404, 'No such path');
+  const inBody = (body as { refresh_token?: unknown } | undefined)?.refresh_token;
+  if (!(await isRenewable(tokens, renewal, bearer, inBody))) {
+    ledger.session('renewals_refused');
+    throw new Refusal(401, 'The session cannot be renewed');
+  }
+  ledger.session('renewals');
+  const access_token = await tokens.issue('access');
+  if (!rotateRefresh) return jsonAnswer({ access_token, user: userOf(account) });
+  for (const used of [bearer, inBody]) {
+    if (typeof used === 'string' && (await tokens.accepts('refresh', used))) tokens.withdraw(used);
+  }
+  return jsonAnswer({ access_token, refresh_token: await tokens.issue('refresh'), user: userOf(account) });
+}
+
+async function isRenewable(
+  tokens: Tokens,
+  renewal: Renewal,
+  bearer: string | undefined,
+  inBody: unknown,
+): Promise<boolean> {
+  const takes = (way: Renewal): boolean => renewal === way || renewal === 'any';
+  if (takes('refresh-bearer') && bearer !== undefined && (await tokens.accepts('refresh', bearer)))
+    return true;
+  if (takes('access-bearer') && bearer !== undefined && (await tokens.acceptsForRenewal(bearer))) return true;
+  return takes('body') && typeof inBody === 'string' && (await tokens.accepts('refresh', inBody));
+}

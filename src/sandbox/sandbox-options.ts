@@ -1,0 +1,80 @@
+// What can be asked of a sandbox, with all defaults in one place.
+import { type Credentials, DEFAULT_CREDENTIALS } from './account.ts';
+import type { BulkEvents } from './bulk-events.ts';
+import { HOUR_MS, MINUTE_MS } from './company-time.ts';
+import type { Fault } from './faults.ts';
+import type { ClockOptions } from './sandbox-clock.ts';
+import { DEFAULT_SHAPES, type Shapes } from './shapes.ts';
+import type { Renewal } from './tokens.ts';
+
+export interface SandboxSettings {
+  /** Default 127.0.0.1. */
+  host: string;
+  /** Default 0: any free port. */
+  port: number;
+  /** Default 1. */
+  seed: number;
+  /** About how many vehicles are listed at any time. Default 12. */
+  vehicles: number;
+  /** False: no vehicle ever joins or leaves, and exactly `vehicles` are listed. Default true. */
+  churn: boolean;
+  /** Default 15 minutes. */
+  accessTokenTtlMs: number;
+  /** Default 24 hours. */
+  refreshTokenTtlMs: number;
+  /** How a renewal must be presented. Default any. */
+  renewal: Renewal;
+  /** True: a renewal also gives a new refresh token and ends the one it was given. Default false. */
+  rotateRefresh: boolean;
+  /** How long after acceptance an imported plan shows in searches. Default 0. */
+  importVisibleAfterMs: number;
+  /** Default: none. */
+  faults: readonly Fault[];
+  credentials: Credentials;
+  shapes: Shapes;
+  /** JSONL file that keeps accepted writes and the accelerated clock's origin. Default: memory only. */
+  stateFile?: string;
+  /** Replaces the events of the living world by a steady mass of them, for benchmarks. Default: off. */
+  bulkEvents?: BulkEvents;
+  time: ClockOptions;
+}
+
+export interface SandboxOptions
+  extends ClockOptions,
+    Partial<Omit<SandboxSettings, 'credentials' | 'shapes' | 'time'>> {
+  credentials?: Partial<Credentials>;
+  shapes?: Partial<Shapes>;
+}
+
+const MOST_BULK_EVENTS = 99_999;
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 0,
+  seed: 1,
+  vehicles: 12,
+  churn: true,
+  accessTokenTtlMs: 15 * MINUTE_MS,
+  refreshTokenTtlMs: 24 * HOUR_MS,
+  renewal: 'any',
+  rotateRefresh: false,
+  importVisibleAfterMs: 0,
+  faults: [],
+} as const satisfies Partial<SandboxSettings>;
+
+export function settingsFrom(options: SandboxOptions): SandboxSettings {
+  if ((options.bulkEvents?.perVehiclePerDay ?? 0) > MOST_BULK_EVENTS) {
+    throw new RangeError(
+      `bulkEvents.perVehiclePerDay: at most ${MOST_BULK_EVENTS}, so that event ids stay unique`,
+    );
+  }
+  const { clock, speed, stepped, startAt, credentials, shapes, ...rest } = options;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return {
+    ...DEFAULTS,
+    ...given,
+    credentials: { ...DEFAULT_CREDENTIALS, ...credentials },
+    shapes: { ...DEFAULT_SHAPES, ...shapes },
+    time: { clock, speed, stepped, startAt },
+  };
+}

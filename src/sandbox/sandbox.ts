@@ -1,0 +1,70 @@
+// The simulated service: a living fleet behind the calls of the document. Same seed, same options and same
+// steps give the same bytes.
+import type { Credentials } from './account.ts';
+import { createAdmin } from './admin.ts';
+import type { Call } from './call.ts';
+import type { Fault } from './faults.ts';
+import { createApp, listen } from './http-server.ts';
+import type { Ledger } from './ledger.ts';
+import { checklistCalls } from './routes/checklists.ts';
+import { dailySummaryCalls } from './routes/daily-summaries.ts';
+import { driverCalls } from './routes/drivers.ts';
+import { eventCalls } from './routes/events.ts';
+import { itineraryCalls } from './routes/itineraries.ts';
+import { pointOfInterestCalls } from './routes/points-of-interest.ts';
+import { routePlanCalls } from './routes/route-plans.ts';
+import { sessionCalls } from './routes/session.ts';
+import { vehicleCalls } from './routes/vehicles.ts';
+import type { SandboxClock } from './sandbox-clock.ts';
+import { type SandboxOptions, settingsFrom } from './sandbox-options.ts';
+import { createSandboxParts, type SandboxParts } from './sandbox-parts.ts';
+import { createTruth } from './truth.ts';
+
+export type { Credentials } from './account.ts';
+export type { Fault } from './faults.ts';
+export type { Ledger } from './ledger.ts';
+export type { SandboxClock } from './sandbox-clock.ts';
+export type { SandboxOptions } from './sandbox-options.ts';
+export type { Shapes } from './shapes.ts';
+
+export interface Sandbox {
+  /** `http://host:port`, the base of all paths. */
+  readonly url: string;
+  /** What a login must send. */
+  readonly credentials: Credentials;
+  readonly clock: SandboxClock;
+  ledger(): Ledger;
+  addFault(fault: Fault): void;
+  clearFaults(): void;
+  /** Cuts open connections; safe to call twice. */
+  close(): Promise<void>;
+}
+
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const settings = settingsFrom(options);
+  const parts = createSandboxParts(settings);
+  const calls = callsOf(parts);
+  const admin = createAdmin(parts, createTruth(parts.world));
+  const { url, close } = await listen(createApp(calls, parts, admin), settings.host, settings.port);
+  return {
+    url,
+    close,
+    clock: parts.clock,
+    credentials: settings.credentials,
+    ledger: parts.ledger.read,
+    addFault: parts.faults.add,
+    clearFaults: parts.faults.clear,
+  };
+}
+
+const callsOf = (parts: SandboxParts): Call[] => [
+  ...sessionCalls(parts),
+  ...checklistCalls(parts.world),
+  ...routePlanCalls(parts.world),
+  ...pointOfInterestCalls(parts.world),
+  ...itineraryCalls(parts.world),
+  ...driverCalls(parts.world),
+  ...vehicleCalls(parts.world),
+  ...dailySummaryCalls(parts.world),
+  ...eventCalls(parts.world),
+];

@@ -1,0 +1,99 @@
+// What the service would show right now, whole and without filters or shapes of the envelope: a test compares
+// its tables with this. Everything is in the wire's form, with all related objects.
+import { Hono } from 'hono';
+import { arrivedEvents } from './arrived-events.ts';
+import { answerRecord, checklistRecord, checklistsBetween } from './checklists.ts';
+import { dateText, dayOf, FOUNDING_DAY, startOfDay } from './company-time.ts';
+import { summaryOf } from './daily-summaries.ts';
+import { allDrivers } from './drivers.ts';
+import { eventRecord } from './event-records.ts';
+import { itinerariesBetween, itineraryRecord } from './itineraries.ts';
+import { planRecord } from './plan-records.ts';
+import { allPointsOfInterest, pointOfInterestRecord } from './points-of-interest.ts';
+import { searchPlans } from './route-plans.ts';
+import { summaryRow } from './summary-rows.ts';
+import { transitionsBetween } from './transitions.ts';
+import { VEHICLE_INCLUDES, vehicleRecord } from './vehicle-records.ts';
+import type { World } from './world.ts';
+
+const PLAN_INCLUDES = [
+  'vehicle.device',
+  'user',
+  'route_points.routes_info',
+  'route_points.route_point_items',
+];
+const EVENT_OBJECTS = ['vehicle', 'driver', 'location_start', 'location_end'];
+const ITINERARY_INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'];
+const ANSWER_INCLUDES = ['checklist_form_field.table.items'];
+
+interface Range {
+  from: number;
+  to: number;
+}
+
+type Tell = (world: World, range: Range) => unknown[];
+
+const TRUTHS: Record<string, Tell> = {
+  vehicles: (world) =>
+    world.roster.listed(world.now()).map((index) => vehicleRecord(world, index, VEHICLE_INCLUDES)),
+  drivers: (world) => allDrivers(world, ['department', 'cost_center', 'work_shift']),
+  points_of_interest: (world) =>
+    allPointsOfInterest(world).map((point) => pointOfInterestRecord(point, ['point_of_interest_category'])),
+  route_plans: (world, { from, to }) =>
+    searchPlans(world, { from, to }).map((run) => planRecord(world, run, PLAN_INCLUDES)),
+  events: (world, { from, to }) => allEvents(world, from, to),
+  daily_summaries: (world, range) => allSummaries(world, range),
+  itineraries: (world, { from, to }) =>
+    itinerariesBetween(world, from, to).map((one) => itineraryRecord(world, one, ITINERARY_INCLUDES)),
+  checklists: (world, { from, to }) =>
+    checklistsBetween(world, from, to).map((one) => ({
+      ...checklistRecord(world, one, ['user', 'checklist_form']),
+      answers: one.answers.map((answer) => answerRecord(world, one, answer, ANSWER_INCLUDES)),
+    })),
+  transitions: (world, { from, to }) =>
+    transitionsBetween(world, from, to).map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+};
+
+/** GET /<resource>?from&to, or ?day for one local day. Without bounds: since the founding, up to a week ahead. */
+export function createTruth(world: World): Hono {
+  const app = new Hono();
+  app.get('/:resource', (c) => {
+    const resource = c.req.param('resource');
+    const tell = Object.hasOwn(TRUTHS, resource) ? TRUTHS[resource] : undefined;
+    if (tell === undefined) return c.json({ message: `Known: ${Object.keys(TRUTHS).join(', ')}` }, 404);
+    const range = rangeOf(world, c.req.query());
+    return range === undefined
+      ? c.json({ message: 'from, to, day: not dates' }, 422)
+      : c.json(tell(world, range));
+  });
+  return app;
+}
+
+function rangeOf(world: World, query: Record<string, string>): Range | undefined {
+  const day = query.day === undefined ? undefined : Date.parse(`${query.day}T12:00:00Z`);
+  const from = day === undefined ? Date.parse(query.from ?? dateText(FOUNDING_DAY)) : startOfDay(dayOf(day));
+  const to =
+    day === undefined
+      ? Date.parse(query.to ?? dateText(dayOf(world.now()) + 7))
+      : startOfDay(dayOf(day) + 1) - 1;
+  return Number.isNaN(from) || Number.isNaN(to) ? undefined : { from, to };
+}
+
+function allEvents(world: World, from: number, to: number): unknown[] {
+  const vehicles = world.roster.listedBetween(from, Math.min(to, world.now()));
+  return vehicles
+    .flatMap((index) => arrivedEvents(world, index, from, to))
+    .map((event) => eventRecord(world, event, EVENT_OBJECTS));
+}
+
+function allSummaries(world: World, { from, to }: Range): unknown[] {
+  const rows: unknown[] = [];
+  for (let day = dayOf(from); day <= Math.min(dayOf(to), dayOf(world.now())); day++) {
+    for (const index of world.roster.listedBetween(startOfDay(day), startOfDay(day + 1))) {
+      const summary = summaryOf(world, index, day);
+      if (summary === undefined) continue;
+      rows.push({ day: dateText(day), ...summaryRow(world, index, summary, false, ['vehicle', 'driver']) });
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,50 @@
+// Everything a call's handler may look at: the seed, the clock, the switches and the journal of writes. The
+// generated part of the world is computed from these, never stored here.
+import { type Activity, createActivity } from './activity.ts';
+import type { BulkEvents } from './bulk-events.ts';
+import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
+import type { Journal } from './journal.ts';
+import type { SandboxClock } from './sandbox-clock.ts';
+import type { Shapes, WriteInstant } from './shapes.ts';
+import { instantWriter } from './shapes.ts';
+
+export interface WorldOptions {
+  seed: number;
+  vehicles: number;
+  churn: boolean;
+  importVisibleAfterMs: number;
+  bulkEvents?: BulkEvents;
+}
+
+export interface World extends WorldOptions {
+  readonly roster: FleetRoster;
+  readonly activity: Activity;
+  readonly journal: Journal;
+  /** Switched in place by the admin endpoint. */
+  readonly shapes: Shapes;
+  now(): number;
+  /** Writes an instant in the form switched on now. */
+  readonly instant: WriteInstant;
+}
+
+export function createWorld(
+  { seed, vehicles, churn, importVisibleAfterMs, bulkEvents }: WorldOptions,
+  clock: SandboxClock,
+  journal: Journal,
+  shapes: Shapes,
+): World {
+  const roster = createFleetRoster(seed, vehicles, churn);
+  return {
+    seed,
+    vehicles,
+    churn,
+    importVisibleAfterMs,
+    bulkEvents,
+    journal,
+    shapes,
+    roster,
+    activity: createActivity(seed, roster),
+    now: () => clock.now(),
+    instant: (at) => instantWriter(shapes)(at),
+  };
+}
