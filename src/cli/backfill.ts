@@ -1,0 +1,44 @@
+// roadbook backfill <job>: pulls a past range, beside the running schedule. The same range asked for again goes on
+// where it was cut; the live coverage only ever grows.
+import type { Command } from 'commander';
+import { Fatal } from '../core/errors.ts';
+import { runChain } from '../sync/job-chain.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { exitCodeOfRun } from './exit-codes.ts';
+import { jobBook, namedJob } from './named-job.ts';
+import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { describeRun } from './run.ts';
+import { abortOnSignal } from './signals.ts';
+
+export const addBackfill = (program: Command): Command =>
+  addCommand<PeriodOptions>(program, {
+    usage: 'backfill <job>',
+    summary: 'pulls a past range, with progress; goes on where it was cut',
+    options: (command) =>
+      command
+        .requiredOption('--from <time>', 'start of the range, as 2026-01-31 or 2026-01-31T18:00')
+        .requiredOption('--to <time>', 'its end, exclusive'),
+    action: withApp(async (app, [name = ''], { json, from, to }) => {
+      const { job, settings } = namedJob(app, name);
+      checkHasPeriod(job);
+      const interval = readPeriod({ from, to }, app.loaded.config.timezone);
+      if (interval === undefined) throw new Fatal('--from and --to are needed', { code: 'usage' });
+      const bar = createProgressBar(name, app.clock, process.stderr);
+      const { summary } = await runChain(
+        {
+          job,
+          options: settings.options,
+          cause: 'backfill',
+          period: { ...interval, resumable: true },
+          signal: abortOnSignal(),
+          onProgress: bar.update,
+        },
+        jobBook(app),
+        await app.sync(),
+      );
+      bar.end();
+      print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
+      return exitCodeOfRun(summary);
+    }),
+  });

@@ -1,0 +1,94 @@
+// The frame of every command: common options, plain errors, exit codes. Data goes to stdout, everything else
+// to stderr; with --json one document is all that stdout gets, for a failure too.
+import { type Command, Option } from 'commander';
+import { type App, openApp } from '../app.ts';
+import { asRoadbookError } from '../core/errors.ts';
+import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
+import { createRedactor } from '../core/redaction.ts';
+import { exitCodeOf } from './exit-codes.ts';
+
+export interface CommonOptions {
+  config: string;
+  json: boolean;
+  logLevel: LogLevel;
+}
+
+/** Ends the process with this code once nothing is left to do; set by the command that ran. */
+let exitCode = 0;
+export const currentExitCode = (): number => exitCode;
+
+/** What a command does: gets its arguments and options, gives the exit code. */
+export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number>;
+
+export interface CommandFrame<Options> {
+  /** Name and arguments, as in `run <job>`. */
+  usage: string;
+  summary: string;
+  /** Adds the command's own options. */
+  options?: (command: Command) => Command;
+  /** Level of the log unless told; one-shot commands are silent. */
+  logLevel?: LogLevel;
+  action: Action<Options>;
+}
+
+export function addCommand<Options>(parent: Command, frame: CommandFrame<Options>): Command {
+  const command = parent
+    .command(frame.usage)
+    .summary(frame.summary)
+    .description(frame.summary)
+    .option('--config <file>', 'configuration file', 'config/roadbook.yaml')
+    .option('--json', 'print one JSON document on stdout', false)
+    .addOption(
+      new Option('--log-level <level>', 'least important log line on stderr')
+        .choices(LOG_LEVELS)
+        .default(frame.logLevel ?? 'silent'),
+    );
+  frame.options?.(command);
+  return command.action(async (...all: unknown[]) => {
+    const args = all.slice(0, -2).map(String);
+    const options = all.at(-2) as CommonOptions & Options;
+    try {
+      exitCode = await frame.action(args, options);
+    } catch (thrown) {
+      exitCode = reportFailure(thrown, options);
+    }
+  });
+}
+
+/** For a command that works on the application: opens it, closes it whatever happens. */
+export const withApp =
+  <Options>(
+    work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number>,
+  ): Action<Options> =>
+  async (args, options) => {
+    const app = await openApp({ configFile: options.config, logLevel: options.logLevel });
+    try {
+      return await work(app, args, options);
+    } catch (thrown) {
+      return reportFailure(thrown, options, app);
+    } finally {
+      await app.close();
+    }
+  };
+
+function reportFailure(thrown: unknown, { json, logLevel }: CommonOptions, app?: App): number {
+  const failure = asRoadbookError(thrown);
+  const { redact } = app?.redactor ?? createRedactor();
+  const message = redact(failure.message);
+  const hint = failure.hint === undefined ? null : redact(failure.hint);
+  const faults = (failure as { faults?: unknown }).faults;
+  if (json) print(JSON.stringify({ error: { code: failure.code, message, hint, faults } }, null, 2));
+  say(`roadbook: ${message}${hint === null ? '' : `\n  Try: ${hint}`}`);
+  if (logLevel === 'debug' || logLevel === 'trace') app?.log.debug({ err: failure }, 'command failed');
+  return exitCodeOf(failure.code);
+}
+
+/** Data, for pipes and people. */
+export const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+/** Words, for people. */
+export const say = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};

@@ -1,0 +1,61 @@
+// roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
+import type { Command } from 'commander';
+import { type App, configParts, loadJobs } from '../app.ts';
+import { publicConfig } from '../config/describe.ts';
+import { configJsonSchema } from '../config/json-schema.ts';
+import { isoInstant } from '../core/clock.ts';
+import { nextTick } from '../schedule/ticks.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { textTable } from './text-table.ts';
+
+export function addConfig(program: Command): void {
+  const config = program
+    .command('config')
+    .summary('the configuration file')
+    .description('the configuration file');
+  addCommand(config, {
+    usage: 'check',
+    summary: 'validates the file and shows what each job would do',
+    action: withApp(async (app, _args, { json }) => {
+      const jobs = app.jobs.map((job) => jobPlan(app, job.name));
+      const { file, config } = app.loaded;
+      if (json) print(JSON.stringify({ file, valid: true, jobs, config: publicConfig(config) }, null, 2));
+      else print(`${file} is valid.\n\n${show(jobs)}`);
+      return 0;
+    }),
+  });
+  addCommand(config, {
+    usage: 'schema',
+    summary: 'prints the JSON Schema of the file, for editors',
+    action: async () => {
+      print(JSON.stringify(configJsonSchema(configParts(await loadJobs())), null, 2));
+      return 0;
+    },
+  });
+}
+
+interface JobPlan {
+  name: string;
+  enabled: boolean;
+  schedule: string;
+  timezone: string;
+  next_tick_at: string | null;
+}
+
+function jobPlan(app: App, name: string): JobPlan {
+  const { enabled = false, schedule = '', timezone = 'UTC' } = app.loaded.config.jobs[name] ?? {};
+  const next = enabled ? nextTick({ cron: schedule, timezone }, app.clock.now()) : undefined;
+  return {
+    name,
+    enabled,
+    schedule,
+    timezone,
+    next_tick_at: next === undefined ? null : isoInstant(next),
+  };
+}
+
+const show = (jobs: readonly JobPlan[]): string =>
+  textTable(
+    ['job', 'enabled', 'schedule', 'zone', 'next tick'],
+    jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),
+  );

@@ -1,0 +1,88 @@
+// roadbook jobs: every job with its schedule, its last run and its next ticks.
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { Temporal } from 'temporal-polyfill';
+import type { App } from '../app.ts';
+import { isoInstant } from '../core/clock.ts';
+import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
+import { jobHistory, type LastRun } from '../warehouse/run-log.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { coloured, textTable } from './text-table.ts';
+
+interface Tick {
+  at: string;
+  /** Wall time in the job's zone. */
+  local: string;
+  /** The zone changes its clock on that day. */
+  clock_change_day: boolean;
+}
+
+interface JobLine {
+  name: string;
+  meaning: string;
+  enabled: boolean;
+  schedule: string;
+  timezone: string;
+  last_run: LastRun | null;
+  next_ticks: Tick[];
+}
+
+export const addJobs = (program: Command): Command =>
+  addCommand<{ next: number }>(program, {
+    usage: 'jobs',
+    summary: 'every job: schedule, last run, next ticks',
+    options: (command) => command.option('--next <n>', 'how many coming ticks to show', countOfTicks, 1),
+    action: withApp(async (app, _args, { json, next }) => {
+      const lines = await Promise.all(app.jobs.map((job) => describeJob(app, job.name, job.meaning, next)));
+      print(json ? JSON.stringify(lines, null, 2) : show(lines, next));
+      return 0;
+    }),
+  });
+
+async function describeJob(app: App, name: string, meaning: string, next: number): Promise<JobLine> {
+  const { enabled, schedule, timezone } = app.loaded.config.jobs[name] ?? unlisted(name);
+  const { last } = await jobHistory(await app.warehouse(), name);
+  const ticks = enabled ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
+  const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
+  return { name, meaning, enabled, schedule, timezone, last_run: last ?? null, next_ticks };
+}
+
+const unlisted = (name: string): never => {
+  throw new Error(`job ${name} is not in the configuration`);
+};
+
+function describeTick(ms: number, timezone: string): Tick {
+  const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+  return {
+    at: isoInstant(ms),
+    local: zoned.toString({ timeZoneName: 'never', smallestUnit: 'second' }),
+    clock_change_day: isClockChangeDay(timezone, ms),
+  };
+}
+
+function show(lines: readonly JobLine[], next: number): string {
+  const rows = lines.map((job) => [
+    job.name,
+    job.enabled ? 'on' : 'off',
+    job.schedule,
+    job.timezone,
+    job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,
+    job.next_ticks[0]?.local,
+  ]);
+  const table = textTable(['job', 'enabled', 'schedule', 'zone', 'last run', 'next tick'], rows);
+  if (next <= 1) return table;
+  const ticks = lines.flatMap((job) =>
+    job.next_ticks.map((tick) => [job.name, tick.local, tick.at, flag(tick)]),
+  );
+  return `${table}\n\n${textTable(['job', 'local time', 'UTC', ''], ticks)}`;
+}
+
+const flag = (tick: Tick): string => (tick.clock_change_day ? 'the clock changes on this day' : '');
+
+function countOfTicks(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 1_000) {
+    throw new InvalidArgumentError('It takes a whole number from 1 to 1000.');
+  }
+  return count;
+}

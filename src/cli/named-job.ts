@@ -1,0 +1,28 @@
+// Finds a job by its name; a name that is none of them is a usage error that tells the nearest.
+import { closest, distance } from 'fastest-levenshtein';
+import type { App } from '../app.ts';
+import type { JobSettings } from '../config/schema.ts';
+import { Fatal } from '../core/errors.ts';
+import type { NamedJob } from '../sync/job.ts';
+import type { JobBook } from '../sync/job-chain.ts';
+
+export function namedJob(app: App, name: string): { job: NamedJob; settings: JobSettings } {
+  const job = app.jobs.find((each) => each.name === name);
+  const settings = app.loaded.config.jobs[name];
+  if (job !== undefined && settings !== undefined) return { job, settings };
+  const names = app.jobs.map((each) => each.name);
+  const near = closest(name, names);
+  throw new Fatal(`There is no job named ${JSON.stringify(name)}`, {
+    code: 'usage',
+    hint: distance(name, near) <= 4 ? `did you mean ${near}?` : `one of ${names.join(', ')}`,
+  });
+}
+
+/** The jobs for whoever runs one because another needs it. */
+export const jobBook = (app: App): JobBook => ({
+  find(name) {
+    const job = app.jobs.find((each) => each.name === name);
+    const options = app.loaded.config.jobs[name]?.options;
+    return job === undefined || options === undefined ? undefined : { job, options };
+  },
+});

@@ -1,0 +1,44 @@
+// --from and --to: instants as people write them. A date alone is the start of that local day.
+import { Temporal } from 'temporal-polyfill';
+import { isoInstant } from '../core/clock.ts';
+import { Fatal } from '../core/errors.ts';
+import type { NamedJob } from '../sync/job.ts';
+import type { Interval } from '../warehouse/coverage.ts';
+
+export interface PeriodOptions {
+  from?: string;
+  to?: string;
+}
+
+/** A job without `since` reads whole listings and has no period. */
+export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'options'>): void {
+  if ('since' in options.shape) return;
+  throw usage(
+    `${name} reads whole listings: it has no period`,
+    `run it without --from and --to: roadbook run ${name}`,
+  );
+}
+
+export function readPeriod({ from, to }: PeriodOptions, timezone: string): Interval | undefined {
+  if (from === undefined && to === undefined) return undefined;
+  if (from === undefined || to === undefined) throw usage('--from and --to belong together', 'give both');
+  const beginAt = readInstant('--from', from, timezone);
+  const endAt = readInstant('--to', to, timezone);
+  if (beginAt >= endAt) throw usage('--from is not before --to', 'a date alone means the start of that day');
+  return { beginAt, endAt };
+}
+
+function readInstant(option: string, text: string, timezone: string): string {
+  try {
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return startOfDay(text, timezone);
+    if (/(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
+    return isoInstant(Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds);
+  } catch {
+    throw usage(`${option} is not a date or date-time`, 'as in 2026-01-31 or 2026-01-31T18:00');
+  }
+}
+
+const startOfDay = (text: string, timezone: string): string =>
+  isoInstant(Temporal.PlainDate.from(text).toZonedDateTime(timezone).epochMilliseconds);
+
+const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });

@@ -1,0 +1,69 @@
+// roadbook run <job>: one run now, waits for it, prints its summary.
+import type { Command } from 'commander';
+import { formatDuration } from '../core/durations.ts';
+import type { RunSummary } from '../core/glossary.ts';
+import type { Preview } from '../sync/job.ts';
+import { runChain } from '../sync/job-chain.ts';
+import { addCommand, print, say, withApp } from './command.ts';
+import { EXIT, exitCodeOfRun } from './exit-codes.ts';
+import { jobBook, namedJob } from './named-job.ts';
+import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { abortOnSignal } from './signals.ts';
+import { coloured } from './text-table.ts';
+
+interface RunOptions extends PeriodOptions {
+  dryRun: boolean;
+}
+
+export const addRun = (program: Command): Command =>
+  addCommand<RunOptions>(program, {
+    usage: 'run <job>',
+    summary: 'one run now; prints the run summary',
+    options: (command) =>
+      command
+        .option('--from <time>', 'read this period: its start, as 2026-01-31 or 2026-01-31T18:00')
+        .option('--to <time>', 'and its end, exclusive')
+        .option('--dry-run', 'say what would be done, and do none of it', false),
+    action: withApp(async (app, [name = ''], { json, dryRun, from, to }) => {
+      const { job, settings } = namedJob(app, name);
+      const interval = readPeriod({ from, to }, app.loaded.config.timezone);
+      if (interval !== undefined) checkHasPeriod(job);
+      const period = interval === undefined ? undefined : { ...interval, resumable: false };
+      const parts = await app.sync();
+      const { options } = settings;
+      if (dryRun) return showPreview(await job.preview({ job: name, options, period, parts }), name, json);
+      const signal = abortOnSignal();
+      const request = { job, options, cause: 'manual' as const, period, signal };
+      const { summary } = await runChain(request, jobBook(app), parts);
+      print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
+      return exitCodeOfRun(summary);
+    }),
+  });
+
+function showPreview(lines: readonly Preview[], name: string, json: boolean): number {
+  if (json) print(JSON.stringify({ job: name, steps: lines }, null, 2));
+  else {
+    for (const { what, detail } of lines) print(`${what}  ${JSON.stringify(detail)}`);
+    say(`${name} would take ${lines.length} step${lines.length === 1 ? '' : 's'}; nothing was done.`);
+  }
+  return EXIT.ok;
+}
+
+export function describeRun(summary: RunSummary): string {
+  const took = Date.parse(summary.finished_at) - Date.parse(summary.started_at);
+  const { records, inserted, updated, unchanged, quarantined, sent, confirmed, rejected, unknown } = summary;
+  const lines = [`${summary.job}: ${coloured(summary.status)} in ${formatDuration(took)}`];
+  lines.push(
+    `  ${records} records: ${inserted} inserted, ${updated} updated, ${unchanged} unchanged, ${quarantined} quarantined`,
+  );
+  if (sent + confirmed + rejected + unknown > 0) {
+    lines.push(`  ${sent} sent: ${confirmed} confirmed, ${rejected} rejected, ${unknown} unknown`);
+  }
+  lines.push(`  ${summary.requests} requests, ${summary.retries} retried, ${summary.slices} slices`);
+  if (summary.error !== null) {
+    lines.push(`  ${summary.error.message}`);
+    if (summary.error.hint !== null) lines.push(`  Try: ${summary.error.hint}`);
+  }
+  if (quarantined > 0) lines.push('  See what did not fit: npx roadbook quarantine list');
+  return lines.join('\n');
+}

@@ -1,0 +1,78 @@
+// roadbook sandbox: the simulated service alone, for trying an ERP integration.
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseFaultFlag } from '../sandbox/fault-flag.ts';
+import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
+import { addCommand, print, say } from './command.ts';
+import { untilSignal } from './signals.ts';
+
+interface SandboxFlags {
+  host: string;
+  port: number;
+  seed: number;
+  vehicles: number;
+  speed: number;
+  state?: string;
+  fault: Fault[];
+}
+
+export const addSandbox = (program: Command): Command =>
+  addCommand<SandboxFlags>(program, {
+    usage: 'sandbox',
+    summary: 'the simulated service alone, for trying an ERP integration',
+    options: (command) =>
+      command
+        .option('--host <address>', 'address to listen on', '127.0.0.1')
+        .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber, 4781)
+        .option('--seed <n>', 'same seed, same fleet', wholeNumber, 1)
+        .option('--vehicles <n>', 'about how many vehicles the fleet has', wholeNumber, 12)
+        .option('--speed <n>', 'simulated seconds a real second', wholeNumber, 1)
+        .option('--state <file>', 'keep accepted writes in this file across restarts')
+        .option(
+          '--fault <fault>',
+          'make calls fail, as events:429:rate=0.1; may be repeated',
+          faultFlags,
+          [],
+        ),
+    action: async (_args, { host, port, seed, vehicles, speed, state, fault, json }) => {
+      const sandbox = await startSandbox({
+        host,
+        port,
+        seed,
+        vehicles,
+        speed,
+        stateFile: state,
+        faults: fault,
+      });
+      const { url, credentials } = sandbox;
+      if (json) print(JSON.stringify({ url, credentials }));
+      else print(welcome(url, credentials));
+      await untilSignal();
+      await sandbox.close();
+      say('Sandbox stopped.');
+      return 0;
+    },
+  });
+
+const welcome = (url: string, credentials: object): string =>
+  `Sandbox of the service at ${url}
+${Object.entries(credentials)
+  .map(([name, value]) => `  ${name}: ${value}`)
+  .join('\n')}
+Try:
+  TOKEN=$(curl -s ${url}/auth/login/ -H 'content-type: application/json' -d '${JSON.stringify(credentials)}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -s "${url}/vehicle/?includes=fleet" -H "authorization: Bearer $TOKEN"
+What really happened: ${url}/_sandbox/ledger
+Ctrl-C stops it.`;
+
+function faultFlags(text: string, others: Fault[]): Fault[] {
+  try {
+    return [...others, parseFaultFlag(text)];
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It takes a whole number.');
+  return Number(text);
+}

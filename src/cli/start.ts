@@ -1,0 +1,75 @@
+// roadbook start: the daemon. Runs until SIGTERM or SIGINT; the first drains, the second stops at once.
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { isoInstant } from '../core/clock.ts';
+import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
+import { nextTick } from '../schedule/ticks.ts';
+import { runChain } from '../sync/job-chain.ts';
+import type { SyncParts } from '../sync/sync-parts.ts';
+import { jobHistory } from '../warehouse/run-log.ts';
+import { addCommand, print, say, withApp } from './command.ts';
+import { jobBook, namedJob } from './named-job.ts';
+import { untilSignal } from './signals.ts';
+import { VERSION } from './version.ts';
+
+/** How long running jobs may take to end by themselves after the first signal. */
+const GRACE_MS = 25_000;
+
+export const addStart = (program: Command): Command =>
+  addCommand(program, {
+    usage: 'start',
+    summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
+    logLevel: 'info',
+    action: withApp(async (app, _args, { json }) => {
+      const parts = await app.sync();
+      const { address } = await app.service();
+      const jobs = enabledJobs(app);
+      print(
+        json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
+      );
+      const scheduler = schedule(app, parts, jobs);
+      scheduler.start();
+      const signal = await untilSignal();
+      say(
+        `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
+      );
+      await scheduler.stop(GRACE_MS);
+      return 0;
+    }),
+  });
+
+const enabledJobs = (app: App): ScheduledJob[] =>
+  Object.entries(app.loaded.config.jobs)
+    .filter(([, job]) => job.enabled)
+    .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
+
+const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
+  createScheduler(jobs, {
+    clock: app.clock,
+    log: app.log,
+    async lastStart(name) {
+      const { last } = await jobHistory(parts.engine, name);
+      return last === undefined ? undefined : Date.parse(last.started_at);
+    },
+    async run(name, cause, tickAt, signal) {
+      const { job, settings } = namedJob(app, name);
+      await runChain({ job, options: settings.options, cause, tickAt, signal }, jobBook(app), parts);
+    },
+  });
+
+function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): string {
+  const { service, warehouse } = app.loaded.config;
+  const sandbox = service.baseUrl === 'sandbox' ? 'built-in sandbox at ' : '';
+  const lines = jobs.map((job) => {
+    const next = nextTick(job, app.clock.now());
+    return `  ${job.name}  ${job.cron}  next ${next === undefined ? 'never' : isoInstant(next)}`;
+  });
+  return [
+    `Roadbook ${VERSION} is running; Ctrl-C stops it.`,
+    `  service    ${sandbox}${address}`,
+    `  warehouse  ${warehouse.engine} ${warehouse.file ?? ''}`,
+    `  config     ${app.loaded.file}`,
+    `Jobs (${jobs.length}):`,
+    ...lines,
+  ].join('\n');
+}

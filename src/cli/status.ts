@@ -1,0 +1,55 @@
+// roadbook status: health word a job, freshness a table, outbox and quarantine counts.
+import type { Command } from 'commander';
+import { formatDuration } from '../core/durations.ts';
+import { type StatusDocument, statusDocument } from '../status/status-document.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { coloured, textTable } from './text-table.ts';
+import { VERSION } from './version.ts';
+
+export const addStatus = (program: Command): Command =>
+  addCommand(program, {
+    usage: 'status',
+    summary: 'health of each job, freshness of each table, outbox and quarantine counts',
+    action: withApp(async (app, _args, { json }) => {
+      const document = await statusDocument({
+        version: VERSION,
+        config: app.loaded.config,
+        configLoadedAt: app.loadedAt,
+        jobs: app.jobs,
+        engine: await app.warehouse(),
+        clock: app.clock,
+        session: { state: 'none', expires_at: null },
+      });
+      print(json ? JSON.stringify(document, null, 2) : show(document));
+      return 0;
+    }),
+  });
+
+function show(document: StatusDocument): string {
+  const jobs = document.jobs.map((job) => [
+    job.name,
+    coloured(job.health),
+    job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,
+    job.next_tick_at,
+    job.last_run?.error ?? '',
+  ]);
+  const tables = document.tables.map((table) => [
+    table.name,
+    table.rows,
+    table.last_change_at,
+    table.freshness_seconds === null
+      ? 'never read'
+      : `${formatDuration(table.freshness_seconds * 1_000)} ago`,
+  ]);
+  const outbox = Object.entries(document.outbox).map(([state, count]) => `${count} ${state}`);
+  return [
+    `Health: ${coloured(document.health)}`,
+    '',
+    textTable(['job', 'health', 'last run', 'next tick', 'error'], jobs),
+    '',
+    textTable(['table', 'rows', 'last change', 'read'], tables),
+    '',
+    `Outbox: ${outbox.join(', ')}`,
+    `Quarantine: ${document.quarantine}`,
+  ].join('\n');
+}

@@ -1,0 +1,34 @@
+// Rows as aligned columns for a terminal.
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+export type Cells = readonly (string | number | null | undefined)[];
+
+export function textTable(head: readonly string[], rows: readonly Cells[]): string {
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => String(cell ?? '-')));
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))));
+  return lines
+    .map((line, index) => {
+      const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)));
+      const text = padded.join('  ').trimEnd();
+      return index === 0 ? styleText('bold', text) : text;
+    })
+    .join('\n');
+}
+
+const width = (cell: string): number => stripVTControlCharacters(cell).length;
+
+const COLOURS = {
+  ok: 'green',
+  confirmed: 'green',
+  warn: 'yellow',
+  late: 'yellow',
+  partial: 'yellow',
+  'never ran': 'yellow',
+  fail: 'red',
+  failing: 'red',
+  failed: 'red',
+} as const;
+
+/** A status word in its colour; plain where the terminal has none. */
+export const coloured = (word: string): string =>
+  word in COLOURS ? styleText(COLOURS[word as keyof typeof COLOURS], word) : word;

@@ -1,0 +1,124 @@
+// The status document of the contract: one shape for `roadbook status --json` and for /api/status, made from
+// the warehouse alone, so that any process can tell it.
+import type { Config } from '../config/schema.ts';
+import { type Clock, isoInstant } from '../core/clock.ts';
+import { nextTick } from '../schedule/ticks.ts';
+import type { NamedJob } from '../sync/job.ts';
+import { baseTables } from '../warehouse/catalog.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import { jobHistory } from '../warehouse/run-log.ts';
+import { tableFreshness } from '../warehouse/table-freshness.ts';
+import { type Health, healthOf, overallHealth } from './health.ts';
+
+export interface StatusParts {
+  version: string;
+  config: Config;
+  configLoadedAt: string;
+  jobs: readonly NamedJob[];
+  engine: Engine;
+  clock: Clock;
+  session: { state: string; expires_at: string | null };
+}
+
+export interface JobStatus {
+  name: string;
+  enabled: boolean;
+  paused: boolean;
+  schedule: string;
+  timezone: string;
+  health: Health;
+  last_run: {
+    run_id: string;
+    status: string;
+    started_at: string;
+    finished_at: string | null;
+    error: string | null;
+  } | null;
+  last_success_at: string | null;
+  next_tick_at: string | null;
+}
+
+export interface TableStatus {
+  name: string;
+  rows: number;
+  last_change_at: string | null;
+  freshness_seconds: number | null;
+}
+
+export interface StatusDocument {
+  health: Health;
+  version: string;
+  config: { loaded_at: string; error: string | null };
+  session: { state: string; expires_at: string | null };
+  jobs: JobStatus[];
+  tables: TableStatus[];
+  outbox: Record<(typeof OUTBOX_STATES)[number], number>;
+  quarantine: number;
+}
+
+const OUTBOX_STATES = ['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const;
+
+export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
+  const jobs = await Promise.all(parts.jobs.map(({ name }) => jobStatus(name, parts)));
+  const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
+  return {
+    health: overallHealth(jobs.map(({ health }) => health)),
+    version: parts.version,
+    config: { loaded_at: parts.configLoadedAt, error: null },
+    session: parts.session,
+    jobs,
+    tables,
+    outbox: { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 },
+    quarantine: await countQuarantine(parts.engine),
+  };
+}
+
+async function jobStatus(name: string, { config, engine, clock }: StatusParts): Promise<JobStatus> {
+  const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
+  const { last, lastSuccessAt } = await jobHistory(engine, name);
+  const cron = { cron: schedule, timezone };
+  const next = enabled ? nextTick(cron, clock.now()) : undefined;
+  return {
+    name,
+    enabled,
+    paused: false,
+    schedule,
+    timezone,
+    health: healthOf({
+      ...cron,
+      enabled,
+      lastStatus: last?.status,
+      lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
+      nowMs: clock.now(),
+    }),
+    last_run:
+      last === undefined
+        ? null
+        : {
+            run_id: last.run_id,
+            status: last.status,
+            started_at: last.started_at,
+            finished_at: last.finished_at,
+            error: last.error,
+          },
+    last_success_at: lastSuccessAt,
+    next_tick_at: next === undefined ? null : isoInstant(next),
+  };
+}
+
+async function tableStatus(name: string, { jobs, engine, clock }: StatusParts): Promise<TableStatus> {
+  const fillers = jobs
+    .filter(({ tables }) => tables.some((table) => table.name === name))
+    .map((job) => job.name);
+  const { rows, lastChangeAt, coveredAt } = await tableFreshness(engine, name, fillers);
+  return {
+    name,
+    rows,
+    last_change_at: lastChangeAt,
+    freshness_seconds:
+      coveredAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(coveredAt)) / 1_000)),
+  };
+}
+
+const countQuarantine = (engine: Engine): Promise<number> =>
+  engine.read(async (sql) => Number((await sql('sync_quarantine').count({ n: '*' }))[0]?.n ?? 0));

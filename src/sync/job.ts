@@ -1,0 +1,74 @@
+// What every job is, whichever way its data goes: a declaration, and a way to carry out one run or to say what
+// a run would do. pullJob and its siblings make one from what a file in jobs/ declares.
+import type { z } from 'zod';
+import type { RoadbookError } from '../core/errors.ts';
+import type { RunCounts } from '../core/glossary.ts';
+import type { Log } from '../core/log.ts';
+import type { Interval } from '../warehouse/coverage.ts';
+import type { Table } from '../warehouse/table.ts';
+import type { SyncParts } from './sync-parts.ts';
+
+export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
+  /** One sentence for `roadbook jobs` and the documentation. */
+  meaning: string;
+  /** Cron fields used where the configuration names none. */
+  schedule: string;
+  /** The job's own options, each with a default. */
+  options: Options;
+  /** The tables it fills. */
+  tables: readonly Table[];
+  /** Jobs that have to have run once before it: what it asks for is taken from their tables. */
+  needs?: readonly string[];
+}
+
+/** What a run is made with. */
+export interface RunContext {
+  /** Name of the job. */
+  job: string;
+  runId: string;
+  /** The job's own options, validated. */
+  options: Record<string, unknown>;
+  /** The period that was asked for; the job's own choice unless told. */
+  period?: AskedPeriod;
+  /** Counted up while the run goes on. */
+  counts: RunCounts;
+  parts: SyncParts;
+  log: Log;
+  /** Aborts when the run has to end. */
+  signal: AbortSignal;
+  /** Told after each slice, for a progress bar. */
+  onProgress?: (done: number, all: number) => void;
+}
+
+export interface AskedPeriod extends Interval {
+  /** Goes on where the same backfill was cut, instead of reading all of it again. */
+  resumable: boolean;
+}
+
+/** How a run went; failures in the order they happened. */
+export interface RunOutcome {
+  failures: RoadbookError[];
+  /** Some of the work is done and safe. */
+  worked: boolean;
+  /** Jobs that should run next because this one met things that they would have brought. */
+  wants?: readonly string[];
+}
+
+/** One line of what a run would do. */
+export interface Preview {
+  what: string;
+  detail: unknown;
+}
+
+export interface Job extends JobDeclaration {
+  /** The wire schema of each table it fills, for records that are tried again. */
+  records?: readonly { table: Table; record: z.ZodType }[];
+  execute(context: RunContext): Promise<RunOutcome>;
+  /** For --dry-run: says what would be done and does none of it. */
+  preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>): Promise<Preview[]>;
+}
+
+/** A job with the name of its file. */
+export interface NamedJob extends Job {
+  name: string;
+}

@@ -1,0 +1,112 @@
+// What a pull job declares: which slices there are, which calls a slice makes, and into which tables its records
+// go. It never sees HTTP, SQL, the machine's clock or its environment.
+import type { z } from 'zod';
+import type { Endpoint } from '../fleet/endpoint.ts';
+import type { Interval } from '../warehouse/coverage.ts';
+import type { Engine, Extent, Row } from '../warehouse/engine.ts';
+import type { Table } from '../warehouse/table.ts';
+import type { Job, JobDeclaration } from './job.ts';
+import { executePull, previewPull } from './pull.ts';
+
+/** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
+export interface Slice<Work = unknown> {
+  /** What is read, in the words of the job; unique in a run. */
+  scope: string;
+  /** What `read` needs to know. */
+  work: Work;
+}
+
+export interface PlanContext<Options> {
+  options: Options;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** The period that was asked for, instead of the job's own choice. */
+  period?: Interval;
+  /** Name of the job, for its coverage. */
+  job: string;
+  /** Time zone of local days. */
+  timezone: string;
+  warehouse: WarehouseReader;
+  /** Bytes of the address that a call would be sent to. */
+  urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
+  /** In (0, 1]: how much smaller than usual slices should be, as earlier runs have learned. */
+  scale: number;
+}
+
+export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
+
+/** What a slice reads from. */
+export interface Source {
+  /** One call of the service, tried again by policy. */
+  call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
+  warehouse: WarehouseReader;
+  /** Bytes of the address that a call would be sent to. */
+  urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
+  /** Instant at which the slice began; what the service learns later is not covered yet. */
+  readAt: string;
+  /** Folder for picture files. */
+  images: string;
+  /** Time zone of local days. */
+  timezone: string;
+}
+
+/** Records for one table, as the service sent them. */
+export interface Load {
+  table: Table;
+  /** The wire schema that each record is held against. */
+  record: z.ZodType;
+  records: readonly unknown[];
+}
+
+/** A part of a table that was read whole: its rows that were not met have vanished. */
+export interface Whole {
+  table: Table;
+  extent: Extent;
+  /** Keys that were met beside those of the loads. */
+  alsoSeen?: readonly Row[];
+}
+
+/** A period of scopes that is in the warehouse once the harvest is. */
+export interface Covers extends Interval {
+  scopes: readonly string[];
+}
+
+/** All that a slice brought; it is committed together or not at all. */
+export interface Harvest {
+  loads: readonly Load[];
+  whole?: readonly Whole[];
+  covers: readonly Covers[];
+  /** Periods that have to be read again although they were covered. */
+  uncovers?: readonly Covers[];
+}
+
+export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
+  /** The wire schema of each table it fills, for records that are tried again. */
+  records: readonly Pick<Load, 'table' | 'record'>[];
+  plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
+  read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
+  /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
+  split?(slice: Slice<Work>): Slice<Work>[] | undefined;
+  /** Columns of its tables that name a row of a dimension, and the job that brings it. */
+  mentions?: readonly Mention[];
+}
+
+export interface Mention {
+  table: Table;
+  column: string;
+  dimension: Table;
+  /** Name of the job that pulls the dimension. */
+  job: string;
+}
+
+export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {
+  // Options and slices come back as what this declaration made them; between the two they are only carried.
+  const carried = declaration as unknown as AnyPull;
+  return {
+    ...declaration,
+    execute: (context) => executePull(carried, context),
+    preview: (context) => previewPull(carried, context),
+  };
+}
+
+export type AnyPull = PullDeclaration<z.ZodObject, unknown>;

@@ -1,0 +1,94 @@
+// The pull engine: works through the slices of a run, several at once. While one loads, others fetch; at most
+// `concurrency` slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
+// others go on; what makes all of them pointless stops the run.
+import PQueue from 'p-queue';
+import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
+import { forgetBackfill, remainingSlices } from './backfill-progress.ts';
+import { unmetDimensions } from './dimension-check.ts';
+import type { Preview, RunContext, RunOutcome } from './job.ts';
+import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
+import { pullSlice } from './slice.ts';
+import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
+
+/** Records of a slice beyond which slices of the next run are made smaller: they are held in memory at once. */
+const MOST_RECORDS = 25_000;
+
+export async function executePull(job: AnyPull, context: RunContext): Promise<RunOutcome> {
+  const { counts, log, parts } = context;
+  const scale = await readScale(parts.engine, context.job);
+  const planned = await job.plan(planContext(context, scale));
+  const queue = await remainingSlices(context, planned);
+  const failures: RoadbookError[] = [];
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  const lanes = new PQueue({ concurrency: parts.concurrency });
+  let loaded = 0;
+  let cuts = 0;
+  let all = planned.length;
+  const loadedBefore = planned.length - queue.length;
+  const done = () => context.onProgress?.(loadedBefore + loaded, all);
+
+  async function work(slice: Slice): Promise<void> {
+    if (signal.aborted) return;
+    counts.slices++;
+    try {
+      const brought = await pullSlice(job, slice, { ...context, signal });
+      for (const [name, count] of Object.entries(brought)) counts[name as keyof typeof brought] += count;
+      loaded++;
+      if (brought.records > MOST_RECORDS) cuts++;
+      log.debug({ scope: slice.scope, ...brought }, 'slice loaded');
+      done();
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const failure = asRoadbookError(thrown);
+      const parts = isTooMuch(failure) ? job.split?.(slice) : undefined;
+      if (parts === undefined) return setAside(slice, failure);
+      cuts++;
+      all += parts.length - 1;
+      log.info({ scope: slice.scope, parts: parts.length, code: failure.code }, 'slice cut');
+      for (const part of parts) void lanes.add(() => work(part));
+    }
+  }
+
+  function setAside(slice: Slice, failure: RoadbookError): void {
+    failures.push(failure);
+    log.warn({ scope: slice.scope, err: failure }, 'slice failed');
+    if (failure instanceof Fatal) stop.abort(failure);
+  }
+
+  for (const slice of queue) void lanes.add(() => work(slice));
+  await lanes.onIdle();
+  if (context.signal.aborted) failures.push(stoppedEarly());
+  else await learnScale(parts, context.job, scale, cuts);
+  if (failures.length === 0) await forgetBackfill(context);
+  return { failures, worked: loaded > 0, wants: await unmetDimensions(job, context) };
+}
+
+export async function previewPull(
+  job: AnyPull,
+  context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
+): Promise<Preview[]> {
+  const scale = await readScale(context.parts.engine, context.job);
+  const slices = await job.plan(planContext(context, scale));
+  return slices.map(({ scope, work }) => ({ what: scope, detail: work }));
+}
+
+const planContext = (
+  { job, options, period, parts }: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
+  scale: number,
+): PlanContext<Record<string, unknown>> => ({
+  job,
+  options,
+  period,
+  now: parts.clock.now(),
+  timezone: parts.timezone,
+  warehouse: parts.engine,
+  urlBytes: parts.fleet.urlBytes,
+  scale,
+});
+
+const stoppedEarly = (): Fatal =>
+  new Fatal('Stopped before it was finished', {
+    code: 'stopped',
+    hint: 'What was loaded is safe; the next run reads the rest.',
+  });

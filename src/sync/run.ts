@@ -1,0 +1,76 @@
+// One run of one job: opened in the warehouse before any work, closed with its counts whatever happened.
+import { randomUUID } from 'node:crypto';
+import { isoInstant } from '../core/clock.ts';
+import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
+import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
+import { closeRun, openRun, type RunCause } from '../warehouse/run-log.ts';
+import type { NamedJob, RunContext, RunOutcome } from './job.ts';
+import type { SyncParts } from './sync-parts.ts';
+
+export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onProgress'> {
+  job: NamedJob;
+  cause: RunCause;
+  /** The planned instant, for a scheduled run. */
+  tickAt?: number;
+  signal?: AbortSignal;
+}
+
+export interface FinishedRun {
+  summary: RunSummary;
+  /** Jobs that should run next because this one met things that they would have brought. */
+  wants: readonly string[];
+}
+
+export async function runJob(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
+  const { job, cause, tickAt, signal = new AbortController().signal } = request;
+  const { clock, engine } = parts;
+  const runId = randomUUID();
+  const log = parts.log.child({ job: job.name, run_id: runId });
+  const startedAt = isoInstant(clock.now());
+  await openRun(engine, {
+    runId,
+    job: job.name,
+    cause,
+    tickAt: tickAt === undefined ? null : isoInstant(tickAt),
+    startedAt,
+  });
+  log.debug({ cause }, 'run opened');
+  const context: RunContext = { ...request, job: job.name, runId, counts: noCounts(), parts, log, signal };
+  const outcome = await execute(job, context);
+  const ended = {
+    status: statusOf(context, outcome),
+    started_at: startedAt,
+    finished_at: isoInstant(clock.now()),
+    ...context.counts,
+    error: describe(outcome.failures[0], parts),
+  };
+  const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
+  await closeRun(engine, summary);
+  log[ended.status === 'failed' ? 'error' : 'info']({ cause, ...ended }, 'run finished');
+  return { summary, wants: outcome.wants ?? [] };
+}
+
+async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> {
+  try {
+    return await job.execute(context);
+  } catch (thrown) {
+    const failure = asRoadbookError(thrown);
+    context.log.error({ err: failure }, 'run failed');
+    return { failures: [failure], worked: false };
+  }
+}
+
+/** Failed: nothing was done. Partial: some was, and some failed or was quarantined or refused. */
+function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): RunStatus {
+  if (failures.length > 0) return worked ? 'partial' : 'failed';
+  return counts.quarantined + counts.rejected + counts.unknown > 0 ? 'partial' : 'ok';
+}
+
+const describe = (failure: RoadbookError | undefined, { redactor }: SyncParts): RunSummary['error'] =>
+  failure === undefined
+    ? null
+    : {
+        code: failure.code,
+        message: redactor.redact(failure.message),
+        hint: failure.hint === undefined ? null : redactor.redact(failure.hint),
+      };

@@ -1,0 +1,29 @@
+// How large slices may be: halved when one was too large or too slow, remembered across restarts, grown again
+// while runs go well. A pure rule, and its memory in the warehouse.
+import type { RoadbookError } from '../core/errors.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import { factMemory } from '../warehouse/learned-facts.ts';
+import type { SyncParts } from './sync-parts.ts';
+
+const SMALLEST = 1 / 4_096;
+const GROWTH = 1.5;
+
+const TOO_MUCH = new Set(['too_large', 'body_too_large', 'timed_out']);
+
+/** The slice may succeed if it is cut. */
+export const isTooMuch = ({ code }: RoadbookError): boolean => TOO_MUCH.has(code);
+
+/** The scale of the next run, from this run's and how often slices had to be cut. */
+export function nextScale(scale: number, cuts: number): number {
+  return cuts > 0 ? Math.max(SMALLEST, scale / 2) : Math.min(1, scale * GROWTH);
+}
+
+const nameOf = (job: string): string => `slice scale of ${job}`;
+
+export const readScale = async (engine: Engine, job: string): Promise<number> =>
+  (await factMemory<number>(engine, nameOf(job)).read()) ?? 1;
+
+export async function learnScale({ engine, clock }: SyncParts, job: string, scale: number, cuts: number) {
+  const next = nextScale(scale, cuts);
+  if (next !== scale) await factMemory<number>(engine, nameOf(job)).write(next, clock.now());
+}

@@ -1,0 +1,77 @@
+// One slice: read, check, map, then commit rows, quarantine and coverage together. A crash at any instant
+// leaves all of it or none of it.
+import { isoInstant } from '../core/clock.ts';
+import { cover, uncover } from '../warehouse/coverage.ts';
+import type { Stamp, Transaction } from '../warehouse/engine.ts';
+import { quarantine, release } from '../warehouse/quarantine.ts';
+import { noteBackfilled } from './backfill-progress.ts';
+import type { RunContext } from './job.ts';
+import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
+import { type Sorted, sortRecords } from './sorting.ts';
+
+export interface SliceCounts {
+  records: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  quarantined: number;
+}
+
+export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext): Promise<SliceCounts> {
+  const { parts, runId, log } = context;
+  const source = sourceOf(context);
+  const harvest = await job.read(slice, source, context.options);
+  const sorted: Sorted[] = [];
+  for (const load of harvest.loads) sorted.push(await sortRecords(load));
+  log.debug({ scope: slice.scope }, 'slice read');
+  const stamp = { runId, at: isoInstant(parts.clock.now()) };
+  return parts.engine.write(async (tx) => {
+    const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+    for (const part of sorted) {
+      const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
+      await release(tx, part.table.name, part.rows.map(part.keyText));
+      await quarantine(tx, context.job, part.misfits, stamp, parts.redactor);
+      counts.records += part.rows.length + part.misfits.length + part.superseded;
+      counts.inserted += inserted;
+      counts.updated += updated;
+      counts.unchanged += unchanged + part.superseded;
+      counts.quarantined += part.misfits.length;
+    }
+    await markVanished(tx, harvest, sorted, stamp);
+    const by = { job: context.job, runId, at: source.readAt };
+    for (const covers of harvest.covers) await cover(tx, covers, by);
+    for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
+    await noteBackfilled(tx, context, slice, source.readAt);
+    return counts;
+  });
+}
+
+/** Live work goes before a backfill. */
+const BACKFILL_PRIORITY = -1;
+
+const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
+  call: (endpoint, request) =>
+    parts.fleet.call(endpoint, request, {
+      signal,
+      priority: period?.resumable === true ? BACKFILL_PRIORITY : 0,
+      onRequest: () => {
+        counts.requests++;
+      },
+      onRetry: () => {
+        counts.retries++;
+      },
+    }),
+  warehouse: parts.engine,
+  urlBytes: parts.fleet.urlBytes,
+  readAt: isoInstant(parts.clock.now()),
+  images: parts.images,
+  timezone: parts.timezone,
+});
+
+async function markVanished(tx: Transaction, harvest: Harvest, sorted: readonly Sorted[], stamp: Stamp) {
+  for (const { table, extent, alsoSeen = [] } of harvest.whole ?? []) {
+    const parts = sorted.filter((part) => part.table === table);
+    if (!parts.every(({ allSeen }) => allSeen)) continue;
+    await tx.markMissing(table, extent, [...parts.flatMap(({ seen }) => seen), ...alsoSeen], stamp);
+  }
+}

@@ -1,0 +1,24 @@
+// What the engines of this folder need from the layers below, handed in once by the wiring.
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Redactor } from '../core/redaction.ts';
+import type { FeedKind } from '../erp/source.ts';
+import type { Fleet } from '../fleet/client.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import type { Feed } from './push-run.ts';
+
+export interface SyncParts {
+  fleet: Fleet;
+  engine: Engine;
+  clock: Clock;
+  log: Log;
+  redactor: Redactor;
+  /** Slices worked on at once; bounds memory as well as the load on the service. */
+  concurrency: number;
+  /** Time zone of local days. */
+  timezone: string;
+  /** Folder for picture files. */
+  images: string;
+  /** The feed of things to push, opened when first asked for; undefined where the configuration has none. */
+  erp(kind: FeedKind): Promise<Feed | undefined>;
+}

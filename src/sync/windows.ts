@@ -1,0 +1,101 @@
+// Which periods a run has to read: what was asked for, or what is not covered yet plus the trailing `lookback`
+// that late data may still change. Pure arithmetic on spans of time.
+import { isoInstant } from '../core/clock.ts';
+import type { Interval } from '../warehouse/coverage.ts';
+
+/** A period in ms since the epoch; `end` is exclusive. */
+export interface Span {
+  begin: number;
+  end: number;
+}
+
+export interface Reach {
+  now: number;
+  /** How far back a first run reads, ms. */
+  since: number;
+  /** How far behind the edge each run reads again, ms. */
+  lookback: number;
+  /** How far into the future, ms; 0 unless told. */
+  ahead?: number;
+  /** The very edge is held back this long, ms: what just happened may still be on its way. 0 unless told. */
+  holdBack?: number;
+  /** What was asked for instead. */
+  period?: Interval;
+  /** What has been read before. */
+  covered: readonly Interval[];
+}
+
+export function spansToRead({
+  now,
+  since,
+  lookback,
+  ahead = 0,
+  holdBack = 0,
+  period,
+  covered,
+}: Reach): Span[] {
+  if (period !== undefined) return [spanOf(period)];
+  const edge = now - holdBack;
+  const read = covered.map(spanOf);
+  // `since` is for the first run: after an outage, however long, what came since the last reading is still due.
+  const lastEnd = Math.max(...read.map(({ end }) => end));
+  const firstBegin = Math.min(edge - since, ...read.map(({ begin }) => begin));
+  const whole = { begin: Math.min(edge - since, lastEnd === -Infinity ? edge : lastEnd), end: edge + ahead };
+  const trailing = { begin: Math.max(firstBegin, edge - lookback), end: whole.end };
+  return joined([...without(whole, read), trailing]);
+}
+
+/** What is left of `span` when `others` are taken out. */
+export function without(span: Span, others: readonly Span[]): Span[] {
+  let left = [span];
+  for (const other of others) {
+    left = left.flatMap(({ begin, end }) => [
+      { begin, end: Math.min(end, other.begin) },
+      { begin: Math.max(begin, other.end), end },
+    ]);
+    left = left.filter(({ begin, end }) => begin < end);
+  }
+  return left;
+}
+
+/** The same time in as few spans as can be, in order. */
+export function joined(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of spans.filter(({ begin, end }) => begin < end).toSorted((a, b) => a.begin - b.begin)) {
+    const last = result.at(-1);
+    if (last !== undefined && span.begin <= last.end) last.end = Math.max(last.end, span.end);
+    else result.push({ ...span });
+  }
+  return result;
+}
+
+/** Cuts at multiples of `lengthMs`, so that the same time is cut the same way in every run. */
+export function cutSpan({ begin, end }: Span, lengthMs: number): Span[] {
+  const parts: Span[] = [];
+  for (let at = begin; at < end; ) {
+    const next = Math.min(end, (Math.floor(at / lengthMs) + 1) * lengthMs);
+    parts.push({ begin: at, end: next });
+    at = next;
+  }
+  return parts;
+}
+
+/** Two halves, or undefined where a half would be shorter than `leastMs`. */
+export function halves({ begin, end }: Span, leastMs: number): [Span, Span] | undefined {
+  if (end - begin < 2 * leastMs) return undefined;
+  const middle = Math.floor((begin + end) / 2);
+  return [
+    { begin, end: middle },
+    { begin: middle, end },
+  ];
+}
+
+export const spanOf = ({ beginAt, endAt }: Interval): Span => ({
+  begin: Date.parse(beginAt),
+  end: Date.parse(endAt),
+});
+
+export const intervalOf = ({ begin, end }: Span): Interval => ({
+  beginAt: isoInstant(begin),
+  endAt: isoInstant(end),
+});

@@ -1,0 +1,132 @@
+// The layers of the house as data: what each folder may import. Any import against this table fails.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Folder → folders it may import from, itself included. Imports run downwards only; siblings never meet. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  'src/core': ['src/core'],
+  'src/config': ['src/config', 'src/core'],
+  'src/sandbox': ['src/sandbox', 'src/core'],
+  'src/fleet': ['src/fleet', 'src/core'],
+  'src/erp': ['src/erp', 'src/core'],
+  'src/warehouse': ['src/warehouse', 'src/core'],
+  'src/sync': ['src/sync', 'src/fleet', 'src/erp', 'src/warehouse', 'src/core'],
+  'src/schedule': [
+    'src/schedule',
+    'src/sync',
+    'src/fleet',
+    'src/erp',
+    'src/warehouse',
+    'src/core',
+    'src/config',
+  ],
+  'src/status': [
+    'src/status',
+    'src/schedule',
+    'src/sync',
+    'src/fleet',
+    'src/erp',
+    'src/warehouse',
+    'src/core',
+    'src/config',
+  ],
+  'src/cli': [
+    'src/cli',
+    'src/app.ts',
+    'src/status',
+    'src/schedule',
+    'src/sync',
+    'src/sandbox',
+    'src/warehouse',
+    'src/config',
+    'src/core',
+    'package.json',
+  ],
+  'src/app.ts': [
+    'src/status',
+    'src/schedule',
+    'src/sync',
+    'src/fleet',
+    'src/erp',
+    'src/warehouse',
+    'src/sandbox',
+    'src/config',
+    'src/core',
+  ],
+  'src/main.ts': ['src/cli'],
+  jobs: ['src/sync', 'src/fleet', 'src/warehouse', 'src/core'],
+};
+
+/** Packages that belong to one place. */
+const PACKAGE_HOME: Record<string, readonly string[]> = {
+  got: ['src/fleet', 'src/erp'],
+  knex: ['src/warehouse', 'src/erp'],
+  sqlite3: ['src/warehouse/engines/sqlite.ts'],
+  commander: ['src/cli'],
+  pino: ['src/core/log.ts'],
+  'p-retry': ['src/core/retry.ts'],
+  yaml: ['src/config'],
+};
+
+/** What a declaration may not touch. */
+const FORBIDDEN_IN_JOBS = /\bDate\.now\b|\bnew Date\b|\bprocess\.|\bfetch\(|from '(?:got|knex|node:[^']*)'/;
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*'([^']+)'|\bimport\('([^']+)'\)|(?:^|\n)import\s*'([^']+)'/g;
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+const isIn = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+
+function filesIn(place: string): string[] {
+  if (place.endsWith('.ts')) return [place];
+  try {
+    return readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(place, name));
+  } catch {
+    return [];
+  }
+}
+
+const sources = Object.keys(MAY_IMPORT).flatMap((place) => filesIn(place).map((file) => ({ place, file })));
+
+describe('the layers', () => {
+  it('cover every source file', () => {
+    const all = [...filesIn('src'), ...filesIn('jobs')];
+    expect(sources.map(({ file }) => file).sort()).toEqual(all.sort());
+  });
+
+  it('are imported downwards only', () => {
+    const wrong = sources.flatMap(({ place, file }) =>
+      importsOf(file)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name)))
+        .filter((target) => !MAY_IMPORT[place]!.some((allowed) => isIn(target, allowed)))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keep each driver in its own place', () => {
+    const wrong = sources.flatMap(({ file }) =>
+      importsOf(file)
+        .filter((name) => PACKAGE_HOME[name]?.some((home) => isIn(file, home)) === false)
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('let jobs be declarations: no HTTP, SQL, clock or environment', () => {
+    const wrong = filesIn('jobs').filter((file) =>
+      FORBIDDEN_IN_JOBS.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+// The README is the first thing a user tries: its commands must be the ones that exist, its files be there.
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeWorkplace } from '../support/workplace.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const readme = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
+
+describe('the README', () => {
+  it('names the two commands of the set-up', () => {
+    expect(readme).toContain('npm ci && npm start');
+    expect(readme).toContain('npm ci && npm test');
+  });
+
+  it('links only to files that are there', () => {
+    const targets = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target]) => target ?? '');
+    expect(targets.filter((target) => !existsSync(resolve(ROOT, target)))).toEqual([]);
+  });
+
+  it('shows commands that run as printed', async () => {
+    const place = makeWorkplace('');
+    const shown = [...readme.matchAll(/^npx roadbook (.+)$/gm)].map(([, words]) => words ?? '');
+    expect(shown.length).toBeGreaterThanOrEqual(3);
+    for (const words of shown) {
+      const { code, stderr } = await place.run(words.split(' '));
+      expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+    }
+    place.remove();
+  });
+
+  it('lists exactly the commands of --help', async () => {
+    const place = makeWorkplace('');
+    const { stdout } = await place.run(['--help']);
+    place.remove();
+    const real = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    const table = [...readme.matchAll(/^\| `([a-z]+)/gm)].map(([, name]) => name);
+    expect(table.sort()).toEqual(real.sort());
+  });
+});

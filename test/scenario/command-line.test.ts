@@ -1,0 +1,128 @@
+// The command line as a user meets it: help, mistakes, exit codes, JSON and nothing else.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+let place: Workplace;
+beforeEach(() => {
+  place = makeWorkplace('');
+});
+afterEach(() => place.remove());
+
+describe('the command line', () => {
+  it('lists every fault of a configuration with line and column, and exits 3', async () => {
+    writeFileSync(
+      join(place.dir, 'config/roadbook.yaml'),
+      'timezone: America/Sao_Paolo\nservice:\n  timeuot: 10s\njobs:\n  pull-vehicles: { schedule: "61 * * * *" }\n',
+    );
+    const { code, stderr, stdout } = await place.run(['config', 'check']);
+    expect(code).toBe(3);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/config\/roadbook\.yaml:1:11 .*timezone/);
+    expect(stderr).toMatch(/did you mean `?America\/Sao_Paulo/i);
+    expect(stderr).toMatch(/config\/roadbook\.yaml:3:3 .*timeuot/);
+    expect(stderr).toMatch(/config\/roadbook\.yaml:5:\d+ .*schedule/);
+  });
+
+  it('tells the same faults as JSON', async () => {
+    writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'jobs: { pull-vehicle: {} }\n');
+    const { code, stdout } = await place.run(['run', 'pull-vehicles', '--json']);
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'config_invalid',
+      faults: [{ line: 1, column: 9 }],
+    });
+  });
+
+  it.each([
+    ['an unknown command', ['strat'], /unknown command 'strat'[\s\S]*start/],
+    ['an unknown option', ['run', 'pull-vehicles', '--jsn'], /--json/],
+    ['a missing argument', ['run'], /missing required argument 'job'/],
+    ['an unknown job', ['run', 'pull-vehicels'], /did you mean pull-vehicles\?/],
+    ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
+    ['no command', [], /Usage: roadbook/],
+  ])('answers %s with words and exit code 2', async (_what, args, words) => {
+    const { code, stderr, stdout } = await place.run(args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(words);
+    expect(stdout).toBe('');
+  });
+
+  it('prints help on stdout and exits 0', async () => {
+    const { code, stdout, stderr } = await place.run(['--help']);
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    for (const command of ['start', 'run', 'jobs', 'status', 'doctor', 'config', 'tables', 'sandbox']) {
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    }
+  });
+
+  it.each([
+    ['run', 'pull-vehicles'],
+    ['run', 'pull-vehicles', '--dry-run'],
+    ['jobs', '--next', '3'],
+    ['status'],
+    ['doctor'],
+    ['config', 'check'],
+    ['tables'],
+  ])('prints one JSON document and nothing else for %s %s', async (...args) => {
+    const { code, stdout, stderr } = await place.run([...args, '--json']);
+    expect(code).toBe(0);
+    expect(() => JSON.parse(stdout)).not.toThrow();
+    expect(stderr).toBe('');
+  });
+
+  it('shows a missing file with what to try', async () => {
+    const { code, stderr } = await place.run(['status', '--config', 'no/such file.yaml']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/no\/such file\.yaml.*does not exist[\s\S]*Try: .*--config/);
+  });
+
+  it('says plainly that the warehouse file is none', async () => {
+    writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'warehouse: { file: not-a-database.db }\n');
+    writeFileSync(
+      join(place.dir, 'not-a-database.db'),
+      'this is text, long enough to be read as a header of a file\n'.repeat(20),
+    );
+    const { code, stderr } = await place.run(['status']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/not-a-database\.db is not a sound SQLite database[\s\S]*Try: /);
+  });
+
+  it('tells the status document of the contract', async () => {
+    await place.run(['run', 'pull-vehicles']);
+    const document = JSON.parse((await place.run(['status', '--json'])).stdout);
+    expect(Object.keys(document)).toEqual([
+      'health',
+      'version',
+      'config',
+      'session',
+      'jobs',
+      'tables',
+      'outbox',
+      'quarantine',
+    ]);
+    expect(document).toMatchObject({
+      health: 'ok',
+      config: { error: null },
+      jobs: [
+        {
+          name: 'pull-vehicles',
+          enabled: true,
+          paused: false,
+          health: 'ok',
+          last_run: { status: 'ok', error: null },
+        },
+      ],
+      tables: [{ name: 'vehicle', rows: expect.any(Number), freshness_seconds: expect.any(Number) }],
+      quarantine: 0,
+    });
+  });
+
+  it('prints a schema that is the one in the repository', async () => {
+    const { stdout } = await place.run(['config', 'schema']);
+    const file = resolve(import.meta.dirname, '../../config/roadbook.schema.json');
+    expect(readFileSync(file, 'utf8'), 'stale: run `npm run schema`').toBe(stdout);
+  });
+});

@@ -1,0 +1,57 @@
+// A server before the sandbox: answers what a test wants to be answered otherwise, passes everything else on.
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Status, and a body that is sent as it is or as JSON. */
+export interface OwnAnswer {
+  status?: number;
+  body: unknown;
+}
+
+/** Undefined passes the request on; `original` gives the sandbox's JSON for it. */
+export type Answering = (
+  url: URL,
+  original: () => Promise<unknown>,
+) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
+
+export interface Front {
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startFront(target: string, answering: Answering): Promise<Front> {
+  const server = createServer(async (incoming, outgoing) => {
+    const url = new URL(incoming.url ?? '/', target);
+    const body = await bodyOf(incoming);
+    const original = () =>
+      fetch(url, {
+        method: incoming.method,
+        headers: { authorization: incoming.headers.authorization ?? '' },
+        ...(incoming.method === 'GET' ? {} : { body }),
+      });
+    const own = await answering(url, async () => (await original()).json());
+    if (own !== undefined) {
+      const text = typeof own.body === 'string' ? own.body : JSON.stringify(own.body);
+      outgoing.writeHead(own.status ?? 200).end(text);
+      return;
+    }
+    const passed = await original();
+    outgoing.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' });
+    outgoing.end(Buffer.from(await passed.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

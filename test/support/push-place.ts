@@ -1,0 +1,114 @@
+// A whole push in one process: the sandbox, a SQLite warehouse, a drop folder and the real jobs, on a clock that
+// the test moves. The sandbox's ledger is the truth about what was accepted.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { z } from 'zod';
+import type { RunSummary } from '../../src/core/glossary.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import type { FeedKind } from '../../src/erp/source.ts';
+import { openSource } from '../../src/erp/sources.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Job, Preview } from '../../src/sync/job.ts';
+import type { Feed } from '../../src/sync/push-run.ts';
+import { runJob } from '../../src/sync/run.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { drive, NOON, openFleet } from '../scenario/fleet-setup.ts';
+import type { OutboxRow } from './push-samples.ts';
+
+export interface PushPlace {
+  dir: string;
+  clock: ManualClock;
+  sandbox: Sandbox;
+  engine: Engine;
+  parts: SyncParts;
+  /** Log lines. */
+  lines: string[];
+  /** Puts a file into the drop folder of a kind. */
+  drop(kind: FeedKind, name: string, things: unknown): void;
+  /** One run of a job, by its file in jobs/; the clock moves where the run waits for it. */
+  run(job: string, options?: Record<string, unknown>, signal?: AbortSignal): Promise<RunSummary>;
+  preview(job: string): Promise<Preview[]>;
+  outbox(): Promise<OutboxRow[]>;
+  folder(kind: FeedKind): string;
+}
+
+export interface PlaceOptions {
+  sandbox?: SandboxOptions;
+  timeoutMs?: number;
+  feedOptions?: Feed['options'];
+}
+
+export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPlace> {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-push-'));
+  const clock = createManualClock(NOON);
+  const sandbox = await startSandbox({ clock, churn: false, ...options.sandbox });
+  const settings = { timeoutMs: options.timeoutMs ?? 10_000, maxBodyMb: 1 };
+  const { fleet, lines } = openFleet(sandbox.url, sandbox, { clock, settings });
+  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  await bringSchemaUpToDate(engine);
+  const redactor = createRedactor();
+  const log = createLog({ level: 'debug', redactor, write: (line) => lines.push(line) });
+  const folder = (kind: FeedKind): string => join(dir, kind);
+  const feeds = new Map<FeedKind, Feed>();
+  const parts: SyncParts = {
+    fleet,
+    engine,
+    clock,
+    log,
+    redactor,
+    concurrency: 4,
+    timezone: 'America/Sao_Paulo',
+    images: join(dir, 'images'),
+    async erp(kind) {
+      const known = feeds.get(kind);
+      if (known !== undefined) return known;
+      const context = { kind, zone: 'America/Sao_Paulo', clock, log, random: () => 0.5 };
+      const source = openSource(
+        { source: 'files', folder: folder(kind), settleMs: 0, mapping: {} },
+        context,
+      );
+      const feed = { source, options: options.feedOptions ?? {} };
+      feeds.set(kind, feed);
+      return feed;
+    },
+  };
+  onTestFinished(async () => {
+    await sandbox.close();
+    await engine.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const jobNamed = async (name: string): Promise<Job> => (await import(`../../jobs/${name}.ts`)).default;
+  const optionsOf = (job: Job, given: Record<string, unknown>) =>
+    job.options.parse(given) as z.output<typeof job.options>;
+
+  return {
+    dir,
+    clock,
+    sandbox,
+    engine,
+    parts,
+    lines,
+    folder,
+    drop(kind, name, things) {
+      mkdirSync(folder(kind), { recursive: true });
+      writeFileSync(join(folder(kind), name), typeof things === 'string' ? things : JSON.stringify(things));
+    },
+    async run(name, given = {}, signal) {
+      const job = await jobNamed(name);
+      const request = { job: { ...job, name }, cause: 'manual' as const, options: optionsOf(job, given), signal };
+      return (await drive(clock, runJob(request, parts))).summary;
+    },
+    async preview(name) {
+      const job = await jobNamed(name);
+      return drive(clock, job.preview({ job: name, options: optionsOf(job, {}), parts }));
+    },
+    outbox: () => engine.read((sql) => sql('push_outbox').orderBy('external_code')),
+  };
+}

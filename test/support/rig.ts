@@ -1,0 +1,115 @@
+// The product's parts wired to a sandbox in one process, on a clock that the test moves: weeks of polling in
+// seconds. Real HTTP, a real database; only time is the test's.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadJobs } from '../../src/app.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { RunSummary } from '../../src/core/glossary.ts';
+import { createLimiter } from '../../src/core/limiter.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { createFleet } from '../../src/fleet/client.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { AskedPeriod } from '../../src/sync/job.ts';
+import { runChain } from '../../src/sync/job-chain.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+
+export interface Rig {
+  clock: ManualClock;
+  sandbox: Sandbox;
+  engine: Engine;
+  parts: SyncParts;
+  /** Lines of the product's log at debug level. */
+  logLines: string[];
+  run(job: string, options?: Record<string, unknown>, period?: AskedPeriod): Promise<RunSummary>;
+  /** The sandbox's own state. */
+  truth(resource: string, query?: Record<string, string>): Promise<Record<string, unknown>[]>;
+  rows(sql: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  /** Where time begins. */
+  startAt: string;
+  sandbox?: SandboxOptions;
+  parts?: Partial<SyncParts>;
+}
+
+export async function makeRig({ startAt, sandbox: options, parts: others }: RigOptions): Promise<Rig> {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-rig-'));
+  const clock = createManualClock(Date.parse(startAt));
+  const sandbox = await startSandbox({ clock, ...options });
+  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  await bringSchemaUpToDate(engine);
+  const redactor = createRedactor();
+  const logLines: string[] = [];
+  const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
+  const { username, parent_username, password, realm } = sandbox.credentials;
+  const fleet = createFleet(
+    {
+      baseUrl: sandbox.url,
+      username,
+      parentUsername: parent_username,
+      password,
+      realm,
+      renewal: 'auto',
+      collections: 'json',
+      timeoutMs: 60_000,
+      maxBodyMb: 64,
+    },
+    // The limiter paces real requests, so it lives on real time.
+    {
+      clock,
+      log,
+      redactor,
+      limiter: createLimiter({ concurrency: 8, perMinute: 1_000_000, clock: systemClock }),
+    },
+  );
+  const parts: SyncParts = {
+    fleet,
+    engine,
+    clock,
+    log,
+    redactor,
+    concurrency: 4,
+    timezone: 'America/Sao_Paulo',
+    images: join(dir, 'images'),
+    ...others,
+  } as SyncParts;
+  const jobs = await loadJobs();
+  const find = (name: string) => {
+    const job = jobs.find((each) => each.name === name);
+    return job === undefined ? undefined : { job, options: job.options.parse({}) as Record<string, unknown> };
+  };
+  return {
+    clock,
+    sandbox,
+    engine,
+    parts,
+    logLines,
+    async run(name, options = {}, period) {
+      const found = find(name);
+      if (found === undefined) throw new Error(`no job ${name}`);
+      const own = found.job.options.parse(options) as Record<string, unknown>;
+      return (await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, parts))
+        .summary;
+    },
+    async truth(resource, query = {}) {
+      const answer = await fetch(`${sandbox.url}/_sandbox/truth/${resource}?${new URLSearchParams(query)}`);
+      if (!answer.ok) throw new Error(`truth of ${resource}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Record<string, unknown>[];
+    },
+    rows: (text) => engine.read((sql) => sql.raw(text)),
+    async close() {
+      fleet.close();
+      await engine.close();
+      await sandbox.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

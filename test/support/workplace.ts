@@ -1,0 +1,100 @@
+// A folder of its own for a test that runs the real command: a configuration, a warehouse, nothing shared.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import knex, { type Knex } from 'knex';
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  pid: number;
+  /** What was printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves as soon as the pattern has been printed on either stream; rejects if the process ends first. */
+  printed(pattern: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<Ended>;
+}
+
+export interface Workplace {
+  dir: string;
+  /** Runs a command to its end. */
+  run(args: string[], env?: Record<string, string>): Promise<Ended>;
+  start(args: string[], env?: Record<string, string>): Running;
+  /** Reads the SQLite warehouse beside the product, with a connection of its own. */
+  query<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
+  remove(): void;
+}
+
+export function makeWorkplace(config: string): Workplace {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-'));
+  mkdirSync(join(dir, 'config'));
+  writeFileSync(join(dir, 'config', 'roadbook.yaml'), config);
+
+  const start = (args: string[], env: Record<string, string> = {}): Running => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: dir,
+      env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const printed = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        printed[name] += text;
+        child.emit('printed');
+      });
+    }
+    const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...printed }) as Ended);
+    return {
+      pid: child.pid ?? 0,
+      stdout: () => printed.stdout,
+      stderr: () => printed.stderr,
+      kill: (signal) => child.kill(signal),
+      ended,
+      async printed(pattern) {
+        const seen = () => pattern.test(printed.stdout) || pattern.test(printed.stderr);
+        while (!seen()) {
+          const more = once(child, 'printed');
+          const last = await Promise.race([more.then(() => undefined), ended]);
+          if (last !== undefined && !seen()) throw new Error(`ended before ${pattern}: ${last.stderr}`);
+        }
+      },
+    };
+  };
+
+  return {
+    dir,
+    start,
+    run: (args, env) => start(args, env).ended,
+    async query<Row>(sql: string) {
+      const database = openDatabase(join(dir, 'data', 'warehouse.db'));
+      try {
+        return (await database.raw(sql)) as Row[];
+      } finally {
+        await database.destroy();
+      }
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+export const openDatabase = (filename: string): Knex =>
+  knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true });
+
+/** A configuration for a service at `url`, as short as one can be. */
+export const configFor = (url: string, rest = ''): string => `service:
+  base_url: ${url}
+  username: demo
+  password: \${ROADBOOK_PASSWORD:-demo}
+  requests_per_minute: 60000
+${rest}`;

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  cutSpan,
+  halves,
+  intervalOf,
+  joined,
+  type Span,
+  spansToRead,
+  without,
+} from '../../src/sync/windows.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const covered = (...spans: [number, number][]) =>
+  spans.map(([begin, end]) => intervalOf({ begin: NOW + begin * HOUR, end: NOW + end * HOUR }));
+const hours = (spans: readonly Span[]) =>
+  spans.map(({ begin, end }) => [(begin - NOW) / HOUR, (end - NOW) / HOUR]);
+const spans = fc
+  .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 20 }))
+  .map(([begin, length]) => ({ begin, end: begin + length }));
+const covers = (all: readonly Span[], at: number) => all.some(({ begin, end }) => begin <= at && at < end);
+
+describe('the spans to read', () => {
+  const reach = { now: NOW, since: 48 * HOUR, lookback: 6 * HOUR };
+
+  it('are everything since the beginning at first', () => {
+    expect(hours(spansToRead({ ...reach, covered: [] }))).toEqual([[-48, 0]]);
+  });
+
+  it('are the lookback and what came since, later', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-48, -1]) }))).toEqual([[-6, 0]]);
+  });
+
+  it('take in what an outage longer than the lookback left open', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-48, -20]) }))).toEqual([[-20, 0]]);
+  });
+
+  it('take in all of an outage that was longer than a first run reads', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-200, -100]) }))).toEqual([[-100, 0]]);
+  });
+
+  it('reach as far back as the lookback says, once that has been read', () => {
+    expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: covered([-90, -1]) }))).toEqual([
+      [-60, 0],
+    ]);
+    expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: [] }))).toEqual([[-48, 0]]);
+  });
+
+  it('take in holes in what was read', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-48, -40], [-30, -1]) }))).toEqual([
+      [-40, -30],
+      [-6, 0],
+    ]);
+  });
+
+  it('hold back the edge and reach ahead', () => {
+    expect(
+      hours(spansToRead({ ...reach, holdBack: HOUR, ahead: 3 * HOUR, covered: covered([-49, -1]) })),
+    ).toEqual([[-7, 2]]);
+  });
+
+  it('are what was asked for, covered or not', () => {
+    const [period] = covered([-100, -90]);
+    expect(hours(spansToRead({ ...reach, period, covered: covered([-200, 0]) }))).toEqual([[-100, -90]]);
+  });
+});
+
+describe('span arithmetic', () => {
+  it('takes out exactly the others', () => {
+    fc.assert(
+      fc.property(spans, fc.array(spans), fc.integer({ min: 0, max: 70 }), (span, others, at) => {
+        expect(covers(without(span, others), at)).toBe(covers([span], at) && !covers(others, at));
+      }),
+    );
+  });
+
+  it('joins without gaining or losing an instant, and leaves a gap between any two', () => {
+    fc.assert(
+      fc.property(fc.array(spans), fc.integer({ min: 0, max: 70 }), (all, at) => {
+        const result = joined(all);
+        expect(covers(result, at)).toBe(covers(all, at));
+        for (const [index, span] of result.entries())
+          expect(span.begin).toBeGreaterThan(result[index - 1]?.end ?? -1);
+      }),
+    );
+  });
+
+  it('cuts on a fixed grid, without a gap', () => {
+    expect(cutSpan({ begin: 5, end: 25 }, 10)).toEqual([
+      { begin: 5, end: 10 },
+      { begin: 10, end: 20 },
+      { begin: 20, end: 25 },
+    ]);
+  });
+
+  it('halves down to the least length and no further', () => {
+    expect(halves({ begin: 0, end: 10 }, 5)).toEqual([
+      { begin: 0, end: 5 },
+      { begin: 5, end: 10 },
+    ]);
+    expect(halves({ begin: 0, end: 9 }, 5)).toBeUndefined();
+  });
+});
