@@ -8,8 +8,8 @@ export class UnreadableJson extends Error {
   }
 }
 
-/** A run of digits long enough to hold an unsafe integer, where a number may begin. */
-const LONG_INTEGER = /[[:,\s]-?\d{16}|^-?\d{16}/;
+/** Digits that may be beyond 2^53 = 9007199254740992, where a number may begin. */
+const LONG_INTEGER = /(?:^|[[:,\s])-?(?:\d{17}|9\d{15})/;
 const INTEGER = /^-?\d+$/;
 const MOST_LEVELS = 100;
 

@@ -1,5 +1,7 @@
-// Coverage: which periods of a scope have been read in full. Intervals that touch are one interval.
-import type { Transaction } from './engine.ts';
+// Coverage: which periods of a scope have been read in full. Written in the transaction of the rows it speaks
+// of. Intervals that touch are one interval; a period that has to be read again is cut out.
+import type { Knex } from 'knex';
+import type { Engine, Transaction } from './engine.ts';
 
 export interface Interval {
   /** ISO instants, UTC; `endAt` is exclusive. */
@@ -10,33 +12,114 @@ export interface Interval {
 /** Begin of the coverage of a listing that has no period: it speaks of everything until its end. */
 export const EVER = '1970-01-01T00:00:00.000Z';
 
-export interface Covered extends Interval {
+/** One period of several scopes. */
+export interface ScopedInterval extends Interval {
+  scopes: readonly string[];
+}
+
+export interface CoveredBy {
+  job: string;
+  runId: string;
+  /** When it was read. */
+  at: string;
+}
+
+/** Scopes a statement, far below what any engine binds. */
+const SCOPES = 500;
+
+interface CoverageRow {
   job: string;
   scope: string;
+  begin_at: string;
+  end_at: string;
+  covered_at: string;
+  run_id: string;
 }
 
-/** Adds an interval in the transaction of its rows. */
-export async function cover(
-  { sql }: Transaction,
-  covered: Covered,
-  runId: string,
-  at: string,
-): Promise<void> {
-  const touching = sql('sync_coverage')
-    .where({ job: covered.job, scope: covered.scope })
-    .where('begin_at', '<=', covered.endAt)
-    .where('end_at', '>=', covered.beginAt);
-  const [bounds] = await touching.clone().min('begin_at as first').max('end_at as last');
-  await touching.clone().delete();
-  await sql('sync_coverage').insert({
-    job: covered.job,
-    scope: covered.scope,
-    begin_at: earliest(bounds?.first, covered.beginAt),
-    end_at: latest(bounds?.last, covered.endAt),
-    covered_at: at,
-    run_id: runId,
-  });
+export async function cover({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
+  for (const scopes of chunks(covered.scopes)) {
+    const touching = await take(sql, by.job, scopes, covered, '<=');
+    const rows = scopes.map((scope) => {
+      const own = touching.filter((row) => row.scope === scope);
+      return rowOf(by, scope, {
+        beginAt: least([covered.beginAt, ...own.map((row) => row.begin_at)]),
+        endAt: greatest([covered.endAt, ...own.map((row) => row.end_at)]),
+      });
+    });
+    await insert(sql, rows);
+  }
 }
 
-const earliest = (a: string | null | undefined, b: string): string => (a != null && a < b ? a : b);
-const latest = (a: string | null | undefined, b: string): string => (a != null && a > b ? a : b);
+/** Cuts a period out of what is covered, so that the next plan reads it again. */
+export async function uncover({ sql }: Transaction, gone: ScopedInterval, by: CoveredBy): Promise<void> {
+  for (const scopes of chunks(gone.scopes)) {
+    const cut = await take(sql, by.job, scopes, gone, '<');
+    const left = cut.flatMap((row) => [
+      { ...row, end_at: least([row.end_at, gone.beginAt]) },
+      { ...row, begin_at: greatest([row.begin_at, gone.endAt]) },
+    ]);
+    await insert(
+      sql,
+      left.filter((row) => row.begin_at < row.end_at),
+    );
+  }
+}
+
+/** The covered intervals of each scope of a job, in order. */
+export async function coverageOf(
+  engine: Pick<Engine, 'read'>,
+  job: string,
+): Promise<Map<string, Interval[]>> {
+  const rows: CoverageRow[] = await engine.read((sql) =>
+    sql('sync_coverage').where({ job }).orderBy('begin_at'),
+  );
+  const scopes = new Map<string, Interval[]>();
+  for (const { scope, begin_at, end_at } of rows) {
+    const intervals = scopes.get(scope) ?? [];
+    intervals.push({ beginAt: begin_at, endAt: end_at });
+    scopes.set(scope, intervals);
+  }
+  return scopes;
+}
+
+/** Removes the rows that meet the interval and gives them back; `<=` also takes those that only touch it. */
+async function take(
+  sql: Knex,
+  job: string,
+  scopes: string[],
+  { beginAt, endAt }: Interval,
+  meets: '<' | '<=',
+) {
+  const rows = sql<CoverageRow>('sync_coverage')
+    .where({ job })
+    .whereIn('scope', scopes)
+    .where('begin_at', meets, endAt)
+    .where('end_at', meets === '<' ? '>' : '>=', beginAt);
+  const taken: CoverageRow[] = await rows.clone();
+  if (taken.length > 0) await rows.clone().delete();
+  return taken;
+}
+
+async function insert(sql: Knex, rows: readonly CoverageRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += 100) {
+    await sql('sync_coverage').insert(rows.slice(start, start + 100));
+  }
+}
+
+const rowOf = ({ job, at, runId }: CoveredBy, scope: string, { beginAt, endAt }: Interval): CoverageRow => ({
+  job,
+  scope,
+  begin_at: beginAt,
+  end_at: endAt,
+  covered_at: at,
+  run_id: runId,
+});
+
+const chunks = (scopes: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(scopes.length / SCOPES) }, (_, index) =>
+    scopes.slice(index * SCOPES, (index + 1) * SCOPES),
+  );
+
+/** Instants of one form sort as text. */
+const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';
+const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';

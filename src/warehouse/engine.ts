@@ -27,7 +27,10 @@ export type Extent = { [column: string]: { in: (string | number)[] } | { from: s
 /** A transaction in progress. Everything done through it commits together or not at all. */
 export interface Transaction {
   readonly sql: Knex;
-  /** Upserts by key; a row whose content is the same is not written. No key may occur twice in `rows`. */
+  /**
+   * Upserts by key; a row whose content is the same is not written. No key may occur twice in `rows`. What the
+   * table declares as its history and revisions is written with it.
+   */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
   /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many. */
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
@@ -45,8 +48,10 @@ export interface Engine {
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Reads a committed state; never waits for a write. */
   read<T>(work: (sql: Knex) => Promise<T>): Promise<T>;
+  /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
+  latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
   /** DDL that the engine adds after `create table name (…)`. */
-  readonly tableSuffix: string;
+  tableSuffix(table: Table): string;
   /** Columns of an existing table, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
   /** Idempotent and safe before any use. */

@@ -1,8 +1,8 @@
 // Keeps the records that did not fit. Their texts are redacted first: a control table holds no secret and no
-// tax number. The same record met again is counted, not stored again.
+// tax number. The same record met again is counted, not stored again; one that has been loaded since is let go.
 import { createHash } from 'node:crypto';
 import type { Redactor } from '../core/redaction.ts';
-import type { Stamp, Transaction } from './engine.ts';
+import type { Engine, Stamp, Transaction } from './engine.ts';
 
 export interface Misfit {
   table: string;
@@ -11,6 +11,19 @@ export interface Misfit {
   reason: string;
   /** As the service sent it. */
   record: unknown;
+}
+
+export interface QuarantinedRecord {
+  id: string;
+  job: string;
+  table_name: string;
+  record_key: string | null;
+  reason: string;
+  payload: string;
+  first_seen_at: string;
+  last_seen_at: string;
+  times: number;
+  run_id: string;
 }
 
 export async function quarantine(
@@ -23,25 +36,60 @@ export async function quarantine(
   for (const { table, key, reason, record } of misfits) {
     const payload = redactor.redact(JSON.stringify(record) ?? 'null');
     const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
+    const met = { reason: redactor.redact(reason), last_seen_at: stamp.at, run_id: stamp.runId };
     await sql('sync_quarantine')
       .insert({
         id,
         job,
         table_name: table,
         record_key: key === null ? null : redactor.redact(key),
-        reason: redactor.redact(reason),
         payload,
         first_seen_at: stamp.at,
-        last_seen_at: stamp.at,
         times: 1,
-        run_id: stamp.runId,
+        ...met,
       })
       .onConflict('id')
-      .merge({
-        reason: redactor.redact(reason),
-        last_seen_at: stamp.at,
-        run_id: stamp.runId,
-        times: sql.raw('sync_quarantine.times + 1'),
-      });
+      .merge({ ...met, times: sql.raw('sync_quarantine.times + 1') });
   }
 }
+
+/** Lets go of the records of a table whose keys have been loaded after all. */
+export async function release({ sql }: Transaction, table: string, keys: Iterable<string>): Promise<number> {
+  const kept: Pick<QuarantinedRecord, 'id' | 'record_key'>[] = await sql('sync_quarantine')
+    .where({ table_name: table })
+    .whereNotNull('record_key')
+    .select('id', 'record_key');
+  if (kept.length === 0) return 0;
+  const loaded = new Set(keys);
+  const gone = kept.filter(({ record_key }) => loaded.has(record_key ?? '')).map(({ id }) => id);
+  for (let start = 0; start < gone.length; start += 500) {
+    await sql('sync_quarantine')
+      .whereIn('id', gone.slice(start, start + 500))
+      .delete();
+  }
+  return gone.length;
+}
+
+export interface QuarantineFilter {
+  job?: string;
+  table?: string;
+  /** The start of an id is enough. */
+  id?: string;
+}
+
+/** The newest first. */
+export const quarantined = (
+  engine: Pick<Engine, 'read'>,
+  { job, table, id }: QuarantineFilter,
+  limit: number,
+): Promise<QuarantinedRecord[]> =>
+  engine.read((sql) => {
+    const rows = sql<QuarantinedRecord>('sync_quarantine')
+      .orderBy('last_seen_at', 'desc')
+      .orderBy('id')
+      .limit(limit);
+    if (job !== undefined) rows.where({ job });
+    if (table !== undefined) rows.where({ table_name: table });
+    if (id !== undefined) rows.whereLike('id', `${id.replace(/[^0-9a-f]/g, '_')}%`);
+    return rows;
+  });

@@ -59,7 +59,7 @@ async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> 
     const key = `primary key (${table.key.map(quote).join(', ')})`;
     const columns = table.columns.map((column) => columnDefinition(engine, column));
     await sql.raw(
-      `create table ${quote(table.name)} (${[...columns, key].join(', ')}) ${engine.tableSuffix}`,
+      `create table ${quote(table.name)} (${[...columns, key].join(', ')}) ${engine.tableSuffix(table)}`,
     );
   } else {
     for (const column of table.columns.filter(({ name }) => !existing.includes(name))) {

@@ -9,10 +9,17 @@ export interface TableFreshness {
   coveredAt: string | null;
 }
 
-export const tableFreshness = (engine: Engine, table: string, jobs: readonly string[]): Promise<TableFreshness> =>
+export const tableFreshness = (
+  engine: Engine,
+  table: string,
+  jobs: readonly string[],
+): Promise<TableFreshness> =>
   engine.read(async (sql) => {
     const [counted] = await sql(table).count({ rows: '*' }).max({ changed: '_changed_at' });
-    const scopes = sql('sync_coverage').whereIn('job', [...jobs]).groupBy('job', 'scope').max({ read: 'covered_at' });
+    const scopes = sql('sync_coverage')
+      .whereIn('job', [...jobs])
+      .groupBy('job', 'scope')
+      .max({ read: 'covered_at' });
     const [stalest] = await sql.from(scopes.as('scopes')).min({ read: 'read' });
     return {
       rows: Number(counted?.rows ?? 0),

@@ -54,6 +54,10 @@ export interface Table {
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly indexes: readonly (readonly string[])[];
+  /** Column whose every observed transition is kept in `status_change`. */
+  readonly history: string | null;
+  /** Table that keeps old and new values of changed numbers; null where none does. */
+  readonly revisions: string | null;
 }
 
 export interface TableDraft {
@@ -63,6 +67,8 @@ export interface TableDraft {
   key: readonly string[];
   columns: Record<string, ColumnDraft>;
   indexes?: readonly (readonly string[])[];
+  history?: string;
+  revisions?: string;
 }
 
 const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
@@ -79,6 +85,8 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
     required: rest.required || draft.key.includes(name),
   })),
   indexes: draft.indexes ?? [],
+  history: draft.history ?? null,
+  revisions: draft.revisions ?? null,
 });
 
 /** Columns that end every base table; the loader fills them, never a record. */

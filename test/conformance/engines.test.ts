@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import { cover } from '../../src/warehouse/coverage.ts';
+import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
@@ -134,7 +134,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('commits all of a transaction or nothing', async () => {
     const failed = engine.write(async (tx) => {
       await tx.load(vehicle, fleet(10), first);
-      await cover(tx, { job: 'j', scope: 'all', beginAt: 'a', endAt: 'b' }, 'run-1', first.at);
+      await cover(tx, { scopes: ['all'], beginAt: 'a', endAt: 'b' }, { job: 'j', ...first });
       throw new Error('cut');
     });
     await expect(failed).rejects.toThrow('cut');
@@ -154,7 +154,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('joins coverage that touches and keeps apart what does not', async () => {
     const covered = async (beginAt: string, endAt: string) => {
-      await engine.write((tx) => cover(tx, { job: 'j', scope: 's', beginAt, endAt }, 'r', first.at));
+      await engine.write((tx) => cover(tx, { scopes: ['s'], beginAt, endAt }, { job: 'j', ...first }));
       const rows = await engine.read((sql) => sql('sync_coverage').orderBy('begin_at'));
       return rows.map(({ begin_at, end_at }) => `${begin_at.slice(8, 10)}-${end_at.slice(8, 10)}`);
     };
@@ -164,6 +164,34 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await covered(day(6), day(7))).toEqual(['05-07', '08-09']);
     expect(await covered(day(1), day(4))).toEqual(['01-04', '05-07', '08-09']);
     expect(await covered(day(3), day(8))).toEqual(['01-09']);
+  });
+
+  it('cuts a period out of what is covered', async () => {
+    const by = { job: 'j', ...first };
+    const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
+    const scopes = ['a', 'b'];
+    await engine.write((tx) => cover(tx, { scopes: ['a', 'b', 'c'], beginAt: day(1), endAt: day(9) }, by));
+    await engine.write((tx) => uncover(tx, { scopes, beginAt: day(3), endAt: day(5) }, by));
+    await engine.write((tx) => uncover(tx, { scopes: ['b'], beginAt: day(5), endAt: day(20) }, by));
+    const left = await coverageOf(engine, 'j');
+    expect(Object.fromEntries(left)).toEqual({
+      a: [
+        { beginAt: day(1), endAt: day(3) },
+        { beginAt: day(5), endAt: day(9) },
+      ],
+      b: [{ beginAt: day(1), endAt: day(3) }],
+      c: [{ beginAt: day(1), endAt: day(9) }],
+    });
+  });
+
+  it('finds the latest value of each key', async () => {
+    await load([
+      row({ id: 1, driver_id: 5, title: 'a' }),
+      row({ id: 2, driver_id: 5, title: 'c' }),
+      row({ id: 3, driver_id: 6, title: 'b' }),
+    ]);
+    const latest = await engine.latest(vehicle, 'driver_id', 'title', [5, 6, 7]);
+    expect(Object.fromEntries(latest)).toEqual({ 5: 'c', 6: 'b' });
   });
 
   it('keeps a misfit once, however often it is met', async () => {

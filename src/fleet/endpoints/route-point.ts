@@ -4,7 +4,7 @@ import { listEndpoint } from '../endpoint.ts';
 import { anyIncludes, recordId, word } from '../request-fields.ts';
 import { decimal, flag, id, instant, integer, list, text } from '../wire.ts';
 
-const executionRecord = z.looseObject({
+export const executionRecord = z.looseObject({
   id,
   latitude: decimal,
   longitude: decimal,
@@ -14,6 +14,14 @@ const executionRecord = z.looseObject({
   hodometer_picture: text,
   route_return_reason_id: integer,
   route_executed_reason_id: integer,
+});
+
+export const itemRecord = z.looseObject({
+  external_code: text,
+  value: decimal,
+  description: text,
+  quantity: decimal,
+  capacity: integer,
 });
 
 /** The forms of address, time_window and the reasons are not documented: they pass as they come. */
@@ -33,15 +41,7 @@ export const routePointRecord = z.looseObject({
   capacity: integer,
   disable_picture: flag,
   routes_info: list(executionRecord),
-  route_point_items: list(
-    z.looseObject({
-      external_code: text,
-      value: decimal,
-      description: text,
-      quantity: decimal,
-      capacity: integer,
-    }),
-  ),
+  route_point_items: list(itemRecord),
 });
 
 export const routePoint = listEndpoint({

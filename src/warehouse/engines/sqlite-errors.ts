@@ -47,7 +47,8 @@ const isDriverError = (thrown: unknown): thrown is DriverError =>
   thrown instanceof Error && /^SQLITE_/.test(String((thrown as { code?: unknown }).code));
 
 /** SQLite's own part of the message, behind the statement that the query builder puts before it. */
-const ownWords = ({ message, code }: DriverError): string => message.slice(message.lastIndexOf(`${code}: `)) || code;
+const ownWords = ({ message, code }: DriverError): string =>
+  message.slice(message.lastIndexOf(`${code}: `)) || code;
 
 /** Where it happened, without what was bound. */
 function withoutMessage(error: DriverError): Error {

@@ -5,22 +5,27 @@ import { type Column, recordColumns, type Table } from '../table.ts';
 
 const quote = (name: string): string => `"${name}"`;
 
-const extracted = (position: number, column: Pick<Column, 'type'>): string => {
+type Field = Pick<Column, 'name' | 'type'>;
+
+/** The fields of a row in their order. */
+const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
+
+const extracted = (position: number, { type }: Field): string => {
   const value = `json_extract(value, '$[${position}]')`;
   // Integers beyond 2^53 travel as text; a REAL column would silently round them.
-  return column.type === 'integer' ? `cast(${value} as integer)` : value;
+  return type === 'integer' ? `cast(${value} as integer)` : value;
 };
 
 /** Binds :rows (JSON), :at and :run. A row equal to the stored one is left alone. */
 export function upsertStatement(table: Table): string {
-  const columns: Pick<Column, 'name' | 'type'>[] = [...recordColumns(table), { name: 'extra', type: 'json' }];
-  const names = columns.map(({ name }) => quote(name));
-  const content = columns.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
+  const fields = fieldsOf(table);
+  const names = fields.map(({ name }) => quote(name));
+  const content = fields.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
   const stored = content.map((name) => `${quote(table.name)}.${name}`);
   const given = content.map((name) => `excluded.${name}`);
   return `
     insert into ${quote(table.name)} (${names.join(', ')}, _first_seen_at, _changed_at, _run_id)
-    select ${columns.map((column, position) => extracted(position, column)).join(', ')}, :at, :at, :run
+    select ${fields.map((field, position) => extracted(position, field)).join(', ')}, :at, :at, :run
     from jsonb_each(:rows) where true
     on conflict (${table.key.map(quote).join(', ')}) do update set
       ${content.map((name) => `${name} = excluded.${name}`).join(', ')},
@@ -36,6 +41,46 @@ export function updateCounter(table: Table): string {
 }
 
 export const COUNTER_TABLE = 'create temp table if not exists load_counter (updated integer not null)';
+
+/** The incoming rows beside the stored ones, under `new_` names. Binds :rows. */
+function incoming(table: Table, columns: readonly string[]): string {
+  const fields = fieldsOf(table);
+  const wanted = fields.flatMap((field, position) =>
+    columns.includes(field.name) ? [`${extracted(position, field)} as ${quote(`new_${field.name}`)}`] : [],
+  );
+  const same = table.key.map((name) => `old.${quote(name)} = new.${quote(`new_${name}`)}`);
+  return `(select ${wanted.join(', ')} from jsonb_each(:rows)) as new
+    left join ${quote(table.name)} as old on ${same.join(' and ')}`;
+}
+
+/** Run before the upsert: each status that is new or differs from the stored one. Binds :rows, :at, :run. */
+export function historyStatement(table: Table, column: string): string {
+  const [key = 'id'] = table.key;
+  const [was, is] = [`old.${quote(column)}`, `new.${quote(`new_${column}`)}`];
+  return `
+    insert into status_change (entity, entity_id, from_status, to_status, observed_at, run_id)
+    select '${table.name}', new.${quote(`new_${key}`)}, ${was}, ${is}, :at, :run
+    from ${incoming(table, [key, column])} where ${is} is not null and ${was} is not ${is} and true
+    on conflict do nothing`;
+}
+
+/** Run before the upsert: each number of a stored row that differs. Binds :rows, :at, :run. */
+export function revisionStatement(table: Table, revisions: string): string {
+  const figures = recordColumns(table).filter(
+    ({ type, name }) => type === 'real' && !table.key.includes(name),
+  );
+  const keys = table.key.map((name) => `old.${quote(name)}`).join(', ');
+  const from = incoming(table, [...table.key, ...figures.map(({ name }) => name)]);
+  const pairs = figures.map(
+    ({ name }) => `
+      select ${keys}, '${name}', old.${quote(name)}, new.${quote(`new_${name}`)}, :at, :run from ${from}
+      where old._run_id is not null and old.${quote(name)} is not new.${quote(`new_${name}`)}`,
+  );
+  return `
+    insert into ${quote(revisions)}
+      (${table.key.map(quote).join(', ')}, figure, old_value, new_value, observed_at, run_id)
+    select * from (${pairs.join(' union all ')}) where true on conflict do nothing`;
+}
 
 /** Binds :keys (JSON), :at, :run and the values of the extent, which `condition` speaks of. */
 export function missingStatement(table: Table, condition: string): string {
@@ -63,3 +108,8 @@ export function extentCondition(extent: Extent): { condition: string; bindings: 
   }
   return { condition: parts.join(' and '), bindings };
 }
+
+/** The greatest value for each of :keys (JSON), one index look-up a key. */
+export const latestStatement = (table: Table, by: string, column: string): string => `
+  select value as key, (select max(${quote(column)}) from ${quote(table.name)} where ${quote(by)} = value) as latest
+  from json_each(:keys)`;

@@ -11,7 +11,10 @@ import { sqliteError } from './sqlite-errors.ts';
 import {
   COUNTER_TABLE,
   extentCondition,
+  historyStatement,
+  latestStatement,
   missingStatement,
+  revisionStatement,
   updateCounter,
   upsertStatement,
 } from './sqlite-upsert.ts';
@@ -35,6 +38,9 @@ function openSqlite(file: string): Engine {
   const writer = connect(file, 1, [
     'pragma journal_mode = wal',
     'pragma synchronous = normal',
+    // Room for the indexes of a large fact table: at the default of 2 MB every insert reads pages back.
+    'pragma cache_size = -65536',
+    'pragma wal_autocheckpoint = 8000',
     COUNTER_TABLE,
   ]);
   const reader = connect(file, READERS, ['pragma query_only = on']);
@@ -65,9 +71,16 @@ function openSqlite(file: string): Engine {
       date: 'text',
       json: 'text',
     },
-    tableSuffix: 'strict',
+    // A key that is not one integer would be stored twice, as a row number and as an index.
+    tableSuffix: ({ key }) => (key.length === 1 && key[0] === 'id' ? 'strict' : 'strict, without rowid'),
     write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
     read: (work) => plainErrors(() => work(reader)),
+    latest: (table, by, column, keys) =>
+      plainErrors(async () => {
+        const rows = await reader.raw(latestStatement(table, by, column), { keys: JSON.stringify(keys) });
+        const found = rows.filter(({ latest }: Latest) => latest !== null);
+        return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
+      }),
     async columnsOf(sql, table) {
       const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
       return rows.length === 0 ? undefined : rows.map(({ name }) => name);
@@ -77,6 +90,11 @@ function openSqlite(file: string): Engine {
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };
+}
+
+interface Latest {
+  key: number;
+  latest: string | null;
 }
 
 function connect(file: string, connections: number, pragmas: string[]): Knex {
@@ -117,9 +135,12 @@ async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp)
   const statement = upsertStatement(table);
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
     const batch = rows.slice(start, start + BATCH_ROWS);
+    const bindings = { rows: JSON.stringify(batch), at: stamp.at, run: stamp.runId };
+    if (table.history !== null) await sql.raw(historyStatement(table, table.history), bindings);
+    if (table.revisions !== null) await sql.raw(revisionStatement(table, table.revisions), bindings);
     await sql.raw('delete from temp.load_counter');
     await sql.raw('insert into temp.load_counter values (0)');
-    await sql.raw(statement, { rows: JSON.stringify(batch), at: stamp.at, run: stamp.runId });
+    await sql.raw(statement, bindings);
     // changes() leaves out what triggers did, so it is inserts plus updates of the statement itself.
     const [{ written, updated }] = await sql.raw(
       'select changes() as written, updated from temp.load_counter',
