@@ -1,0 +1,26 @@
+// Daily figures of vehicles and drivers, one local day a call. A figure that the service changed afterwards is kept
+// with its old and its new value in daily_summary_revision.
+import { z } from 'zod';
+import { durationOption } from '../src/core/duration-option.ts';
+import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
+import { planDailySummaries, readDailySummaries } from '../src/sync/daily-summary-slices.ts';
+import { pullJob } from '../src/sync/pull-job.ts';
+import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
+import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
+
+export default pullJob({
+  meaning: 'Pulls the daily figures of vehicles and drivers.',
+  schedule: '20 * * * *',
+  options: z.object({
+    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
+    lookback: durationOption(
+      '3d',
+      'How far back each run reads days again, for recalculated figures (default 3d).',
+    ),
+  }),
+  tables: [dailySummary, dailySummaryRevision],
+  records: [{ table: dailySummary, record: summaryCall.record }],
+  needs: ['pull-vehicles', 'pull-drivers'],
+  plan: planDailySummaries,
+  read: readDailySummaries,
+});

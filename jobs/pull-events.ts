@@ -1,0 +1,28 @@
+// Events of every vehicle and category. Coverage is kept for each vehicle, so a new vehicle gets its history and
+// nobody else is read again; a vehicle that comes back after a silence has that silence read again.
+import { z } from 'zod';
+import { durationOption } from '../src/core/duration-option.ts';
+import { events } from '../src/fleet/endpoints/events.ts';
+import { categoriesOption, planEvents, splitEvents } from '../src/sync/event-plan.ts';
+import { readEvents } from '../src/sync/event-reading.ts';
+import { pullJob } from '../src/sync/pull-job.ts';
+import { event } from '../src/warehouse/tables/event.ts';
+import { vehicle } from '../src/warehouse/tables/vehicle.ts';
+
+export default pullJob({
+  meaning: 'Pulls the events of every vehicle.',
+  schedule: '*/10 * * * *',
+  options: z.object({
+    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
+    lookback: durationOption('6h', 'How far behind the edge each run reads again (default 6h).'),
+    silence: durationOption('24h', 'A silence longer than this is read again when it ends (default 24h).'),
+    categories: categoriesOption,
+  }),
+  tables: [event],
+  records: [{ table: event, record: events.record }],
+  needs: ['pull-vehicles'],
+  mentions: [{ table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
+  plan: planEvents,
+  read: readEvents,
+  split: splitEvents,
+});

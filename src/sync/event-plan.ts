@@ -1,0 +1,125 @@
+// Which slices of events a run reads. A slice is some vehicles over some periods, all categories of the group;
+// vehicles that need the same periods share slices. Bounded by vehicle-days and by the bytes of the address.
+import { z } from 'zod';
+import { events } from '../fleet/endpoints/events.ts';
+import { coverageOf } from '../warehouse/coverage.ts';
+import { knownIds } from '../warehouse/dimension-keys.ts';
+import { vehicle } from '../warehouse/tables/vehicle.ts';
+import { chunksFor } from './chunks.ts';
+import type { PlanContext, Slice } from './pull-job.ts';
+import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
+
+const DAY_MS = 86_400_000;
+/** Vehicle-days of a slice at full scale: some tens of thousands of events at most. */
+const VEHICLE_DAYS = 100;
+/** Periods of one call; each takes some ninety bytes of the address. */
+const MOST_PERIODS = 10;
+const LEAST_SPAN_MS = 60_000;
+/** What happened this lately may still be on its way to the service. */
+const HOLD_BACK_MS = 60_000;
+
+export const categoriesOption = z
+  .union([z.literal('all'), z.array(z.int()).min(1)])
+  .default('all')
+  .describe('Categories to read: `all`, or a list of ids (default all).');
+
+export interface EventOptions {
+  since: number;
+  lookback: number;
+  silence: number;
+  categories: 'all' | number[];
+}
+
+export interface EventWork {
+  vehicles: number[];
+  spans: Span[];
+  /** False for a period that was asked for: then no silence is followed up. */
+  live: boolean;
+}
+
+/** Coverage is kept for each vehicle and group of categories. */
+export const eventScope = (vehicleId: number, { categories }: EventOptions): string => {
+  const group = categories === 'all' ? 'all' : categories.toSorted((a, b) => a - b).join(',');
+  return `vehicle ${vehicleId} categories ${group}`;
+};
+
+export const eventRequest = (vehicles: number[], spans: readonly Span[], category: number) => ({
+  event_category: category,
+  vehicles_id: vehicles,
+  periods: spans.map(intervalOf).map(({ beginAt, endAt }) => ({ begin: beginAt, end: endAt })),
+  includes: [...INCLUDES],
+});
+
+const INCLUDES = ['vehicle', 'driver', 'location_start', 'location_end'] as const;
+
+export async function planEvents(context: PlanContext<EventOptions>): Promise<Slice<EventWork>[]> {
+  const live = context.period === undefined;
+  return [...(await vehiclesByNeed(context)).values()].flatMap(({ spans, vehicles }) => {
+    const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
+    const vehicleDays = VEHICLE_DAYS * context.scale;
+    const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
+    const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, DAY_MS / 24).slice(0, MOST_PERIODS);
+    const parts = chunksFor(vehicles, most, (part) =>
+      context.urlBytes(events, eventRequest(part, sample, 1)),
+    );
+    return parts.flatMap((part) => {
+      const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
+      return packed(spans, lengthMs).map((pieces) => sliceOf({ vehicles: part, spans: pieces, live }));
+    });
+  });
+}
+
+type Need = { spans: Span[]; vehicles: number[] };
+
+async function vehiclesByNeed({ options, now, period, warehouse, job }: PlanContext<EventOptions>) {
+  const coverage = await coverageOf(warehouse, job);
+  const needs = new Map<string, Need>();
+  for (const id of await knownIds(warehouse, vehicle)) {
+    const covered = coverage.get(eventScope(id, options)) ?? [];
+    const spans = spansToRead({ now, ...options, holdBack: HOLD_BACK_MS, period, covered });
+    const name = JSON.stringify(spans);
+    const need = needs.get(name) ?? { spans, vehicles: [] };
+    needs.set(name, need);
+    need.vehicles.push(id);
+  }
+  return needs;
+}
+
+/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call. */
+function packed(spans: readonly Span[], lengthMs: number): Span[][] {
+  const packs: Span[][] = [];
+  let room = 0;
+  for (const piece of spans.flatMap((span) => cutSpan(span, lengthMs))) {
+    const length = piece.end - piece.begin;
+    const last = packs.at(-1);
+    if (last === undefined || length > room || last.length === MOST_PERIODS) {
+      packs.push([piece]);
+      room = lengthMs - length;
+    } else {
+      last.push(piece);
+      room -= length;
+    }
+  }
+  return packs;
+}
+
+function sliceOf(work: EventWork): Slice<EventWork> {
+  const { vehicles, spans } = work;
+  const periods = spans.map(intervalOf).map(({ beginAt, endAt }) => `${beginAt}/${endAt}`);
+  const names = `${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})`;
+  return { scope: `vehicles ${names} ${periods.join(' ')}`, work };
+}
+
+/** Fewer vehicles first, then fewer periods, then shorter ones. */
+export function splitEvents({ work }: Slice<EventWork>): Slice<EventWork>[] | undefined {
+  const { vehicles, spans } = work;
+  if (vehicles.length > 1) return inTwo(vehicles).map((part) => sliceOf({ ...work, vehicles: part }));
+  if (spans.length > 1) return inTwo(spans).map((part) => sliceOf({ ...work, spans: part }));
+  const parts = spans[0] === undefined ? undefined : halves(spans[0], LEAST_SPAN_MS);
+  return parts?.map((span) => sliceOf({ ...work, spans: [span] }));
+}
+
+function inTwo<Item>(items: readonly Item[]): Item[][] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
+}

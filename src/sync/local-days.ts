@@ -1,0 +1,23 @@
+// Local days of a zone as spans of time; a day is 23, 24 or 25 hours long.
+import { Temporal } from 'temporal-polyfill';
+import type { Span } from './windows.ts';
+
+export interface LocalDay extends Span {
+  /** YYYY-MM-DD. */
+  date: string;
+}
+
+/** The local days that have a part in any of the spans, each once, in order. */
+export function localDays(spans: readonly Span[], timezone: string): LocalDay[] {
+  const days = new Map<string, LocalDay>();
+  for (const { begin, end } of spans) {
+    let day = Temporal.Instant.fromEpochMilliseconds(begin).toZonedDateTimeISO(timezone).startOfDay();
+    while (day.epochMilliseconds < end) {
+      const next = day.add({ days: 1 }).startOfDay();
+      const date = day.toPlainDate().toString();
+      days.set(date, { date, begin: day.epochMilliseconds, end: next.epochMilliseconds });
+      day = next;
+    }
+  }
+  return [...days.values()].sort((a, b) => a.begin - b.begin);
+}

@@ -1,0 +1,75 @@
+// Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
+// and quarantined by itself, and linked to the level above.
+
+import { routePlanRecord } from '../fleet/endpoints/route-plans.ts';
+import { executionRecord, itemRecord, routePointRecord } from '../fleet/endpoints/route-point.ts';
+import { routePlan } from '../warehouse/tables/route-plan.ts';
+import { routePoint } from '../warehouse/tables/route-point.ts';
+import { routePointExecution } from '../warehouse/tables/route-point-execution.ts';
+import { routePointItem } from '../warehouse/tables/route-point-item.ts';
+import type { Load, Whole } from './pull-job.ts';
+
+type Fields = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const listIn = (record: unknown, field: string): unknown[] => {
+  const value = isObject(record) ? record[field] : undefined;
+  return Array.isArray(value) ? value : [];
+};
+
+/** The elements of a list in each record, with the fields that link them; what is no object stays as it is. */
+const below = (
+  records: readonly unknown[],
+  field: string,
+  link: (parent: Fields, position: number) => Fields,
+): unknown[] =>
+  records.flatMap((record) =>
+    listIn(record, field).map((element, position) =>
+      isObject(element) && isObject(record) ? { ...element, ...link(record, position) } : element,
+    ),
+  );
+
+/** The record without the lists that have tables of their own; a list that is none stays where it is. */
+const header = (record: unknown, ...lists: string[]): unknown => {
+  if (!isObject(record)) return record;
+  return Object.fromEntries(
+    Object.entries(record).filter(([name, value]) => !(lists.includes(name) && Array.isArray(value))),
+  );
+};
+
+function levels(plans: readonly unknown[]) {
+  const points = below(plans, 'route_points', ({ id }) => ({ route_plan_id: id }));
+  const executions = below(points, 'routes_info', ({ id }) => ({ route_point_id: id }));
+  const items = below(points, 'route_point_items', ({ id }, position) => ({ route_point_id: id, position }));
+  return { points, executions, items };
+}
+
+export function planLoads(plans: readonly unknown[]): Load[] {
+  const { points, executions, items } = levels(plans);
+  return [
+    { table: routePlan, record: routePlanRecord, records: plans.map((plan) => header(plan, 'route_points')) },
+    {
+      table: routePoint,
+      record: routePointRecord,
+      records: points.map((point) => header(point, 'routes_info', 'route_point_items')),
+    },
+    { table: routePointExecution, record: executionRecord, records: executions },
+    { table: routePointItem, record: itemRecord, records: items },
+  ];
+}
+
+/** The points, executions and items of plans that were read whole: those that are gone have vanished. */
+export function planParts(plans: readonly unknown[]): Whole[] {
+  const { points } = levels(plans);
+  const planIds = idsOf(plans);
+  const pointIds = idsOf(points);
+  return [
+    { table: routePoint, extent: { route_plan_id: { in: planIds } } },
+    { table: routePointExecution, extent: { route_point_id: { in: pointIds } } },
+    { table: routePointItem, extent: { route_point_id: { in: pointIds } } },
+  ];
+}
+
+const idsOf = (records: readonly unknown[]): number[] =>
+  records.flatMap((record) => (isObject(record) && Number.isInteger(record.id) ? [record.id as number] : []));

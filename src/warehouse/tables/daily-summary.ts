@@ -1,0 +1,44 @@
+// One row a vehicle or driver and local day. The service's rows carry neither day nor identifier: the day is the
+// one that was asked for, the identifier is found by the title.
+import { baseTable, date, integer, real, text } from '../table.ts';
+
+export const dailySummary = baseTable({
+  name: 'daily_summary',
+  meaning: 'Figures of use of each vehicle and each driver, a local day at a time.',
+  source: 'GET /daily_summary/',
+  key: ['day', 'subject', 'title'],
+  columns: {
+    day: date('Local day.'),
+    subject: text('vehicle or driver.'),
+    title: text('Plate of the vehicle or label of the driver, as the service names it.', { personal: true }),
+    vehicle_id: integer('Vehicle that the title stands for; null where it could not be told.'),
+    driver_id: integer('Driver that the title stands for; null where it could not be told.'),
+    count: real('Number of records behind the figures.'),
+    count_travel: real('Trips.'),
+    count_in_moviment: real('Times in movement.'),
+    count_ignition_on: real('Times the ignition was on.'),
+    count_ignition_off: real('Times the ignition was off.'),
+    count_out_of_work: real('Times out of working hours.'),
+    count_high_speed: real('Times above the speed limit.'),
+    count_high_speed_range_1: real('Times above the limit, first range.'),
+    count_high_speed_range_2: real('Times above the limit, second range.'),
+    total_distance: real('Distance travelled.'),
+    total_distance_out_of_work: real('Distance travelled out of working hours.'),
+    total_time_in_moviment: real('Time in movement.'),
+    total_time_in_ignition_on: real('Time with the ignition on.'),
+    total_time_in_ignition_off: real('Time with the ignition off.'),
+    total_time_out_of_work: real('Time out of working hours.'),
+    total_time_in_high_speed: real('Time above the speed limit.'),
+    total_time_rpm_economy: real('Time in the economical engine speed range.'),
+    total_time_rpm_high: real('Time at high engine speed.'),
+    total_time_rpm_neutral: real('Time in neutral.'),
+    total_time_rpm_max: real('Time at the highest engine speed.'),
+    speed_max: real('Highest speed.'),
+    speed_average: real('Average speed.'),
+  },
+  indexes: [
+    ['vehicle_id', 'day'],
+    ['driver_id', 'day'],
+  ],
+  revisions: 'daily_summary_revision',
+});

@@ -1,0 +1,24 @@
+// One row a tracked event. Identifiers are unique within a category only.
+import { baseTable, instant, integer, text } from '../table.ts';
+
+export const event = baseTable({
+  name: 'event',
+  meaning: 'Tracked events of vehicles: trips, speeding, idling, sensors and the like.',
+  source: 'GET /event/',
+  key: ['event_category', 'id'],
+  columns: {
+    event_category: integer('What kind of event; see event_category.'),
+    id: integer('Identifier given by the service, unique within the category.'),
+    begin_date: instant('When it began.'),
+    end_date: instant('When it ended; null while it lasts.'),
+    distance: integer('Distance travelled during the event, in metres.'),
+    vehicle_id: integer('Vehicle.', { from: 'vehicle.id' }),
+    vehicle_plate: text('Licence plate of the vehicle at that time.', { from: 'vehicle.plate' }),
+    vehicle_model: text('Model of the vehicle.', { from: 'vehicle.model' }),
+    driver_id: integer('Driver.', { from: 'driver.id' }),
+    driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
+    location_start_address: text('Address where it began.', { from: 'location_start.address' }),
+    location_end_address: text('Address where it ended.', { from: 'location_end.address' }),
+  },
+  indexes: [['vehicle_id', 'begin_date'], ['begin_date'], ['driver_id', 'begin_date']],
+});

@@ -1,0 +1,26 @@
+// One row an execution record of a route point.
+import { baseTable, instant, integer, real, text } from '../table.ts';
+
+export const routePointExecution = baseTable({
+  name: 'route_point_execution',
+  meaning: 'What happened at the points: place, time, evidence, reasons.',
+  source: 'GET /import/route_plan with route_plan_id',
+  key: ['id'],
+  columns: {
+    id: integer('Identifier given by the service.'),
+    route_point_id: integer('Point that was executed.', { required: true }),
+    latitude: real('Latitude where it was executed.'),
+    longitude: real('Longitude where it was executed.'),
+    return_date: instant('When it was executed or returned.'),
+    pictures: text('Name of the picture.'),
+    signature_img: text('Name of the signature image.'),
+    hodometer_picture: text('Name of the odometer picture.'),
+    route_return_reason_id: integer('Reason of a return.', { again: 'route_return_reason.id' }),
+    route_return_reason_name: text('Reason of a return, in words.', { from: 'route_return_reason.name' }),
+    route_executed_reason_id: integer('Reason of an execution.', { again: 'route_executed_reason.id' }),
+    route_executed_reason_name: text('Reason of an execution, in words.', {
+      from: 'route_executed_reason.name',
+    }),
+  },
+  indexes: [['route_point_id'], ['return_date']],
+});

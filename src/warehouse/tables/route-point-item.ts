@@ -1,0 +1,18 @@
+// One row an item of a route point. Items have no identifier: their place in the list is their key.
+import { baseTable, integer, real, text } from '../table.ts';
+
+export const routePointItem = baseTable({
+  name: 'route_point_item',
+  meaning: 'Items to be delivered or collected at the points.',
+  source: 'GET /import/route_plan with route_plan_id',
+  key: ['route_point_id', 'position'],
+  columns: {
+    route_point_id: integer('Point that the item belongs to.'),
+    position: integer('Place in the list of the point, from 0.'),
+    external_code: text('Value used for load checking.'),
+    value: real('Total value.'),
+    description: text('Description.'),
+    quantity: real('Quantity.'),
+    capacity: integer('Capacity that the item needs.'),
+  },
+});

@@ -1,0 +1,30 @@
+// One row a point of a route plan.
+import { baseTable, boolean, instant, integer, json, real, text } from '../table.ts';
+
+export const routePoint = baseTable({
+  name: 'route_point',
+  meaning: 'Points of the route plans, in planned and optimised order.',
+  source: 'GET /import/route_plan with route_plan_id',
+  key: ['id'],
+  columns: {
+    id: integer('Identifier given by the service.'),
+    route_plan_id: integer('Plan that the point belongs to.', { required: true }),
+    name: text('Identifier of the stop, such as an invoice number or a customer.', { personal: true }),
+    type: text('Kind of point: start, pick-up, delivery or arrival, as the service codes it.'),
+    order: integer('Planned order.'),
+    optimized_order: integer('Order after optimisation.'),
+    address: text('Address.', { personal: true }),
+    latitude: real('Latitude in degrees.'),
+    longitude: real('Longitude in degrees.'),
+    status: text('State of the point; see route_point_status.'),
+    time_scheduled: instant('Scheduled time.'),
+    duration: integer('Planned duration.'),
+    distance: real('Planned distance.'),
+    external_code: text('Identifier in the third-party system.'),
+    capacity: integer('Capacity that the point needs.'),
+    time_window: json('Time window in which it has to be executed.'),
+    disable_picture: boolean('True where no picture is asked for.'),
+  },
+  indexes: [['route_plan_id'], ['external_code'], ['status']],
+  history: 'status',
+});

@@ -1,0 +1,80 @@
+// Cost follows change, not history: what a run asks the service for, counted by the service itself.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const HOUR = 3_600_000;
+let rig: Rig;
+let before: Record<string, number> = {};
+
+beforeEach(async () => {
+  rig = await makeRig({ startAt: '2026-03-10T12:00:00.000Z', sandbox: { vehicles: 30, churn: false } });
+});
+afterEach(() => rig.close());
+
+/** Requests by call since the last time it was asked. */
+function asked(): Record<string, number> {
+  const now = rig.sandbox.ledger().requests as Record<string, number>;
+  const since = Object.entries(now).map(([call, count]) => [call, count - (before[call] ?? 0)] as const);
+  before = { ...now };
+  return Object.fromEntries(
+    since.filter(([call, count]) => count > 0 && call !== 'login' && call !== 'renew'),
+  );
+}
+
+describe('the cost of a run', () => {
+  it('of plans is one search a day in reach and one call for each plan that may still change', async () => {
+    await rig.run('pull-route-plans', { since: '20d' });
+    asked();
+    await rig.clock.advance(5 * 60_000);
+    const { records } = await rig.run('pull-route-plans', { since: '20d' });
+    const settledBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
+    const [{ open, all } = {}] = await rig.rows(
+      `select sum(status not in ('C', 'I') or date_time_end >= '${settledBefore}') as open, count(*) as "all" from route_plan`,
+    );
+    const { 'route-plan': details, 'route-plans': searches, ...others } = asked();
+    expect(others).toEqual({});
+    expect(searches).toBe(11);
+    expect(details).toBe(open);
+    expect(Number(open)).toBeLessThan(Number(all) / 3);
+    expect(records).toBeGreaterThan(0);
+  });
+
+  it('of plans with nothing new rewrites no row', async () => {
+    await rig.run('pull-route-plans', { since: '5d' });
+    const dump = () =>
+      rig.rows('select * from route_point union all select * from route_point order by id limit 50');
+    const rows = await dump();
+    const summary = await rig.run('pull-route-plans', { since: '5d' });
+    expect(summary).toMatchObject({ inserted: 0, updated: 0, quarantined: 0 });
+    expect(await dump()).toEqual(rows);
+  });
+
+  it('of events is one call for each category, however many periods there are', async () => {
+    await rig.run('pull-events', { since: '3d' });
+    asked();
+    await rig.clock.advance(10 * 60_000);
+    const { slices } = await rig.run('pull-events', { since: '3d' });
+    expect(asked()).toEqual({ events: 24 });
+    expect(slices).toBe(1);
+  });
+
+  it('of daily summaries is two calls for each trailing day', async () => {
+    await rig.run('pull-daily-summaries', { since: '10d' });
+    asked();
+    await rig.clock.advance(HOUR);
+    await rig.run('pull-daily-summaries', { since: '10d', lookback: '2d' });
+    expect(asked()).toEqual({ 'daily-summary': 6 });
+  });
+
+  it('of a plan that was final when the daemon stopped includes one more look after it settled', async () => {
+    await rig.run('pull-route-plans', { since: '2d' });
+    await rig.clock.advance(5 * 24 * HOUR);
+    asked();
+    await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
+    const first = asked()['route-plan'] ?? 0;
+    const [{ plans } = {}] = await rig.rows('select count(*) as plans from route_plan');
+    expect(first).toBe(plans);
+    await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
+    expect(asked()['route-plan'] ?? 0).toBeLessThan(first);
+  });
+});

@@ -1,0 +1,160 @@
+// Events: coverage for each vehicle, silences read again, slices that adapt, backfills that go on.
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const DAY = 86_400_000;
+const START = '2026-03-10T12:00:00.000Z';
+let rig: Rig;
+afterEach(() => rig.close());
+
+const eventCalls = () => (rig.sandbox.ledger().requests as Record<string, number>).events ?? 0;
+const at = (daysAgo: number) => new Date(Date.parse(START) - daysAgo * DAY).toISOString();
+const addVehicle = (id: number) =>
+  fetch(`${rig.sandbox.url}/_sandbox/records`, {
+    method: 'POST',
+    body: JSON.stringify({ call: 'vehicles', records: [{ id, plate: 'NEW1A23' }] }),
+  });
+const addEvent = (record: Record<string, unknown>) =>
+  fetch(`${rig.sandbox.url}/_sandbox/records`, {
+    method: 'POST',
+    body: JSON.stringify({ call: 'events', records: [record] }),
+  });
+
+describe('pull-events', () => {
+  it('gives a new vehicle its history and reads nobody else again', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    await rig.run('pull-events', { since: '4d', lookback: '1h' });
+    await addVehicle(424_242);
+    await rig.run('pull-vehicles');
+    await rig.clock.advance(600_000);
+    await rig.run('pull-events', { since: '4d', lookback: '1h' });
+    const read = rig.logLines
+      .filter((line) => line.includes('"slice loaded"'))
+      .map((line) => JSON.parse(line));
+    const history = read.filter(
+      ({ scope }) => scope.includes('424242') && scope.includes(at(4).slice(0, 10)),
+    );
+    expect(history).toHaveLength(1);
+    expect(history[0].scope).toContain('424242-424242 (1)');
+    expect(eventCalls()).toBe(24 * 3);
+  });
+
+  it('loads events of a vehicle that is not known yet, and has the vehicles pulled', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    await rig.run('pull-events', { since: '1d' });
+    const runs = await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`);
+    await rig.clock.advance(2 * 3_600_000);
+    await addEvent({
+      id: 9_999_999,
+      event_category: 1,
+      begin_date: at(0.1),
+      end_date: at(0.09),
+      vehicle: { id: 777, plate: 'ABC1D23' },
+    });
+    await rig.run('pull-events', { since: '1d' });
+    expect(await rig.rows('select vehicle_id from event where vehicle_id = 777')).toHaveLength(1);
+    expect(await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`)).toEqual([
+      { n: Number(runs[0]?.n) + 1 },
+    ]);
+  });
+
+  it('reads the silence of a vehicle again when it returns, and only once', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await rig.run('pull-vehicles');
+    const [{ id } = {}] = await rig.rows('select id from vehicle');
+    const options = { since: '30d', lookback: '1h', silence: '24h', categories: [7] };
+    // Nothing of category 7 is known for ten days; then the device speaks up.
+    await rig.run('pull-events', options);
+    await rig.engine.write(({ sql }) => sql('event').where('begin_date', '>', at(10)).delete());
+    await rig.clock.advance(3_600_000);
+    const now = new Date(rig.clock.now() - 120_000).toISOString();
+    await addEvent({ id: 5_000_001, event_category: 7, begin_date: now, end_date: now, vehicle: { id } });
+    await rig.run('pull-events', options);
+    const coverage = await rig.rows(
+      `select begin_at, end_at from sync_coverage where job = 'pull-events' order by begin_at`,
+    );
+    expect(coverage).toHaveLength(2);
+    await rig.run('pull-events', options);
+    expect(await rig.rows(`select count(*) as n from sync_coverage where job = 'pull-events'`)).toEqual([
+      { n: 1 },
+    ]);
+    const [{ late } = {}] = await rig.rows(
+      `select count(*) as late from event where begin_date > '${at(10)}'`,
+    );
+    expect(Number(late)).toBeGreaterThan(1);
+    const calls = eventCalls();
+    await rig.run('pull-events', options);
+    expect(eventCalls()).toBe(calls + 1);
+  });
+
+  it('marks an event that a period read again no longer holds', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await rig.run('pull-vehicles');
+    const [{ id } = {}] = await rig.rows('select id from vehicle');
+    await addEvent({
+      id: 5_000_001,
+      event_category: 7,
+      begin_date: at(0.2),
+      end_date: at(0.1),
+      vehicle: { id },
+    });
+    await rig.run('pull-events', { since: '1d', lookback: '12h' });
+    await fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
+    await rig.run('pull-events', { since: '1d', lookback: '12h' });
+    expect(await rig.rows('select id from event where _missing_since is not null')).toEqual([
+      { id: 5_000_001 },
+    ]);
+  });
+
+  it('cuts slices that are too large, remembers, and grows again', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
+    await rig.run('pull-vehicles');
+    rig.sandbox.addFault({ call: 'events', fault: '413', times: 3 });
+    const cut = await rig.run('pull-events', { since: '2d', categories: [1, 2] });
+    expect(cut.status).toBe('ok');
+    const scale = () => rig.rows(`select value from sync_state where name = 'slice scale of pull-events'`);
+    expect(await scale()).toEqual([{ value: '0.5' }]);
+    await rig.run('pull-events', { since: '2d', categories: [1, 2] });
+    expect(await scale()).toEqual([{ value: '0.75' }]);
+    const truth = (await rig.truth('events', { from: at(2), to: START })).filter(
+      ({ event_category }) => event_category === 1 || event_category === 2,
+    );
+    const edge = new Date(Date.parse(START) - 60_000).toISOString();
+    expect(await rig.rows('select count(*) as n from event')).toEqual([
+      { n: truth.filter(({ begin_date }) => new Date(String(begin_date)).toISOString() < edge).length },
+    ]);
+  });
+
+  it('goes on with a backfill where it was cut, and never moves the live coverage back', async () => {
+    rig = await makeRig({
+      startAt: START,
+      sandbox: { vehicles: 3, churn: false },
+      parts: { concurrency: 1 },
+    });
+    await rig.run('pull-events', { since: '1d', categories: [1] });
+    const live = () => rig.rows(`select max(end_at) as edge from sync_coverage where job = 'pull-events'`);
+    const edge = await live();
+    await rig.engine.write(({ sql }) =>
+      sql('sync_state').insert({ name: 'slice scale of pull-events', value: '0.02', updated_at: START }),
+    );
+    const period = { beginAt: at(40), endAt: at(20), resumable: true };
+    rig.sandbox.addFault({ call: 'events', fault: '422', skip: 5 });
+    const first = await rig.run('pull-events', { categories: [1] }, period);
+    expect(first).toMatchObject({ status: 'partial' });
+    rig.sandbox.clearFaults();
+    const calls = eventCalls();
+    const second = await rig.run('pull-events', { categories: [1] }, period);
+    expect(second.status).toBe('ok');
+    expect(eventCalls() - calls).toBe(first.slices - 5);
+    const truth = await rig.truth('events', { from: at(40), to: at(20) });
+    const trips = truth.filter(
+      ({ event_category, begin_date }) =>
+        event_category === 1 && new Date(String(begin_date)).toISOString() < at(20),
+    );
+    expect(await rig.rows(`select count(*) as n from event where begin_date < '${at(20)}'`)).toEqual([
+      { n: trips.length },
+    ]);
+    expect(await live()).toEqual(edge);
+    expect(await rig.rows(`select * from sync_coverage where job like 'backfill%'`)).toEqual([]);
+  });
+});
