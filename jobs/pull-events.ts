@@ -22,6 +22,8 @@ export default pullJob({
   records: [{ table: event, record: events.record }],
   needs: ['pull-vehicles'],
   mentions: [{ table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
+  // One is fetched, with a call for each category, while the other is loaded.
+  slicesAtOnce: 2,
   plan: planEvents,
   read: readEvents,
   split: splitEvents,

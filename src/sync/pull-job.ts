@@ -87,6 +87,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
   /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
+  /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
+  slicesAtOnce?: number;
   /** Columns of its tables that name a row of a dimension, and the job that brings it. */
   mentions?: readonly Mention[];
 }

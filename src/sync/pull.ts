@@ -1,5 +1,5 @@
-// The pull engine: works through the slices of a run, several at once. While one loads, others fetch; at most
-// `concurrency` slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
+// The pull engine: works through the slices of a run, several at once. While one loads, others fetch; only so
+// many slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
 // others go on; what makes all of them pointless stops the run.
 import PQueue from 'p-queue';
 import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
@@ -21,7 +21,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const failures: RoadbookError[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  const lanes = new PQueue({ concurrency: parts.concurrency });
+  const lanes = new PQueue({ concurrency: job.slicesAtOnce ?? parts.concurrency });
   let loaded = 0;
   let cuts = 0;
   let all = planned.length;

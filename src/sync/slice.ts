@@ -29,7 +29,7 @@ export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext)
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
     for (const part of sorted) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
-      await release(tx, part.table.name, part.rows.map(part.keyText));
+      await release(tx, part.table.name, part.keyTexts);
       await quarantine(tx, context.job, part.misfits, stamp, parts.redactor);
       counts.records += part.rows.length + part.misfits.length + part.superseded;
       counts.inserted += inserted;
@@ -72,6 +72,6 @@ async function markVanished(tx: Transaction, harvest: Harvest, sorted: readonly 
   for (const { table, extent, alsoSeen = [] } of harvest.whole ?? []) {
     const parts = sorted.filter((part) => part.table === table);
     if (!parts.every(({ allSeen }) => allSeen)) continue;
-    await tx.markMissing(table, extent, [...parts.flatMap(({ seen }) => seen), ...alsoSeen], stamp);
+    await tx.markMissing(table, extent, [...parts.flatMap(({ seen }) => seen()), ...alsoSeen], stamp);
   }
 }

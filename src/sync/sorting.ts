@@ -14,11 +14,11 @@ export interface Sorted {
   rows: Row[];
   misfits: Misfit[];
   /** Keys that the records held, those of misfits included. */
-  seen: Row[];
+  seen(): Row[];
+  /** The keys of the rows as the quarantine writes them. */
+  keyTexts(): string[];
   /** False where a misfit has no readable key, so that absence cannot be told from misfortune. */
   allSeen: boolean;
-  /** The key of a row as the quarantine writes it. */
-  keyText: (row: Row) => string;
   /** Records that a later one with the same key replaced. */
   superseded: number;
 }
@@ -38,18 +38,18 @@ function mappingOf(table: Table): RowMapping {
 
 export async function sortRecords({ table, record: schema, records }: Load): Promise<Sorted> {
   const toRow = mappingOf(table);
-  const columns = recordColumns(table);
-  const keyColumns = table.key.map((name) => columns.findIndex((column) => column.name === name));
-  const keyOfRow = (row: Row): Row => keyColumns.map((position) => row[position] ?? null);
-  const rows = new Map<string, Row>();
+  const keyOfRow = keyReader(table);
+  const rows = new Map<Scalar, Row>();
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
-  for (const [index, raw] of records.entries()) {
+  for (let index = 0; index < records.length; index++) {
     if (index % TURN === TURN - 1) await nextTurn();
+    const raw = records[index];
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
     if ('row' in mapped) {
-      rows.set(keyOfRow(mapped.row).join('\n'), mapped.row);
+      const key = keyOfRow(mapped.row);
+      rows.set(key.length === 1 ? (key[0] ?? null) : key.join(' '), mapped.row);
     } else {
       const key = readableKey(table, raw);
       lostKeys.push(key);
@@ -60,12 +60,18 @@ export async function sortRecords({ table, record: schema, records }: Load): Pro
   return {
     table,
     rows: loaded,
-    keyText: (row) => keyOfRow(row).join(' '),
     misfits,
-    seen: [...loaded.map(keyOfRow), ...lostKeys.filter((key) => key !== undefined)],
+    seen: () => [...loaded.map(keyOfRow), ...lostKeys.filter((key) => key !== undefined)],
+    keyTexts: () => loaded.map((row) => keyOfRow(row).join(' ')),
     allSeen: !lostKeys.includes(undefined),
     superseded: records.length - misfits.length - loaded.length,
   };
+}
+
+function keyReader(table: Table): (row: Row) => Row {
+  const columns = recordColumns(table);
+  const positions = table.key.map((name) => columns.findIndex((column) => column.name === name));
+  return (row) => positions.map((position) => row[position] ?? null);
 }
 
 /** The key of a record that did not fit, where it can be read all the same. */

@@ -54,13 +54,13 @@ export async function quarantine(
 }
 
 /** Lets go of the records of a table whose keys have been loaded after all. */
-export async function release({ sql }: Transaction, table: string, keys: Iterable<string>): Promise<number> {
+export async function release({ sql }: Transaction, table: string, keysOf: () => string[]): Promise<number> {
   const kept: Pick<QuarantinedRecord, 'id' | 'record_key'>[] = await sql('sync_quarantine')
     .where({ table_name: table })
     .whereNotNull('record_key')
     .select('id', 'record_key');
   if (kept.length === 0) return 0;
-  const loaded = new Set(keys);
+  const loaded = new Set(keysOf());
   const gone = kept.filter(({ record_key }) => loaded.has(record_key ?? '')).map(({ id }) => id);
   for (let start = 0; start < gone.length; start += 500) {
     await sql('sync_quarantine')

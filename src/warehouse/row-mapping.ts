@@ -9,30 +9,39 @@ export type MappedRow = { row: Row } | { misfit: string };
 export type RowMapping = (record: JsonObject) => MappedRow;
 
 interface Field {
+  /** Dotted, for messages. */
+  path: string;
   /** Position of the column that this field fills. */
   position?: number;
   type?: ColumnType;
   /** Position of the column whose value this field repeats. */
   repeats?: number;
-  fields?: Map<string, Field>;
+  fields?: Fields;
 }
 
+type Fields = Map<string, Field>;
+
+/** This runs for every record: nothing in it allocates beyond the row and what is left over. */
 export function rowMapping(table: Table): RowMapping {
   const columns = recordColumns(table);
   const fields = fieldTree(table);
-  const required = columns.flatMap((column, position) => (column.required ? [{ column, position }] : []));
+  const repeats = columns.some(({ again }) => again !== undefined);
+  const required = columns.flatMap((column, position) => (column.required ? [position] : []));
   return (record) => {
     const row: Scalar[] = new Array(columns.length + 1).fill(null);
     const state: MappingState = { row, filled: 0, misfit: undefined };
-    fillRepeated(fields, record, row);
-    const rest = fill(fields, record, state, '');
-    const absent = required.find(({ position }) => row[position] === null);
-    if (absent !== undefined) return { misfit: `${absent.column.from.join('.')}: missing` };
-    if (rest !== undefined) row[columns.length] = JSON.stringify(rest);
-    if (rest !== undefined && !isStorable(row[columns.length] as string, ESCAPED)) state.misfit ??= 'extra';
-    if (state.misfit !== undefined)
-      return { misfit: `${state.misfit}: holds a character no warehouse can store` };
-    return { row };
+    if (repeats) fillRepeated(fields, record, row);
+    const rest = fill(fields, record, state);
+    for (const position of required) {
+      if (row[position] === null) return { misfit: `${columns[position]?.from.join('.')}: missing` };
+    }
+    if (rest !== undefined) {
+      const extra = JSON.stringify(rest);
+      row[columns.length] = extra;
+      if (ESCAPED.test(extra)) state.misfit ??= 'extra';
+    }
+    if (state.misfit === undefined) return { row };
+    return { misfit: `${state.misfit}: holds a character no warehouse can store` };
   };
 }
 
@@ -44,13 +53,13 @@ interface MappingState {
   misfit: string | undefined;
 }
 
-function fieldTree(table: Table): Map<string, Field> {
-  const root = new Map<string, Field>();
+function fieldTree(table: Table): Fields {
+  const root: Fields = new Map();
   const at = (path: readonly string[]): Field => {
     let fields = root;
-    let field: Field = {};
+    let field: Field = { path: '' };
     for (const [depth, name] of path.entries()) {
-      field = fields.get(name) ?? {};
+      field = fields.get(name) ?? { path: path.slice(0, depth + 1).join('.') };
       fields.set(name, field);
       if (depth < path.length - 1) {
         field.fields ??= new Map();
@@ -67,7 +76,7 @@ function fieldTree(table: Table): Map<string, Field> {
 }
 
 /** Fills columns whose own field is absent from the field that repeats it; the own field wins later. */
-function fillRepeated(fields: Map<string, Field>, object: JsonObject, row: Scalar[]): void {
+function fillRepeated(fields: Fields, object: JsonObject, row: Scalar[]): void {
   for (const [name, field] of fields) {
     const value = object[name];
     if (field.fields !== undefined && isObject(value)) fillRepeated(field.fields, value, row);
@@ -79,50 +88,51 @@ function fillRepeated(fields: Map<string, Field>, object: JsonObject, row: Scala
 }
 
 /** Fills columns from `object`; returns what is left of it, undefined where nothing is. */
-function fill(
-  fields: Map<string, Field>,
-  object: JsonObject,
-  state: MappingState,
-  path: string,
-): JsonObject | undefined {
+function fill(fields: Fields, object: JsonObject, state: MappingState): JsonObject | undefined {
   let rest: JsonObject | undefined;
+  let repeated: string | undefined;
   const filledBefore = state.filled;
-  const repeated: string[] = [];
-  const keep = (name: string, value: Json) => {
-    rest ??= Object.create(null) as JsonObject;
-    rest[name] = value;
-  };
-  for (const name of Object.keys(object)) {
-    const value = object[name] as Json;
+  for (const name in object) {
+    const value = object[name];
     if (value === null || value === undefined) continue;
     const field = fields.get(name);
-    if (field?.fields !== undefined && isObject(value)) {
-      const left = fill(field.fields, value, state, `${path}${name}.`);
-      if (left !== undefined) keep(name, left);
-    } else if (field?.position !== undefined && field.type !== undefined) {
-      if (!fillColumn(field.position, field.type, value, state, path + name)) keep(name, value);
-    } else if (field?.repeats !== undefined && state.row[field.repeats] === value) {
-      repeated.push(name);
+    if (field === undefined) {
+      rest = keep(rest, name, value);
+    } else if (field.fields !== undefined && isObject(value)) {
+      const left = fill(field.fields, value, state);
+      if (left !== undefined) rest = keep(rest, name, left);
+    } else if (field.position !== undefined && field.type !== undefined) {
+      if (!fillColumn(field, field.position, field.type, value, state)) rest = keep(rest, name, value);
+    } else if (field.repeats !== undefined && state.row[field.repeats] === value) {
+      repeated = name;
     } else {
-      keep(name, value);
+      rest = keep(rest, name, value);
     }
   }
-  // An object of which only a repeated value is known would not be told from an absent one.
-  if (state.filled === filledBefore) for (const name of repeated) keep(name, object[name] as Json);
+  // An object of which only the repeated value is known would not be told from an absent one.
+  if (repeated !== undefined && state.filled === filledBefore)
+    rest = keep(rest, repeated, object[repeated] as Json);
   return rest;
+}
+
+/** Without a prototype, so that a field named __proto__ is a field like any other. */
+function keep(rest: JsonObject | undefined, name: string, value: Json): JsonObject {
+  const kept = rest ?? (Object.create(null) as JsonObject);
+  kept[name] = value;
+  return kept;
 }
 
 /** Writes the column; false where it could not hold the value exactly and `extra` has to keep it. */
 function fillColumn(
+  field: Field,
   position: number,
   type: ColumnType,
   value: Json,
   state: MappingState,
-  path: string,
 ): boolean {
   const held = hold(value, type);
   if (held === undefined) return false;
-  if (typeof held === 'string' && !isStorable(held, PLAIN)) state.misfit ??= path;
+  if (typeof held === 'string' && !isStorable(held)) state.misfit ??= field.path;
   state.row[position] = held;
   state.filled++;
   return type === 'json' || held === value;
@@ -159,12 +169,11 @@ function holdInstant(value: string): string | undefined {
   return match === null ? undefined : `${match[1]}Z`;
 }
 
-const PLAIN = /\0/;
 /** NUL and lone surrogates as JSON.stringify writes them. */
 const ESCAPED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 /** PostgreSQL stores no NUL and no lone surrogate; both engines refuse them alike. */
-const isStorable = (text: string, forbidden: RegExp): boolean => text.isWellFormed() && !forbidden.test(text);
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,95 @@
+// An entry of the outbox as its row, and the one way to move it: guarded by the state it comes from, so that of
+// two processes that move the same entry only one does.
+import type { Knex } from 'knex';
+import type { Transaction } from './engine.ts';
+import { MOVES, type MoveName, type OutboxState } from './outbox-states.ts';
+
+export interface EntryKey {
+  kind: string;
+  external_code: string;
+}
+
+export interface OutboxEntry extends EntryKey {
+  state: OutboxState;
+  content_hash: string;
+  sent_hash: string | null;
+  remote_id: number | null;
+  remote_key: string;
+  message: string | null;
+  /** JSON list of sentences. */
+  reasons: string | null;
+  /** JSON of what is sent. */
+  payload: string | null;
+  erp_code: string | null;
+  origin: string | null;
+  batch: string | null;
+  period_start: string | null;
+  period_end: string | null;
+  is_async: boolean | null;
+  remote_status: string | null;
+  is_watched: boolean | null;
+  changed_after_push: boolean | null;
+  attempts: number;
+  unclear_sends: number;
+  next_attempt_at: string | null;
+  unknown_since: string | null;
+  absent_since: string | null;
+  checked_run_id: string | null;
+  owner_run_id: string | null;
+  created_at: string;
+  updated_at: string;
+  sent_at: string | null;
+  confirmed_at: string | null;
+  told_at: string | null;
+  revision: number;
+}
+
+export type EntryChange = Partial<Omit<OutboxEntry, 'kind' | 'external_code' | 'state' | 'revision'>>;
+
+export const keyOf = ({ kind, external_code }: EntryKey): EntryKey => ({ kind, external_code });
+
+/** What a move implies whoever makes it; the change that comes with it has the last word. */
+const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
+  release: { owner_run_id: null },
+  confirm: { payload: null, owner_run_id: null, unknown_since: null, absent_since: null, told_at: null },
+  confirmOlder: { owner_run_id: null, unknown_since: null, absent_since: null, checked_run_id: null },
+  refuse: { owner_run_id: null, told_at: null },
+  lose: { owner_run_id: null, absent_since: null, told_at: null },
+  absent: { unknown_since: null, absent_since: null, checked_run_id: null },
+  renew: { next_attempt_at: null, checked_run_id: null },
+  change: { next_attempt_at: null, checked_run_id: null, confirmed_at: null },
+  retry: { next_attempt_at: null, checked_run_id: null, reasons: null },
+  cancel: { payload: null, told_at: null },
+  disown: { payload: null, told_at: null, unknown_since: null, absent_since: null },
+};
+
+/** False where the entry was not in a state that allows the move, or is not as `only` says. */
+export async function moveEntry(
+  { sql }: Pick<Transaction, 'sql'>,
+  key: EntryKey,
+  move: MoveName,
+  at: string,
+  change: EntryChange = {},
+  only: Partial<OutboxEntry> = {},
+): Promise<boolean> {
+  const { from, to } = MOVES[move];
+  const moved = await sql('push_outbox')
+    .where({ ...keyOf(key), ...only })
+    .whereIn('state', [...from])
+    .update({ ...IMPLIED[move], ...change, state: to, updated_at: at, revision: nextRevision(sql) });
+  return moved > 0;
+}
+
+/** Changes what is known of an entry without moving it; only while it is as it was read. */
+export async function noteEntry(
+  { sql }: Pick<Transaction, 'sql'>,
+  entry: OutboxEntry,
+  change: EntryChange,
+): Promise<boolean> {
+  const noted = await sql('push_outbox')
+    .where({ ...keyOf(entry), revision: entry.revision })
+    .update({ ...change, revision: nextRevision(sql) });
+  return noted > 0;
+}
+
+export const nextRevision = (sql: Knex): Knex.Raw => sql.raw('revision + 1');

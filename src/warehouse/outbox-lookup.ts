@@ -1,0 +1,49 @@
+// Finds entries of the outbox, and adds new ones; what moves them is elsewhere.
+import type { Knex } from 'knex';
+import type { EntryChange, EntryKey, OutboxEntry } from './outbox-entry.ts';
+import type { OutboxState } from './outbox-states.ts';
+
+/** By code; codes that are not there are left out. */
+export async function entriesByCode(
+  sql: Knex,
+  kind: string,
+  codes: readonly string[],
+): Promise<Map<string, OutboxEntry>> {
+  const rows: OutboxEntry[] = await sql('push_outbox')
+    .where({ kind })
+    .whereIn('external_code', [...codes]);
+  return new Map(rows.map((row) => [row.external_code, row]));
+}
+
+export type NewEntry = EntryChange &
+  EntryKey & { state: 'ready' | 'rejected'; content_hash: string; remote_key: string };
+
+export async function addEntry(sql: Knex, entry: NewEntry, at: string): Promise<void> {
+  const counted = { attempts: 0, unclear_sends: 0, revision: 1 };
+  await sql('push_outbox').insert({ ...counted, ...entry, created_at: at, updated_at: at });
+}
+
+export interface EntrySearch {
+  states?: readonly OutboxState[];
+  kind?: string;
+  /** A part of the code. */
+  code?: string;
+  limit: number;
+}
+
+/** For people: unknown first, then by what changed last. */
+export async function searchEntries(sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> {
+  const { states, kind, code, limit } = search;
+  const query = sql<OutboxEntry>('push_outbox');
+  if (states !== undefined) query.whereIn('state', [...states]);
+  if (kind !== undefined) query.where({ kind });
+  if (code !== undefined) query.whereLike('external_code', `%${code.replaceAll(/[%_]/g, '')}%`);
+  return query
+    .orderByRaw("case state when 'unknown' then 0 when 'sending' then 1 when 'rejected' then 2 else 3 end")
+    .orderBy('updated_at', 'desc')
+    .limit(limit);
+}
+
+/** Entries with exactly this code, of any kind. */
+export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
+  sql('push_outbox').where({ external_code: code, ...(kind === undefined ? {} : { kind }) });

@@ -1,0 +1,94 @@
+// Which entries the service has to be searched for, by page, and the mark that says that it was.
+import type { Knex } from 'knex';
+import { nextRevision, type OutboxEntry } from './outbox-entry.ts';
+
+export interface Sought {
+  kind: string;
+  /** ISO instant of now. */
+  at: string;
+  runId: string;
+  /** Which of the ready entries: all that are due, those with an unclear send behind them, or none. */
+  ready: 'all' | 'unclear' | 'none';
+}
+
+const PAGE = 200;
+/** How long the identifier or the optimisation of a confirmed entry is awaited. */
+const WATCH_MS = 3 * 86_400_000;
+
+function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilder {
+  const watchedSince = new Date(Date.parse(at) - WATCH_MS).toISOString();
+  return sql('push_outbox')
+    .where({ kind })
+    .where((any) => {
+      any.where({ state: 'unknown' });
+      any.orWhere((watched) =>
+        watched.where({ state: 'confirmed', is_watched: true }).where('confirmed_at', '>', watchedSince),
+      );
+      if (ready === 'none') return;
+      any.orWhere((due) => {
+        due.where({ state: 'ready' }).whereNotNull('payload');
+        due.where((or) => or.whereNull('next_attempt_at').orWhere('next_attempt_at', '<=', at));
+        due.where((or) => or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId));
+        if (ready === 'unclear') due.where('unclear_sends', '>', 0);
+      });
+    });
+}
+
+/** The different periods of the entries; empty where there are none. */
+export const soughtPeriods = async (sql: Knex, what: Sought): Promise<{ start: string; end: string }[]> =>
+  sought(sql, what).distinct({ start: 'period_start', end: 'period_end' });
+
+export async function soughtEntries(
+  sql: Knex,
+  what: Sought,
+  period: { start: string; end: string } | undefined,
+  afterCode: string,
+): Promise<OutboxEntry[]> {
+  const entries = sought(sql, what).where('external_code', '>', afterCode);
+  if (period !== undefined) {
+    entries.where('period_start', '>=', period.start).where('period_end', '<=', period.end);
+  }
+  return entries.orderBy('external_code').limit(PAGE);
+}
+
+/** The identifiers among `ids` that an entry has already, with its code. */
+export async function foreignIds(
+  sql: Knex,
+  kind: string,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const rows: OutboxEntry[] = await sql('push_outbox')
+    .where({ kind })
+    .whereIn('remote_id', [...ids]);
+  return new Map(rows.map((row) => [Number(row.remote_id), row.external_code]));
+}
+
+export interface CheckMark {
+  /** When the search began; an entry that changed since is not marked. */
+  readAt: string;
+  /** An identifier that the entry had is no longer there. */
+  forgetId: boolean;
+}
+
+/** These were looked for and are not at the service: this run may send them. */
+export async function markChecked(
+  sql: Knex,
+  entries: readonly OutboxEntry[],
+  runId: string,
+  { readAt, forgetId }: CheckMark,
+): Promise<void> {
+  const [first] = entries;
+  if (first === undefined) return;
+  await sql('push_outbox')
+    .where({ kind: first.kind, state: 'ready' })
+    .whereIn(
+      'external_code',
+      entries.map(({ external_code }) => external_code),
+    )
+    .where('updated_at', '<=', readAt)
+    .update({
+      checked_run_id: runId,
+      revision: nextRevision(sql),
+      ...(forgetId && { remote_id: null, sent_hash: null }),
+    });
+}

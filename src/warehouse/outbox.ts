@@ -1,0 +1,101 @@
+// The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
+// What a dead process left in `sending` becomes `unknown`, never `ready`.
+import type { Engine, Transaction } from './engine.ts';
+import { type EntryKey, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
+import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
+import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
+
+export interface Claim {
+  kind: string;
+  runId: string;
+  at: string;
+  /** Entries that this run has not found absent from the service are left alone. */
+  checkedOnly: boolean;
+}
+
+export interface Claimed {
+  entry: OutboxEntry;
+  /** What the service has if the send does not change it. */
+  sentBefore: string | null;
+  /** Number of the attempt. */
+  attempt: number;
+}
+
+/** Takes the entry that starts first; undefined where nothing is due. */
+export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undefined> {
+  return engine.write(async (tx) => {
+    const entry = await firstDue(tx, claim);
+    if (entry === undefined) return undefined;
+    const { runId, at } = claim;
+    const what = entry.remote_id === null ? 'create' : 'change';
+    const attempt = await openAttempt(tx, entry, { what, runId, at });
+    const taken = { owner_run_id: runId, sent_hash: entry.content_hash, sent_at: at };
+    const counted = { ...taken, attempts: entry.attempts + 1 };
+    await moveEntry(tx, entry, 'claim', at, counted);
+    return { entry: { ...entry, ...counted, state: 'sending' }, attempt, sentBefore: entry.sent_hash };
+  });
+}
+
+function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim) {
+  const due = sql<OutboxEntry>('push_outbox')
+    .where({ kind, state: 'ready' })
+    .whereNotNull('payload')
+    .where((or) => or.whereNull('next_attempt_at').orWhere('next_attempt_at', '<=', at));
+  const checked = due.where((or) => {
+    or.where('checked_run_id', runId);
+    if (!checkedOnly) or.orWhere('unclear_sends', 0);
+  });
+  return checked.orderBy('period_start').orderBy('external_code').first();
+}
+
+/** Longer than any send can take: the owner of an older one is gone, wherever it ran. */
+const OUTLIVED_MS = 1_800_000;
+
+/** Entries whose run is not running any more become unknown; gives their keys. */
+export function recoverSending(engine: Engine, kind: string, at: string): Promise<EntryKey[]> {
+  const outlivedAt = new Date(Date.parse(at) - OUTLIVED_MS).toISOString();
+  return engine.write(async (tx) => {
+    const running = tx.sql('sync_run').where({ status: 'running' }).select('run_id');
+    const left: OutboxEntry[] = await tx
+      .sql('push_outbox')
+      .where({ kind, state: 'sending' })
+      .where((or) => or.whereNotIn('owner_run_id', running).orWhere('sent_at', '<', outlivedAt));
+    for (const entry of left) {
+      const message = 'The process that sent it ended before the answer was stored';
+      const change = { message, unknown_since: at, unclear_sends: entry.unclear_sends + 1 };
+      await moveEntry(tx, entry, 'lose', at, change);
+      await closeOpenAttempts(tx, entry, { outcome: 'unclear', message });
+    }
+    return left.map(keyOf);
+  });
+}
+
+export const outboxCounts = (engine: Engine): Promise<Record<OutboxState, number>> =>
+  engine.read(async (sql) => {
+    const rows: { state: OutboxState; n: number }[] = await sql('push_outbox')
+      .groupBy('state')
+      .select('state', sql.raw('count(*) as n'));
+    const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as Record<
+      OutboxState,
+      number
+    >;
+    for (const { state, n } of rows) counts[state] = Number(n);
+    return counts;
+  });
+
+/** Since when the outcome of the longest unresolved entry is not known; null where there is none. */
+export const oldestUnknown = (engine: Engine): Promise<string | null> =>
+  engine.read(async (sql) => {
+    const [row] = await sql('push_outbox').where({ state: 'unknown' }).min({ since: 'unknown_since' });
+    return row?.since ?? null;
+  });
+
+/** Drops the content of refused entries that nobody has sent again by then. */
+export const dropOldPayloads = (engine: Engine, kind: string, before: string): Promise<number> =>
+  engine.write(({ sql }) =>
+    sql('push_outbox')
+      .where({ kind, state: 'rejected' })
+      .whereNotNull('payload')
+      .where('updated_at', '<', before)
+      .update({ payload: null }),
+  );

@@ -1,0 +1,87 @@
+// Keeps pictures as files named by our own digest of their content, so that no text of the service is part of a
+// path and equal pictures are one file. A file is whole and on disk before it has its name.
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Fatal } from '../core/errors.ts';
+
+export interface StoredPicture {
+  sha256: string;
+  /** Below the images folder, with forward slashes. */
+  file: string;
+  bytes: number;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+};
+
+export async function storePicture(
+  folder: string,
+  bytes: Uint8Array,
+  contentType: string | undefined,
+): Promise<StoredPicture> {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const file = `${sha256.slice(0, 2)}/${sha256}.${EXTENSIONS[contentType ?? ''] ?? 'bin'}`;
+  const path = join(folder, file);
+  try {
+    if ((await sizeOf(path)) !== bytes.length) await writeWhole(path, bytes);
+  } catch (cause) {
+    throw unwritable(folder, cause);
+  }
+  return { sha256, file, bytes: bytes.length };
+}
+
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  // A name of its own: another process may be storing the same picture.
+  const temporary = join(folder, `.${randomUUID()}.part`);
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+  await syncFolder(dirname(folder));
+}
+
+/** The name outlives a power cut too. Windows cannot sync a folder and does without. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function unwritable(folder: string, cause: unknown): Fatal {
+  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+  return new Fatal(`Pictures cannot be stored in ${folder} (${code})`, {
+    code: 'images_unwritable',
+    hint: 'Check warehouse.images, its permissions and the space on its disk.',
+    cause,
+  });
+}

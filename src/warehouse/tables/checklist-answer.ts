@@ -1,0 +1,38 @@
+// One row an answer of a checklist, with the field that was asked and the list it was chosen from.
+import { baseTable, boolean, instant, integer, text } from '../table.ts';
+
+const field = (name: string) => ({ from: `checklist_form_field.${name}` });
+
+export const checklistAnswer = baseTable({
+  name: 'checklist_answer',
+  meaning: 'Answers of checklists, one row a field.',
+  source: 'GET /checklist_form_field_executed/',
+  key: ['id'],
+  columns: {
+    id: integer('Identifier given by the service.'),
+    checklist_id: integer('Checklist that the answer belongs to.', { required: true }),
+    value: text('The answer given.'),
+    risk_level: text('Risk of the answer; H high and L low are known.'),
+    picture: text('Picture taken with the answer; see image.hash.'),
+    checklist_form_field_id: integer('Field of the form.', field('id')),
+    checklist_form_field_name: text('What the field asks.', field('name')),
+    checklist_form_field_type: text('Type of the field.', field('type')),
+    checklist_form_field_order: integer('Place of the field in the form.', field('order')),
+    checklist_form_field_can_photo: boolean('Whether a picture may be taken.', field('can_photo')),
+    checklist_form_field_can_additional_data: boolean(
+      'Whether further data may be given.',
+      field('can_additional_data'),
+    ),
+    checklist_form_field_table_id: integer('List that the answer is chosen from.', field('table.id')),
+    checklist_form_field_table_customer_id: integer(
+      'Account that the list belongs to.',
+      field('table.customer_id'),
+    ),
+    checklist_form_field_table_name: text('Name of the list.', field('table.name')),
+    checklist_form_field_table_date_created: instant(
+      'When the list was created.',
+      field('table.date_created'),
+    ),
+  },
+  indexes: [['checklist_id'], ['checklist_form_field_id'], ['picture'], ['risk_level']],
+});

@@ -1,0 +1,29 @@
+// One row a checklist that was filled in; its answers are in checklist_answer.
+import { baseTable, instant, integer, real, text } from '../table.ts';
+
+export const checklist = baseTable({
+  name: 'checklist',
+  meaning: 'Checklists that were filled in, one row each.',
+  source: 'GET /checklist/',
+  key: ['id'],
+  columns: {
+    id: integer('Identifier given by the service.'),
+    checklist_form_id: integer('Form that was filled in.', { again: 'checklist_form.id' }),
+    checklist_form_name: text('Name of the form.', { from: 'checklist_form.name' }),
+    checklist_form_icon: text('Icon of the form.', { from: 'checklist_form.icon' }),
+    user_id: integer('Agent who filled it in; driver.user_id names the same.', { again: 'user.id' }),
+    user_name: text('Name of the agent.', { from: 'user.name', personal: true }),
+    customer_id: integer('Account that the checklist belongs to.'),
+    date_executed: instant('When it was filled in.'),
+    date_created: instant('When it reached the service.'),
+    latitude: real('Latitude of the place in degrees.'),
+    longitude: real('Longitude of the place in degrees.'),
+    count_items: integer('Number of answers.'),
+    count_high_risk: integer('Number of answers with a high risk.'),
+    count_medium_risk: integer('Number of answers with a medium risk.'),
+    count_low_risk: integer('Number of answers with a low risk.'),
+    receipt_email: text('Address that a receipt went to; may be empty.', { personal: true }),
+    signature: text('Picture of the signature; see image.hash.'),
+  },
+  indexes: [['date_executed'], ['user_id', 'date_executed'], ['checklist_form_id']],
+});

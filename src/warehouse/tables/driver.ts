@@ -1,0 +1,48 @@
+// One row a person: agents (delivery persons) and drivers in one table, told apart by is_deliveryman.
+import { baseTable, boolean, date, instant, integer, text } from '../table.ts';
+
+const personal = { personal: true };
+
+export const driver = baseTable({
+  name: 'driver',
+  meaning: 'Agents and drivers of the account.',
+  source: 'GET /driver/',
+  key: ['id'],
+  columns: {
+    id: integer('Identifier given by the service.'),
+    name: text('Name of the person.', personal),
+    cpf: text('Personal tax number.', personal),
+    rg: text('Identity document number.', personal),
+    company_registry: text('Registration number in the company.', personal),
+    email: text('Address for e-mail.', personal),
+    phone_number: text('Telephone number.', personal),
+    is_deliveryman: boolean('True for an agent (delivery person), false for a driver; null where not told.'),
+    identifier: text('Registered identifier number, such as that of a card.', personal),
+    customer_id: integer('Account that the person belongs to.'),
+    user_id: integer('Login of the person; checklist.user_id names the same.'),
+    department_id: integer('Department.', { again: 'department.id' }),
+    department_external_code: text('Code of the department in other systems.', {
+      from: 'department.external_code',
+    }),
+    department_name: text('Name of the department.', { from: 'department.name' }),
+    cost_center_id: integer('Cost centre.', { again: 'cost_center.id' }),
+    cost_center_name: text('Name of the cost centre.', { from: 'cost_center.name' }),
+    work_shift_id: integer('Work shift.', { again: 'work_shift.id' }),
+    point_of_interest_id: integer('Point of interest that the person belongs to.'),
+    state_id: integer('State of the address, as the service numbers it.', personal),
+    cnh_category_id: integer('Category of the driving licence; see cnh_category.', {
+      again: 'cnh_category.id',
+    }),
+    cnh_number: text('Number of the driving licence.', personal),
+    cnh_date: date('Date of the driving licence.', personal),
+    first_cnh_date: date('Date of the first driving licence.', personal),
+    toxicology_expiration: date('Day on which the toxicology test expires.', personal),
+    date_of_birth: date('Day of birth.', personal),
+    date_created: instant('When the person was registered.'),
+    status: text('State of the registration, in the words of the service.'),
+    neighborhood: text('Neighbourhood of the address.', personal),
+    number: text('House number of the address.', personal),
+    cep: text('Postal code of the address.', personal),
+  },
+  indexes: [['user_id'], ['cpf'], ['company_registry'], ['cost_center_id'], ['department_id']],
+});
