@@ -31,8 +31,8 @@ interface SummaryWork {
 export async function planDailySummaries(
   context: PlanContext<{ since: number; lookback: number }>,
 ): Promise<Slice<SummaryWork>[]> {
-  const { options, now, period, warehouse, job, timezone } = context;
-  const coverage = await coverageOf(warehouse, job);
+  const { options, now, period, warehouse, coverage: name, timezone } = context;
+  const coverage = await coverageOf(warehouse, name);
   return (Object.keys(SUBJECTS) as Subject[]).flatMap((subject) => {
     const spans = spansToRead({ now, ...options, period, covered: coverage.get(subject) ?? [] });
     return localDays(spans, timezone).map((day) => ({

@@ -33,7 +33,7 @@ export interface EventOptions {
 export interface EventWork {
   vehicles: number[];
   spans: Span[];
-  /** False for a period that was asked for: then no silence is followed up. */
+  /** It reads on where earlier runs have ended: only then is a silence one, and not history still to come. */
   live: boolean;
 }
 
@@ -53,8 +53,7 @@ export const eventRequest = (vehicles: number[], spans: readonly Span[], categor
 const INCLUDES = ['vehicle', 'driver', 'location_start', 'location_end'] as const;
 
 export async function planEvents(context: PlanContext<EventOptions>): Promise<Slice<EventWork>[]> {
-  const live = context.period === undefined;
-  return [...(await vehiclesByNeed(context)).values()].flatMap(({ spans, vehicles }) => {
+  return [...(await vehiclesByNeed(context)).values()].flatMap(({ spans, vehicles, known }) => {
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
     const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
@@ -64,21 +63,31 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
     );
     return parts.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
-      return packed(spans, lengthMs).map((pieces) => sliceOf({ vehicles: part, spans: pieces, live }));
+      const packs = packed(spans, lengthMs);
+      return packs.map((pieces, index) =>
+        sliceOf({ vehicles: part, spans: pieces, live: known && index === packs.length - 1 }),
+      );
     });
   });
 }
 
-type Need = { spans: Span[]; vehicles: number[] };
+/** Vehicles that need the same periods; `known` where earlier runs have read them. */
+interface Need {
+  spans: Span[];
+  vehicles: number[];
+  known: boolean;
+}
 
-async function vehiclesByNeed({ options, now, period, warehouse, job }: PlanContext<EventOptions>) {
-  const coverage = await coverageOf(warehouse, job);
+async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<string, Need>> {
+  const { options, now, period, warehouse } = context;
+  const coverage = await coverageOf(warehouse, context.coverage);
   const needs = new Map<string, Need>();
   for (const id of await knownIds(warehouse, vehicle)) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
     const spans = spansToRead({ now, ...options, holdBack: HOLD_BACK_MS, period, covered });
-    const name = JSON.stringify(spans);
-    const need = needs.get(name) ?? { spans, vehicles: [] };
+    const known = period === undefined && covered.length > 0;
+    const name = JSON.stringify({ spans, known });
+    const need = needs.get(name) ?? { spans, vehicles: [], known };
     needs.set(name, need);
     need.vehicles.push(id);
   }

@@ -49,6 +49,8 @@ function wholeOf(span: Span, vehicles: number[], categories: number[]): Whole {
   return { table: event, extent };
 }
 
+const DAY_MS = 86_400_000;
+
 interface Sighting {
   vehicle?: { id?: unknown };
   begin_date?: unknown;
@@ -70,7 +72,8 @@ async function silences(
   const readFrom = spans[0]?.begin ?? 0;
   return [...firstAt].flatMap(([id, first]) => {
     const lastAt = Date.parse(latest.get(id) ?? '');
-    const gap = { begin: lastAt, end: Math.min(first, readFrom) };
+    // Whole days, so that vehicles that were silent together are read together.
+    const gap = { begin: Math.floor(lastAt / DAY_MS) * DAY_MS, end: Math.min(first, readFrom) };
     const isSilence = first - lastAt > options.silence && gap.begin < gap.end;
     return isSilence ? [{ scopes: [eventScope(id, options)], ...intervalOf(gap) }] : [];
   });

@@ -22,8 +22,8 @@ export interface PlanContext<Options> {
   now: number;
   /** The period that was asked for, instead of the job's own choice. */
   period?: Interval;
-  /** Name of the job, for its coverage. */
-  job: string;
+  /** The name under which `sync_coverage` keeps what this plan may leave out. */
+  coverage: string;
   /** Time zone of local days. */
   timezone: string;
   warehouse: WarehouseReader;

@@ -3,7 +3,7 @@
 // others go on; what makes all of them pointless stops the run.
 import PQueue from 'p-queue';
 import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
-import { forgetBackfill, remainingSlices } from './backfill-progress.ts';
+import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { unmetDimensions } from './dimension-check.ts';
 import type { Preview, RunContext, RunOutcome } from './job.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
@@ -17,7 +17,6 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const { counts, log, parts } = context;
   const scale = await readScale(parts.engine, context.job);
   const planned = await job.plan(planContext(context, scale));
-  const queue = await remainingSlices(context, planned);
   const failures: RoadbookError[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
@@ -25,8 +24,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   let loaded = 0;
   let cuts = 0;
   let all = planned.length;
-  const loadedBefore = planned.length - queue.length;
-  const done = () => context.onProgress?.(loadedBefore + loaded, all);
+  const done = () => context.onProgress?.(loaded, all);
 
   async function work(slice: Slice): Promise<void> {
     if (signal.aborted) return;
@@ -56,7 +54,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     if (failure instanceof Fatal) stop.abort(failure);
   }
 
-  for (const slice of queue) void lanes.add(() => work(slice));
+  for (const slice of planned) void lanes.add(() => work(slice));
   await lanes.onIdle();
   if (context.signal.aborted) failures.push(stoppedEarly());
   else await learnScale(parts, context.job, scale, cuts);
@@ -77,7 +75,7 @@ const planContext = (
   { job, options, period, parts }: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
   scale: number,
 ): PlanContext<Record<string, unknown>> => ({
-  job,
+  coverage: plannedCoverage({ job, period }),
   options,
   period,
   now: parts.clock.now(),

@@ -44,7 +44,7 @@ export async function readRoutePlans(
   return {
     loads: planLoads(plans),
     whole: [listedPlans(work.span, found, options), ...planParts(plans)],
-    covers: coversOf(work.span),
+    covers: coversOf(work.span, source.readAt),
   };
 }
 
@@ -122,10 +122,12 @@ function listedPlans(
   return { table: routePlan, extent, alsoSeen: found.map(({ id }) => [id]) };
 }
 
-const coversOf = (span: Span): Covers[] => {
-  const scopes = isWholeDay(span) ? [PLANS_SCOPE, dayScope(span.begin)] : [PLANS_SCOPE];
-  return [{ scopes, ...intervalOf(span) }];
-};
+/** What has passed of the span is covered; the future is read again when it has come. */
+function coversOf(span: Span, readAt: string): Covers[] {
+  const day = isWholeDay(span) ? [{ scopes: [dayScope(span.begin)], ...intervalOf(span) }] : [];
+  const passed = { begin: span.begin, end: Math.min(span.end, Date.parse(readAt)) };
+  return passed.begin < passed.end ? [...day, { scopes: [PLANS_SCOPE], ...intervalOf(passed) }] : day;
+}
 
 const tooMany = (count: number): Skippable =>
   new Skippable(`${count} plans to ask for at once`, {

@@ -30,10 +30,10 @@ export type RoutePlanWork = { span: Span; lastReadAt: string | null } | { ids: n
 export async function planRoutePlans(
   context: PlanContext<RoutePlanOptions>,
 ): Promise<Slice<RoutePlanWork>[]> {
-  const { options, now, period, warehouse, job } = context;
-  const covered = (await coverageOf(warehouse, job)).get(PLANS_SCOPE) ?? [];
+  const { options, now, period, warehouse, coverage } = context;
+  const covered = (await coverageOf(warehouse, coverage)).get(PLANS_SCOPE) ?? [];
   const days = wholeDays(spansToRead({ now, ...options, period, covered }));
-  const readAt = await lastRead(warehouse, job);
+  const readAt = await lastRead(warehouse, coverage);
   const searches = days.map((span) => searchSlice(span, readAt.get(dayScope(span.begin)) ?? null));
   if (period !== undefined) return searches;
   return [...searches, ...(await watchSlices(context, days))];

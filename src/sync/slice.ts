@@ -4,7 +4,7 @@ import { isoInstant } from '../core/clock.ts';
 import { cover, uncover } from '../warehouse/coverage.ts';
 import type { Stamp, Transaction } from '../warehouse/engine.ts';
 import { quarantine, release } from '../warehouse/quarantine.ts';
-import { noteBackfilled } from './backfill-progress.ts';
+import { backfillName } from './backfill-progress.ts';
 import type { RunContext } from './job.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
 import { type Sorted, sortRecords } from './sorting.ts';
@@ -39,9 +39,12 @@ export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext)
     }
     await markVanished(tx, harvest, sorted, stamp);
     const by = { job: context.job, runId, at: source.readAt };
-    for (const covers of harvest.covers) await cover(tx, covers, by);
+    const backfill = backfillName(context);
+    for (const covers of harvest.covers) {
+      await cover(tx, covers, by);
+      if (backfill !== undefined) await cover(tx, covers, { ...by, job: backfill });
+    }
     for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
-    await noteBackfilled(tx, context, slice, source.readAt);
     return counts;
   });
 }

@@ -19,7 +19,7 @@ export interface Reach {
   ahead?: number;
   /** The very edge is held back this long, ms: what just happened may still be on its way. 0 unless told. */
   holdBack?: number;
-  /** What was asked for instead. */
+  /** What was asked for instead; of this, what is covered is left out too. */
   period?: Interval;
   /** What has been read before. */
   covered: readonly Interval[];
@@ -34,15 +34,16 @@ export function spansToRead({
   period,
   covered,
 }: Reach): Span[] {
-  if (period !== undefined) return [spanOf(period)];
-  const edge = now - holdBack;
   const read = covered.map(spanOf);
+  if (period !== undefined) return without(spanOf(period), read);
+  const edge = now - holdBack;
   // `since` is for the first run: after an outage, however long, what came since the last reading is still due.
-  const lastEnd = Math.max(...read.map(({ end }) => end));
-  const firstBegin = Math.min(edge - since, ...read.map(({ begin }) => begin));
-  const whole = { begin: Math.min(edge - since, lastEnd === -Infinity ? edge : lastEnd), end: edge + ahead };
-  const trailing = { begin: Math.max(firstBegin, edge - lookback), end: whole.end };
-  return joined([...without(whole, read), trailing]);
+  const first = Math.min(edge - since, ...read.map(({ begin }) => begin));
+  const last = read.length === 0 ? edge - since : Math.max(...read.map(({ end }) => end));
+  const whole = { begin: Math.min(edge - since, last), end: edge + ahead };
+  // Late data may lie behind the end of each reading, not only behind now.
+  const again = (span: Span): Span => ({ begin: Math.max(first, span.begin - lookback), end: span.end });
+  return joined([...without(whole, read), { begin: Math.min(edge, last), end: whole.end }].map(again));
 }
 
 /** What is left of `span` when `others` are taken out. */

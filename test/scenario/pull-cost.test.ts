@@ -66,6 +66,16 @@ describe('the cost of a run', () => {
     expect(asked()).toEqual({ 'daily-summary': 6 });
   });
 
+  it('of an outage is a search for each day of it, ahead of now or not when it began', async () => {
+    await rig.run('pull-route-plans', { since: '2d' });
+    await rig.clock.advance(6 * 24 * HOUR);
+    await rig.run('pull-route-plans', { since: '2d' });
+    const from = new Date(rig.clock.now() - 6 * 24 * HOUR).toISOString();
+    const truth = await rig.truth('route_plans', { from, to: new Date(rig.clock.now()).toISOString() });
+    const missing = `select id from route_plan where id in (${truth.map(({ id }) => id).join(',')})`;
+    expect((await rig.rows(missing)).length).toBe(truth.length);
+  });
+
   it('of a plan that was final when the daemon stopped includes one more look after it settled', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(5 * 24 * HOUR);

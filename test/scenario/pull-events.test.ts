@@ -145,7 +145,7 @@ describe('pull-events', () => {
     const calls = eventCalls();
     const second = await rig.run('pull-events', { categories: [1] }, period);
     expect(second.status).toBe('ok');
-    expect(eventCalls() - calls).toBe(first.slices - 5);
+    expect(eventCalls() - calls).toBeLessThanOrEqual(first.slices - 5);
     const truth = await rig.truth('events', { from: at(40), to: at(20) });
     const trips = truth.filter(
       ({ event_category, begin_date }) =>

@@ -70,10 +70,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
       const known = feeds.get(kind);
       if (known !== undefined) return known;
       const context = { kind, zone: 'America/Sao_Paulo', clock, log, random: () => 0.5 };
-      const source = openSource(
-        { source: 'files', folder: folder(kind), settleMs: 0, mapping: {} },
-        context,
-      );
+      const source = openSource({ source: 'files', folder: folder(kind), settleMs: 0, mapping: {} }, context);
       const feed = { source, options: options.feedOptions ?? {} };
       feeds.set(kind, feed);
       return feed;
@@ -102,7 +99,12 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     },
     async run(name, given = {}, signal) {
       const job = await jobNamed(name);
-      const request = { job: { ...job, name }, cause: 'manual' as const, options: optionsOf(job, given), signal };
+      const request = {
+        job: { ...job, name },
+        cause: 'manual' as const,
+        options: optionsOf(job, given),
+        signal,
+      };
       return (await drive(clock, runJob(request, parts))).summary;
     },
     async preview(name) {

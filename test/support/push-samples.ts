@@ -9,7 +9,14 @@ export const plan = (code: string, change: Record<string, unknown> = {}): Record
   date_time_start: '2025-03-13T08:00:00-03:00',
   date_time_end: '2025-03-13T18:00:00-03:00',
   route_points: [
-    { name: 'Depot', type: 'Partida', latitude: -23.5, longitude: -46.6, order: 1, external_code: `${code}-0` },
+    {
+      name: 'Depot',
+      type: 'Partida',
+      latitude: -23.5,
+      longitude: -46.6,
+      order: 1,
+      external_code: `${code}-0`,
+    },
     { name: 'Customer', type: 'Entrega', address: 'Rua Um, 1', order: 2, external_code: `${code}-1` },
   ],
   options: { optimize: false, geocoding: false },

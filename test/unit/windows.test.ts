@@ -28,29 +28,29 @@ describe('the spans to read', () => {
     expect(hours(spansToRead({ ...reach, covered: [] }))).toEqual([[-48, 0]]);
   });
 
-  it('are the lookback and what came since, later', () => {
-    expect(hours(spansToRead({ ...reach, covered: covered([-48, -1]) }))).toEqual([[-6, 0]]);
+  it('are the lookback behind the last reading and what came since, later', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-48, -1]) }))).toEqual([[-7, 0]]);
   });
 
   it('take in what an outage longer than the lookback left open', () => {
-    expect(hours(spansToRead({ ...reach, covered: covered([-48, -20]) }))).toEqual([[-20, 0]]);
+    expect(hours(spansToRead({ ...reach, covered: covered([-48, -20]) }))).toEqual([[-26, 0]]);
   });
 
   it('take in all of an outage that was longer than a first run reads', () => {
-    expect(hours(spansToRead({ ...reach, covered: covered([-200, -100]) }))).toEqual([[-100, 0]]);
+    expect(hours(spansToRead({ ...reach, covered: covered([-200, -100]) }))).toEqual([[-106, 0]]);
   });
 
   it('reach as far back as the lookback says, once that has been read', () => {
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: covered([-90, -1]) }))).toEqual([
-      [-60, 0],
+      [-61, 0],
     ]);
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: [] }))).toEqual([[-48, 0]]);
   });
 
   it('take in holes in what was read', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-48, -40], [-30, -1]) }))).toEqual([
-      [-40, -30],
-      [-6, 0],
+      [-46, -30],
+      [-7, 0],
     ]);
   });
 
@@ -60,9 +60,10 @@ describe('the spans to read', () => {
     ).toEqual([[-7, 2]]);
   });
 
-  it('are what was asked for, covered or not', () => {
+  it('are what was asked for, without what is covered of it', () => {
     const [period] = covered([-100, -90]);
-    expect(hours(spansToRead({ ...reach, period, covered: covered([-200, 0]) }))).toEqual([[-100, -90]]);
+    expect(hours(spansToRead({ ...reach, period, covered: [] }))).toEqual([[-100, -90]]);
+    expect(hours(spansToRead({ ...reach, period, covered: covered([-200, -95]) }))).toEqual([[-95, -90]]);
   });
 });
 

@@ -1,0 +1,26 @@
+// Checklists by the date they were filled in, with their answers and pictures. A settled checklist whose summary
+// is unchanged is not opened again; a picture is fetched once.
+import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
+import { checklists } from '../src/fleet/endpoints/checklists.ts';
+import { checklistOptions, planChecklists, splitChecklists } from '../src/sync/checklist-plan.ts';
+import { readChecklists } from '../src/sync/checklist-reading.ts';
+import { imageRecord } from '../src/sync/picture-fetching.ts';
+import { pullJob } from '../src/sync/pull-job.ts';
+import { checklist } from '../src/warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
+import { image } from '../src/warehouse/tables/image.ts';
+
+export default pullJob({
+  meaning: 'Pulls checklists with their answers and pictures.',
+  schedule: '*/10 * * * *',
+  options: checklistOptions,
+  tables: [checklist, checklistAnswer, image],
+  records: [
+    { table: checklist, record: checklists.record },
+    { table: checklistAnswer, record: checklistAnswers.record },
+    { table: image, record: imageRecord },
+  ],
+  plan: planChecklists,
+  read: readChecklists,
+  split: splitChecklists,
+});

@@ -1,0 +1,34 @@
+// Everybody who drives or delivers: the listing of agents and that of drivers, read and committed as one. Only
+// who is in neither has vanished, so a person who moves from one to the other is never marked.
+import { z } from 'zod';
+import { drivers } from '../src/fleet/endpoints/drivers.ts';
+import { pullJob } from '../src/sync/pull-job.ts';
+import { EVER } from '../src/warehouse/coverage.ts';
+import { driver } from '../src/warehouse/tables/driver.ts';
+
+const includes = ['department', 'cost_center', 'work_shift'];
+
+export default pullJob({
+  meaning: 'Pulls every agent and driver of the account.',
+  schedule: '20 */6 * * *',
+  options: z.object({}),
+  tables: [driver],
+  records: [{ table: driver, record: drivers.record }],
+  plan: () => [
+    {
+      scope: 'all',
+      work: [
+        { is_deliveryman: true, includes },
+        { is_deliveryman: false, includes },
+      ],
+    },
+  ],
+  async read({ scope, work }, source) {
+    const listings = await Promise.all(work.map((request) => source.call(drivers, request)));
+    return {
+      loads: [{ table: driver, record: drivers.record, records: listings.flat() }],
+      whole: [{ table: driver, extent: {} }],
+      covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
+    };
+  },
+});

@@ -1,0 +1,30 @@
+// Itineraries by their expected start and end, behind and ahead of now. Known ones that the search no longer
+// reaches are read by id until they have ended.
+import { z } from 'zod';
+import { durationOption } from '../src/core/duration-option.ts';
+import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
+import { planItineraries, splitItineraries } from '../src/sync/itinerary-plan.ts';
+import { readItineraries } from '../src/sync/itinerary-reading.ts';
+import { pullJob } from '../src/sync/pull-job.ts';
+import { driver } from '../src/warehouse/tables/driver.ts';
+import { itinerary } from '../src/warehouse/tables/itinerary.ts';
+import { vehicle } from '../src/warehouse/tables/vehicle.ts';
+
+export default pullJob({
+  meaning: 'Pulls the itineraries of vehicles and drivers.',
+  schedule: '*/15 * * * *',
+  options: z.object({
+    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
+    lookback: durationOption('3d', 'How far behind the edge each run reads again (default 3d).'),
+    ahead: durationOption('7d', 'How far into the future each run reads (default 7d).'),
+  }),
+  tables: [itinerary],
+  records: [{ table: itinerary, record: itineraries.record }],
+  mentions: [
+    { table: itinerary, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
+    { table: itinerary, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
+  ],
+  plan: planItineraries,
+  read: readItineraries,
+  split: splitItineraries,
+});

@@ -1,0 +1,94 @@
+// Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. All of
+// it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
+import { Skippable } from '../core/errors.ts';
+import { checklist as checklistById } from '../fleet/endpoints/checklist.ts';
+import { checklistAnswers } from '../fleet/endpoints/checklist-answers.ts';
+import { checklists } from '../fleet/endpoints/checklists.ts';
+import type { Interval } from '../warehouse/coverage.ts';
+import { checklist } from '../warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../warehouse/tables/checklist-answer.ts';
+import type { ChecklistOptions, ChecklistWork } from './checklist-plan.ts';
+import { inGroups } from './grouped-calls.ts';
+import { openChecklists } from './open-checklists.ts';
+import { fetchPictures, imageLoad, newPictures } from './picture-fetching.ts';
+import type { Harvest, Slice, Source } from './pull-job.ts';
+import { type RecordId, readUnlisted } from './unlisted.ts';
+import { coversOf, halvedWindow } from './window-slices.ts';
+
+const INCLUDES = [
+  'checklist_form_field',
+  'checklist_form_field.table',
+  'checklist_form_field.table.items',
+] as const;
+/** Checklists whose answers one slice holds in memory; a slice with more is cut. */
+const MOST_OPEN = 2_000;
+
+export async function readChecklists(
+  { work }: Slice<ChecklistWork>,
+  source: Source,
+  options: ChecklistOptions,
+): Promise<Harvest> {
+  if ('pictures' in work) {
+    const images = await fetchPictures(work.pictures, source, options.max_picture_mb);
+    return { loads: [imageLoad(images)], covers: [] };
+  }
+  const { records, gone } = await readSummaries(work, source);
+  const summaries = { table: checklist, record: checklists.record, records };
+  const open = await openChecklists(summaries, source, options.settle);
+  if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
+  const answers = (await inGroups(open, ({ id }) => readAnswers(id, source))).flat();
+  const named = [...open.map(({ signature }) => signature), ...answers.map(pictureOf)];
+  const wanted = await newPictures(named, source.warehouse);
+  const images = await fetchPictures(wanted, source, options.max_picture_mb);
+  return {
+    loads: [
+      summaries,
+      { table: checklistAnswer, record: checklistAnswers.record, records: answers },
+      imageLoad(images),
+    ],
+    whole: [
+      { table: checklist, extent: { id: { in: gone } } },
+      { table: checklistAnswer, extent: { checklist_id: { in: [...open.map(({ id }) => id), ...gone] } } },
+    ],
+    covers: coversOf(work, source.readAt),
+  };
+}
+
+/** The search, and by id what the warehouse has in the period and the search did not bring. */
+async function readSummaries({ beginAt, endAt }: Interval, source: Source) {
+  const listed = await source.call(checklists, {
+    date_time_start: beginAt,
+    date_time_end: endAt,
+    includes: ['user', 'checklist_form'],
+  });
+  const held = await source.warehouse.read((sql) =>
+    sql(checklist.name)
+      .whereNull('_missing_since')
+      .where('date_executed', '>=', beginAt)
+      .where('date_executed', '<', endAt)
+      .select('id'),
+  );
+  const ids = held.map(({ id }) => id as RecordId);
+  const { found, gone } = await readUnlisted(checklistById, ids, listed, source);
+  return { records: [...listed, ...found], gone };
+}
+
+async function readAnswers(id: RecordId, source: Source): Promise<unknown[]> {
+  const records = await source.call(checklistAnswers, { id, includes: [...INCLUDES] });
+  return records.map((record) => withChecklist(record, id));
+}
+
+/** An answer that does not say its checklist is of the one that was asked for. */
+function withChecklist(record: unknown, id: RecordId): unknown {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
+  const said = (record as { checklist_id?: unknown }).checklist_id;
+  return said === undefined || said === null ? { ...record, checklist_id: id } : record;
+}
+
+const pictureOf = (answer: unknown): unknown => (answer as { picture?: unknown } | null)?.picture;
+
+const tooMany = (): Skippable =>
+  new Skippable(`More than ${MOST_OPEN} checklists to open in one slice`, {
+    code: 'too_large',
+    hint: 'The slice is cut and read in parts.',
+  });

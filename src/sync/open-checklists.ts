@@ -1,0 +1,85 @@
+// Which checklists have to be opened for their answers: those that are new, changed or returned, whose answers
+// are not there, or that are too young to be settled. Of all others nothing is asked again.
+import { isDeepStrictEqual } from 'node:util';
+import { isoInstant } from '../core/clock.ts';
+import type { Row, Scalar } from '../warehouse/engine.ts';
+import { recordColumns } from '../warehouse/table.ts';
+import { checklist } from '../warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../warehouse/tables/checklist-answer.ts';
+import type { Load, Source, WarehouseReader } from './pull-job.ts';
+import { sortRecords } from './sorting.ts';
+import { canBeAsked, type RecordId } from './unlisted.ts';
+
+export interface OpenChecklist {
+  id: RecordId;
+  signature: Scalar;
+}
+
+type Stored = Record<string, unknown>;
+
+const COLUMNS = [...recordColumns(checklist).map(({ name }) => name), 'extra'];
+/** Identifiers a statement, far below what any engine binds. */
+const IDS = 500;
+
+export async function openChecklists(
+  summaries: Load,
+  { warehouse, readAt }: Source,
+  settleMs: number,
+): Promise<OpenChecklist[]> {
+  const { rows } = await sortRecords(summaries);
+  const settledBefore = isoInstant(Date.parse(readAt) - settleMs);
+  const open: OpenChecklist[] = [];
+  for (let start = 0; start < rows.length; start += IDS) {
+    const part = rows.slice(start, start + IDS);
+    const loaded = await loadedBefore(
+      part.map((row) => cell(row, 'id') as RecordId),
+      warehouse,
+    );
+    for (const row of part) {
+      const id = cell(row, 'id');
+      const stored = loaded.get(String(id));
+      const isDone = stored !== undefined && isSame(row, stored) && latestDate(row) < settledBefore;
+      if (!isDone && canBeAsked(id)) open.push({ id, signature: cell(row, 'signature') });
+    }
+  }
+  return open;
+}
+
+/** The stored checklists that are not missing and whose answers are there, by identifier. */
+async function loadedBefore(ids: RecordId[], warehouse: WarehouseReader): Promise<Map<string, Stored>> {
+  return warehouse.read(async (sql) => {
+    const rows: Stored[] = await sql(checklist.name).whereIn('id', ids).whereNull('_missing_since');
+    const answered: Stored[] = await sql(checklistAnswer.name)
+      .whereIn('checklist_id', ids)
+      .distinct('checklist_id');
+    const withAnswers = new Set(answered.map(({ checklist_id }) => String(checklist_id)));
+    const complete = rows.filter(
+      ({ id, count_items }) => withAnswers.has(String(id)) || !Number(count_items),
+    );
+    return new Map(complete.map((row) => [String(row.id), row]));
+  });
+}
+
+const cell = (row: Row, name: string): Scalar => row[COLUMNS.indexOf(name)] ?? null;
+
+/** When it was filled in or when it arrived, whichever is later; instants of one form sort as text. */
+const latestDate = (row: Row): string =>
+  ['date_executed', 'date_created']
+    .map((name) => String(cell(row, name) ?? ''))
+    .sort()
+    .at(-1) ?? '';
+
+const isSame = (row: Row, stored: Stored): boolean =>
+  COLUMNS.every((name, position) =>
+    name === 'extra'
+      ? isDeepStrictEqual(parsed(row[position]), parsed(stored[name]))
+      : plain(row[position]) === plain(stored[name]),
+  );
+
+/** Engines differ in how they give instants, large integers and JSON back. */
+function plain(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+const parsed = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : (value ?? null));

@@ -1,0 +1,63 @@
+// Rows that a search should have returned and did not are asked for by their id before anything is said about
+// them: a thing that was only moved out of the period is read where it is now, and only a refusal to know it
+// makes it vanish. Costs nothing where search and warehouse agree.
+import { createHash } from 'node:crypto';
+import { Skippable } from '../core/errors.ts';
+import type { ListEndpoint } from '../fleet/endpoint.ts';
+import { recordId } from '../fleet/request-fields.ts';
+import { inGroups } from './grouped-calls.ts';
+import type { Source } from './pull-job.ts';
+
+export type RecordId = number | string;
+
+export interface Unlisted {
+  /** Records of those that exist. */
+  found: unknown[];
+  /** Identifiers that the service no longer knows. */
+  gone: RecordId[];
+}
+
+/** Calls by id that one slice makes at most; of more, each run takes others. */
+const MOST_CALLS = 200;
+
+export async function readUnlisted(
+  endpoint: ListEndpoint<{ id: RecordId }>,
+  held: readonly RecordId[],
+  listed: readonly unknown[],
+  source: Source,
+): Promise<Unlisted> {
+  const met = new Set(listed.map(idOf));
+  const unmet = held.filter((id) => !met.has(String(id)) && canBeAsked(id));
+  const outcomes = await inGroups(aShareOf(unmet, source.readAt), async (id) => {
+    const records = await recordsById(endpoint, id, source);
+    if (records === undefined) return { found: [], gone: [] };
+    return {
+      found: records.filter((record) => idOf(record) === String(id)),
+      gone: records.length ? [] : [id],
+    };
+  });
+  return { found: outcomes.flatMap(({ found }) => found), gone: outcomes.flatMap(({ gone }) => gone) };
+}
+
+/** None where there is no such thing; undefined where the service will not tell. */
+async function recordsById(endpoint: ListEndpoint<{ id: RecordId }>, id: RecordId, source: Source) {
+  try {
+    return await source.call(endpoint, { id });
+  } catch (error) {
+    if (!(error instanceof Skippable)) throw error;
+    return error.code === 'not_found' ? [] : undefined;
+  }
+}
+
+/** Another choice at each instant, so that everything gets its turn. */
+function aShareOf(ids: readonly RecordId[], readAt: string): readonly RecordId[] {
+  if (ids.length <= MOST_CALLS) return ids;
+  const lot = (id: RecordId) => createHash('sha1').update(`${readAt} ${id}`).digest('hex');
+  const drawn = ids.map((id) => ({ id, lot: lot(id) })).sort((a, b) => (a.lot < b.lot ? -1 : 1));
+  return drawn.slice(0, MOST_CALLS).map(({ id }) => id);
+}
+
+/** The request schema would refuse any other, and a refused request ends the run. */
+export const canBeAsked = (id: unknown): id is RecordId => recordId.safeParse(id).success;
+
+export const idOf = (record: unknown): string => String((record as { id?: unknown } | null)?.id);

@@ -1,0 +1,205 @@
+// Pictures of checklists: what lands on disk, under which names, how often it is asked for, and what a picture
+// that cannot be had does to the rest (nothing).
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { OwnAnswer } from '../support/front.ts';
+import type { Rig } from '../support/rig.ts';
+import { configFor, makeWorkplace } from '../support/workplace.ts';
+import { DAY, expectBalance, HOUR, openRig, putBefore } from './pull-setup.ts';
+
+const START = '2026-03-05T15:00:00Z';
+const JOB = 'pull-checklists';
+const FILE = /^[0-9a-f]{2}\/[0-9a-f]{64}\.(?:png|jpg|gif|webp|bin)$/;
+
+const png = (content: string): Buffer =>
+  Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from(content)]);
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+
+/** A service with one checklist whose answers name these pictures, and a picture call of the test's own. */
+async function oneChecklist(names: readonly unknown[], picture: (name: string) => OwnAnswer) {
+  const rig = await openRig(START);
+  const asked: string[] = [];
+  const date_executed = new Date(rig.clock.now() - HOUR).toISOString();
+  const checklist = { id: 1, date_executed, date_created: date_executed, count_items: names.length };
+  const answers = names.map((name, id) => ({ id, checklist_id: 1, value: 'Good', picture: name }));
+  await putBefore(rig, (url) => {
+    if (url.pathname === '/checklist/') return { body: { data: [checklist] } };
+    if (url.pathname === '/checklist_form_field_executed/') return { body: { data: answers } };
+    if (url.pathname !== '/checklist/picture/') return undefined;
+    const name = url.searchParams.get('picture') ?? '';
+    asked.push(name);
+    return picture(name);
+  });
+  return { rig, asked };
+}
+
+const imagesOf = async (rig: Rig) =>
+  Object.fromEntries((await rig.rows('select * from image')).map((row) => [row.hash as string, row]));
+
+describe('pictures', () => {
+  it('are on disk byte for byte as the service has them, under their own digest', async () => {
+    const rig = await openRig(START, { vehicles: 6, shapes: { picture: 'data-uri' } });
+    await rig.run(JOB, { since: '3d' });
+    const rows = await rig.rows('select * from image');
+    expect(rows.length).toBeGreaterThan(10);
+    const login = JSON.stringify(rig.sandbox.credentials);
+    const session = await fetch(`${rig.sandbox.url}/auth/login/`, { method: 'POST', body: login });
+    const { access_token } = (await session.json()) as { access_token: string };
+    for (const { hash, file, sha256: digest, bytes } of rows) {
+      const answer = await fetch(`${rig.sandbox.url}/checklist/picture/?picture=${hash}`, {
+        headers: { authorization: `Bearer ${access_token}` },
+      });
+      const told = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
+      const kept = readFileSync(join(rig.parts.images, String(file)));
+      expect(kept.equals(told)).toBe(true);
+      expect([digest, bytes, file]).toEqual([
+        sha256(told),
+        told.length,
+        `${sha256(told).slice(0, 2)}/${sha256(told)}.png`,
+      ]);
+    }
+    const joined = await rig.rows(
+      'select count(*) as n from checklist join image on image.hash = checklist.signature where file is not null',
+    );
+    expect(joined).toEqual(await rig.rows('select count(*) as n from checklist'));
+  });
+
+  it('cannot leave their folder, whatever they are called', async () => {
+    const hostile = [
+      '../../x',
+      '../../../../tmp/roadbook-escape',
+      '/etc/roadbook-escape',
+      'a/b',
+      'C:\\x',
+      '..',
+      '.',
+      'x\u2028y',
+      '%2e%2e%2fx.png',
+      'x'.repeat(200),
+      'con.png',
+      '__proto__',
+      "'; drop table image; --",
+    ];
+    const { rig, asked } = await oneChecklist([...hostile, 'y'.repeat(5_000), '', null], (name) => ({
+      body: png(name).toString('base64'),
+    }));
+    const summary = await rig.run(JOB, { since: '2d' });
+    expect(summary.status).toBe('ok');
+    expectBalance(summary);
+    expect(asked.toSorted()).toEqual(hostile.toSorted());
+    const images = await imagesOf(rig);
+    for (const name of hostile) {
+      const digest = sha256(png(name));
+      expect(images[name]).toMatchObject({ sha256: digest, file: `${digest.slice(0, 2)}/${digest}.png` });
+    }
+    const files = filesBelow(rig.parts.images);
+    expect(files.length).toBe(hostile.length);
+    expect(files.filter((file) => !FILE.test(file))).toEqual([]);
+    const beside = readdirSync(dirname(rig.parts.images)).filter((name) => !name.startsWith('warehouse.db'));
+    expect(beside).toEqual(['images']);
+  });
+
+  it('of the same content are one file', async () => {
+    const { rig } = await oneChecklist(['first', 'second.png', 'third'], (name) => ({
+      body: { data: png(name === 'third' ? 'other' : 'same').toString('base64') },
+    }));
+    await rig.run(JOB, { since: '2d' });
+    const { first, 'second.png': second, third } = await imagesOf(rig);
+    expect(first?.file).toBe(second?.file);
+    expect(third?.file).not.toBe(first?.file);
+    expect(filesBelow(rig.parts.images).length).toBe(2);
+  });
+
+  it('that cannot be had are rows with a reason; everything else loads', async () => {
+    const bodies: Record<string, OwnAnswer> = {
+      good: { body: png('good').toString('base64') },
+      large: { body: png('x'.repeat(2_000)).toString('base64') },
+      broken: { body: 'this is not Base64 at all!' },
+      absent: { status: 404, body: { message: 'No such picture' } },
+      failing: { status: 500, body: 'oops' },
+      refused: { status: 414, body: '' },
+    };
+    const { rig } = await oneChecklist(Object.keys(bodies), (name) => bodies[name]!);
+    const summary = await rig.run(JOB, { since: '2d', max_picture_mb: 0.001 });
+    expect(summary).toMatchObject({ status: 'ok', slices: 1, records: 13, inserted: 13 });
+    const images = await imagesOf(rig);
+    const errors = Object.fromEntries(Object.keys(bodies).map((name) => [name, images[name]?.error]));
+    expect(errors).toEqual({
+      good: null,
+      large: 'picture_too_large',
+      broken: 'bad_answer',
+      absent: 'not_found',
+      failing: 'service_failed',
+      refused: 'too_large',
+    });
+    expect(filesBelow(rig.parts.images).length).toBe(1);
+    for (const { error, file } of Object.values(images)) expect(error === null).toBe(file !== null);
+  });
+
+  it('that failed are tried five times in all, ever more seldom, and a good one only once', async () => {
+    const { rig, asked } = await oneChecklist(['good', 'absent'], (name) =>
+      name === 'good' ? { body: png('good').toString('base64') } : { status: 404, body: {} },
+    );
+    const attemptsAfter: number[] = [];
+    for (let round = 0; round < 40; round++) {
+      await rig.run(JOB, { since: '2d' });
+      attemptsAfter.push(asked.filter((name) => name === 'absent').length);
+      await rig.clock.advance(10 * 60_000);
+    }
+    expect(attemptsAfter.indexOf(5)).toBe(15);
+    expect(attemptsAfter.at(-1)).toBe(5);
+    expect(asked.filter((name) => name === 'good').length).toBe(1);
+    expect((await imagesOf(rig)).absent).toMatchObject({ attempts: 5, file: null, error: 'not_found' });
+  });
+
+  it('that are there at last get their file', async () => {
+    let isThere = false;
+    const { rig } = await oneChecklist(['late'], () =>
+      isThere ? { body: png('late').toString('base64') } : { status: 404, body: {} },
+    );
+    await rig.run(JOB, { since: '2d' });
+    isThere = true;
+    // Long after the checklist has settled and left the period.
+    await rig.clock.advance(5 * DAY);
+    await rig.run(JOB, { since: '2d' });
+    expect((await imagesOf(rig)).late).toMatchObject({ error: null, attempts: 2, bytes: png('late').length });
+  });
+
+  it('that cannot be stored stop the run, and no row tells of a file that is not there', async () => {
+    const { rig } = await oneChecklist(['good'], () => ({ body: png('good').toString('base64') }));
+    writeFileSync(rig.parts.images, 'in the way');
+    const summary = await rig.run(JOB, { since: '2d' });
+    expect(summary).toMatchObject({ status: 'failed', error: { code: 'images_unwritable' } });
+    expect(await rig.rows('select 1 from image union all select 1 from checklist')).toEqual([]);
+    expect(await rig.rows('select 1 from sync_coverage')).toEqual([]);
+  });
+
+  it('come by the real command, too, with everything else', async () => {
+    const sandbox = await startSandbox({ vehicles: 4, churn: false });
+    const options = 'jobs: { pull-checklists: { since: 10d }, pull-itineraries: { since: 7d } }\n';
+    const place = makeWorkplace(configFor(sandbox.url, options));
+    for (const job of ['pull-drivers', 'pull-points-of-interest', 'pull-itineraries', JOB]) {
+      const { code, stdout, stderr } = await place.run(['run', job, '--json']);
+      expect([code, stderr], job).toEqual([0, '']);
+      expectBalance(JSON.parse(stdout));
+    }
+    const named = await place.query<{ file: string }>('select distinct file from image');
+    expect(filesBelow(join(place.dir, 'data', 'images')).toSorted()).toEqual(
+      named.map(({ file }) => file).toSorted(),
+    );
+    const counts = await place.query(
+      'select (select count(*) from driver) as drivers, (select count(*) from point_of_interest) > 0 as points',
+    );
+    expect(counts).toEqual([{ drivers: 4, points: 1 }]);
+    place.remove();
+    await sandbox.close();
+  });
+});

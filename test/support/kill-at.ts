@@ -1,0 +1,54 @@
+// Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
+// HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
+// product knows nothing of it. KILL_AT=0 kills nowhere; STEPS_FILE gets the count at the end.
+
+import diagnostics from 'node:diagnostics_channel';
+import { writeFileSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+
+const killAt = Number(process.env.KILL_AT ?? 0);
+const stepsFile = process.env.STEPS_FILE;
+const steps: string[] = [];
+
+function step(name: string): void {
+  steps.push(name);
+  if (steps.length === killAt) process.kill(process.pid, 'SIGKILL');
+}
+
+const require = createRequire(import.meta.url);
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+// Commits, before and after.
+const { Database } = require('sqlite3') as { Database: { prototype: Record<string, Method> } };
+const all = Database.prototype.all as Method;
+Database.prototype.all = function counted(this: unknown, sql: unknown, ...rest: unknown[]) {
+  if (sql !== 'commit') return all.call(this, sql, ...rest);
+  step('commit begins');
+  const done = rest.pop() as Method;
+  const counted: Method = function (this: unknown, ...results) {
+    step('commit done');
+    return done.apply(this, results);
+  };
+  return all.call(this, sql, ...rest, counted);
+};
+
+// Requests and their answers.
+diagnostics.subscribe('http.client.request.created', () => step('request made'));
+diagnostics.subscribe('http.client.request.start', () => step('request written'));
+diagnostics.subscribe('http.client.response.finish', () => step('answer arrived'));
+
+// Files: journals, results, moves.
+const files = require('node:fs/promises') as Record<string, Method>;
+for (const name of ['open', 'rename', 'rm']) {
+  const original = files[name] as Method;
+  files[name] = async function counted(this: unknown, ...args: unknown[]) {
+    step(`${name} begins`);
+    const result = await original.apply(this, args);
+    step(`${name} done`);
+    return result;
+  };
+}
+syncBuiltinESMExports();
+
+if (stepsFile !== undefined) process.on('exit', () => writeFileSync(stepsFile, steps.join('\n')));

@@ -1,0 +1,61 @@
+// The four kinds of push as a test needs them: job, feed, calls, and which list of the ledger counts them.
+import type { FeedKind } from '../../src/erp/source.ts';
+import type { Fault, Ledger } from '../../src/sandbox/sandbox.ts';
+import { agent, CPFS, itinerary, plan, pointOfInterest } from './push-samples.ts';
+
+export interface PushCase {
+  job: string;
+  kind: FeedKind;
+  create: Fault['call'];
+  list: Fault['call'];
+  /** Calls of the list that one look at the service takes. */
+  readsALook: number;
+  ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
+  /** The n-th thing, from 0. */
+  thing(n: number): Record<string, unknown>;
+  /** What the ledger counts it by. */
+  name(n: number): string;
+}
+
+export const pushCases: readonly PushCase[] = [
+  {
+    job: 'push-route-plans',
+    kind: 'route_plans',
+    create: 'import-route-plan',
+    list: 'route-plans',
+    readsALook: 1,
+    ledger: 'plans',
+    thing: (n) => plan(`P${n}`),
+    name: (n) => `P${n}`,
+  },
+  {
+    job: 'push-points-of-interest',
+    kind: 'points_of_interest',
+    create: 'create-point-of-interest',
+    list: 'points-of-interest',
+    readsALook: 1,
+    ledger: 'points_of_interest',
+    thing: (n) => pointOfInterest(`Shop ${n}`),
+    name: (n) => `Shop ${n}`,
+  },
+  {
+    job: 'push-agents',
+    kind: 'agents',
+    create: 'create-agent',
+    list: 'drivers',
+    readsALook: 2,
+    ledger: 'agents',
+    thing: (n) => agent(CPFS[n] ?? ''),
+    name: (n) => CPFS[n] ?? '',
+  },
+  {
+    job: 'push-itineraries',
+    kind: 'itineraries',
+    create: 'create-itinerary',
+    list: 'itineraries',
+    readsALook: 1,
+    ledger: 'itineraries',
+    thing: (n) => itinerary(`I${n}`),
+    name: (n) => `I${n}`,
+  },
+];
