@@ -1,16 +1,37 @@
 // `erp`: one feed for each kind of thing that is pushed. The sources check the meaning of their settings;
 // here stands which settings there are.
 import { z } from 'zod';
+import { durationOption } from '../core/duration-option.ts';
 import { section } from './section.ts';
 import { webAddress } from './web-address.ts';
 
 const flag = (meaning: string) => z.boolean().optional().describe(meaning);
 
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+const mappingRule = z
+  .strictObject({
+    column: z.string().min(1).optional().describe("The ERP's own column, exactly as it is named there."),
+    value: scalar.optional().describe('A constant instead of a column.'),
+    default: scalar.optional().describe('Stands in for an empty cell of the column.'),
+    values: z.record(z.string(), scalar).optional().describe('What the words of the column mean.'),
+  })
+  .refine(({ column, value }) => (column === undefined) !== (value === undefined), {
+    message: 'must have either `column` or `value`',
+  })
+  .refine(({ value, default: stand, values }) => value === undefined || (stand ?? values) === undefined, {
+    message: 'must not have `default` or `values` beside `value`',
+  });
+
+const mapped = z
+  .union([z.string().min(1), mappingRule])
+  .meta({ examples: ['NUM_ENTREGA', '{ column: TIPO, default: Entrega }', '{ value: G }'] });
+
 const shared = {
   mapping: z
-    .record(z.string(), z.unknown())
+    .record(z.string(), mapped)
     .default({})
-    .describe("The ERP's own columns to canonical paths, with constants and defaults (default none)."),
+    .describe("Canonical path to the ERP's own column, or to a constant (default none)."),
   options: z
     .strictObject({
       optimize: flag('The service orders the stops; false keeps the given order.'),
@@ -23,11 +44,16 @@ const shared = {
     .describe('Defaults for the options of each plan (default: those of the service).'),
 };
 
-const files = z.strictObject({
-  source: z.literal('files').describe('Where the feed comes from: files, sql or http.'),
-  folder: z.string().min(1).describe('Folder into which the ERP drops its files.'),
-  ...shared,
-});
+const files = z
+  .strictObject({
+    source: z.literal('files').describe('Where the feed comes from: files, sql or http.'),
+    folder: z.string().min(1).describe('Folder into which the ERP drops its files.'),
+    settle: durationOption('2s', 'How long a file must stay the same before it is read (default 2s).', {
+      max: '1h',
+    }),
+    ...shared,
+  })
+  .transform(({ settle, ...same }) => ({ ...same, settleMs: settle }));
 
 const sql = z.strictObject({
   source: z.literal('sql').describe('Where the feed comes from: files, sql or http.'),

@@ -1,0 +1,94 @@
+// The one form of a thing, whatever source it came from: null and empty text are absent, date-times have a
+// zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
+// is, for the validation to name.
+import type { Json, JsonObject } from '../core/glossary.ts';
+import {
+  AGENT_FIELDS,
+  ENTITY_FIELDS,
+  type Fields,
+  type FieldType,
+  ITEM_FIELDS,
+  ITINERARY_FIELDS,
+  OPTION_FIELDS,
+  PLAN_FIELDS,
+  POINT_FIELDS,
+  POINT_OF_INTEREST_FIELDS,
+  WINDOW_FIELDS,
+} from './fields.ts';
+import { documentText, plateText } from './identifiers.ts';
+import { zonedMoment } from './moments.ts';
+import { pointTypeName } from './point-types.ts';
+import type { FeedKind } from './source.ts';
+
+type Form = (value: Json) => Json;
+
+export function canonicalData(kind: FeedKind, data: JsonObject, zone: string): JsonObject {
+  return formOf(kind, zone)(data);
+}
+
+export const canonicalOptions = (options: JsonObject): JsonObject =>
+  objectForm(OPTION_FIELDS, 'UTC')(options);
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject {
+  switch (kind) {
+    case 'points_of_interest':
+      return objectForm(POINT_OF_INTEREST_FIELDS, zone);
+    case 'agents':
+      return objectForm(AGENT_FIELDS, zone);
+    case 'itineraries':
+      return objectForm(ITINERARY_FIELDS, zone);
+    case 'route_plans': {
+      const window = nested(objectForm(WINDOW_FIELDS, zone));
+      const items = listForm(nested(objectForm(ITEM_FIELDS, zone)));
+      const point = objectForm(POINT_FIELDS, zone, { time_window: window, route_point_items: items });
+      const entity = listForm(nested(objectForm(ENTITY_FIELDS, zone)));
+      return objectForm(PLAN_FIELDS, zone, { entity, route_points: listForm(nested(point)) });
+    }
+  }
+}
+
+function objectForm(fields: Fields, zone: string, parts: Record<string, Form> = {}) {
+  return (given: JsonObject): JsonObject => {
+    const form: JsonObject = {};
+    for (const [name, value] of Object.entries(given)) {
+      if (value === null || value === '' || value === undefined) continue;
+      const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
+      form[name] = type === undefined ? (part?.(value) ?? value) : valueForm(type, value, zone);
+    }
+    return form;
+  };
+}
+
+const nested =
+  (form: (value: JsonObject) => JsonObject): Form =>
+  (value) =>
+    isObject(value) ? form(value) : value;
+
+const listForm =
+  (form: Form): Form =>
+  (value) =>
+    Array.isArray(value) ? value.map(form) : value;
+
+function valueForm(type: FieldType, value: Json, zone: string): Json {
+  if (type === 'plates') return listForm((plate) => valueForm('plate', plate, zone))(value);
+  if (type === 'documents') return listForm((document) => valueForm('document', document, zone))(value);
+  if (type === 'document' && typeof value === 'number') return documentText(value);
+  if (type === 'text' && typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return value;
+  switch (type) {
+    case 'moment':
+      return zonedMoment(value, zone) ?? value;
+    case 'point_type':
+      return pointTypeName(value);
+    case 'plate':
+      return plateText(value);
+    case 'document':
+      return documentText(value);
+    default:
+      return value;
+  }
+}

@@ -1,0 +1,80 @@
+// Looks at a drop folder and tells which files have stopped growing: the same size and time at two looks, at
+// least the settling time apart. Looks are remembered, so that a folder that is polled is hardly waited for.
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { FORMATS } from './drop-file.ts';
+import { orGone } from './durable-file.ts';
+import { type FileIdentity, sameIdentity } from './file-journal.ts';
+
+export interface SettledFile extends FileIdentity {
+  name: string;
+  path: string;
+}
+
+export interface DropFolder {
+  /** Files that have stopped growing, by name; waits once on the clock where some may still grow. */
+  settled(signal?: AbortSignal): AsyncIterable<SettledFile>;
+}
+
+export interface DropFolderOptions {
+  folder: string;
+  settleMs: number;
+  clock: Clock;
+}
+
+/** Leaves room for the endings of journal and result in the 255 bytes of a file name. */
+const LONGEST_NAME_BYTES = 220;
+
+interface Look extends SettledFile {
+  /** When it was first seen like this. */
+  since: number;
+}
+
+export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions): DropFolder {
+  let looks = new Map<string, Look>();
+
+  async function look(): Promise<Look[]> {
+    await mkdir(folder, { recursive: true });
+    const seen = new Map<string, Look>();
+    for (const name of await dropNames(folder)) {
+      const path = join(folder, name);
+      const found = await orGone(stat(path));
+      if (found === undefined) continue;
+      const before = looks.get(name);
+      const isSame = before !== undefined && sameIdentity(before, found);
+      const { size, mtimeMs } = found;
+      seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.now() });
+    }
+    looks = seen;
+    return [...seen.values()];
+  }
+
+  const isSettled = ({ since }: Look): boolean => clock.now() - since >= settleMs;
+
+  return {
+    async *settled(signal) {
+      const first = await look();
+      const ready = first.filter(isSettled);
+      yield* ready;
+      if (ready.length === first.length) return;
+      await clock.sleep(settleMs, signal);
+      const given = new Set(ready.map(({ name }) => name));
+      yield* (await look()).filter((file) => isSettled(file) && !given.has(file.name));
+    },
+  };
+}
+
+/** Plain files of a known format; hidden ones and those an office program has open are left alone. */
+export async function dropNames(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && isDropName(entry.name))
+    .map(({ name }) => name)
+    .sort();
+}
+
+const isDropName = (name: string): boolean =>
+  FORMATS.includes(extname(name).toLowerCase()) &&
+  !/^(?:\.|~\$)/.test(name) &&
+  Buffer.byteLength(name) <= LONGEST_NAME_BYTES;

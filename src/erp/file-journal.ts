@@ -1,0 +1,109 @@
+// What is known of one dropped file while it is in work, as lines that are only ever appended: what was read of
+// it, what became of each thing, where it moves. A line that a crash cut off counts as never written.
+import type { ErpBatch, ErpFault, Outcome } from './source.ts';
+import { isFinal } from './source.ts';
+
+/** Tells one content of a file from the next under the same name. */
+export interface FileIdentity {
+  size: number;
+  mtimeMs: number;
+}
+
+export interface Move {
+  folder: 'done' | 'failed';
+  /** Its name there. */
+  name: string;
+}
+
+export interface JournalState {
+  identity: FileIdentity;
+  /** ISO instant. */
+  readAt: string;
+  /** By code, in the order of the file; null until something is known. */
+  things: Map<string, Outcome | null>;
+  /** How many of them have no final state. */
+  open: number;
+  faults: ErpFault[];
+  /** The file was taken to its end. */
+  isWhole: boolean;
+  move: Move | undefined;
+}
+
+export type JournalLine =
+  | { opened: FileIdentity; at: string }
+  | { thing: string }
+  | { fault: ErpFault }
+  | { whole: true }
+  | { outcome: Outcome }
+  | { move: Move };
+
+export const sameIdentity = (a: FileIdentity, b: FileIdentity): boolean =>
+  a.size === b.size && a.mtimeMs === b.mtimeMs;
+
+export function openingLine(identity: FileIdentity, at: string): JournalLine {
+  return { opened: { size: identity.size, mtimeMs: identity.mtimeMs }, at };
+}
+
+export function batchLines({ things, faults, last }: ErpBatch): JournalLine[] {
+  return [
+    ...things.map(({ externalCode }): JournalLine => ({ thing: externalCode })),
+    ...faults.map((fault): JournalLine => ({ fault })),
+    ...(last ? [{ whole: true } as const] : []),
+  ];
+}
+
+export function applyLine(state: JournalState, line: JournalLine): void {
+  if ('thing' in line) setOutcome(state, line.thing, null);
+  else if ('whole' in line) state.isWhole = true;
+  else if ('move' in line) state.move = line.move;
+  else if ('outcome' in line) setOutcome(state, line.outcome.externalCode, line.outcome);
+  else if ('fault' in line) applyFault(state, line.fault);
+}
+
+function setOutcome(state: JournalState, code: string, outcome: Outcome | null): void {
+  if (isOpen(state, code)) state.open -= 1;
+  state.things.set(code, outcome);
+  if (isOpen(state, code)) state.open += 1;
+}
+
+/** A fault with a code withdraws the thing: nothing else will be told of it. */
+function applyFault(state: JournalState, fault: ErpFault): void {
+  state.faults.push(fault);
+  if (fault.externalCode === undefined) return;
+  if (isOpen(state, fault.externalCode)) state.open -= 1;
+  state.things.delete(fault.externalCode);
+}
+
+/** A thing of the file whose final state is not known. */
+export function isOpen({ things }: JournalState, code: string): boolean {
+  const outcome = things.get(code);
+  return outcome === null || (outcome !== undefined && !isFinal(outcome.state));
+}
+
+export const newState = (identity: FileIdentity, readAt: string): JournalState => ({
+  identity,
+  readAt,
+  things: new Map(),
+  open: 0,
+  faults: [],
+  isWhole: false,
+  move: undefined,
+});
+
+/** Every line is whole; undefined where there is none. */
+export function parseJournal(text: string): JournalState | undefined {
+  const [first, ...rest] = text.split('\n');
+  const opened = first === undefined || first === '' ? undefined : (JSON.parse(first) as JournalLine);
+  if (opened === undefined || !('opened' in opened)) return undefined;
+  const state = newState(opened.opened, opened.at);
+  for (const line of rest) {
+    if (line !== '') applyLine(state, JSON.parse(line) as JournalLine);
+  }
+  return state;
+}
+
+/** Every thing of the file has its final state. */
+export const isSettled = ({ isWhole, open }: JournalState): boolean => isWhole && open === 0;
+
+export const isFailed = ({ things, faults }: JournalState): boolean =>
+  faults.length > 0 || [...things.values()].some((outcome) => outcome?.state !== 'confirmed');

@@ -1,0 +1,58 @@
+// Lays a settled file with its result into `done/` or `failed/`. The place is written into the journal first, so
+// every step can be repeated after a crash: result stored, then the file moved, then the journal removed.
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { appendLines, exists, orGone, replaceFile } from './durable-file.ts';
+import { type FileIdentity, isFailed, type JournalState, type Move, sameIdentity } from './file-journal.ts';
+import { resultOf } from './file-result.ts';
+
+export interface Finishing {
+  /** The drop folder. */
+  folder: string;
+  name: string;
+  journal: string;
+  state: JournalState;
+  /** ISO instant. */
+  finishedAt: string;
+}
+
+export async function finishFile(finishing: Finishing): Promise<Move> {
+  const { folder, name, journal, state, finishedAt } = finishing;
+  const move = state.move ?? (await reservePlace(finishing));
+  const target = join(folder, move.folder, move.name);
+  const result = JSON.stringify(resultOf(name, state, finishedAt), undefined, 2);
+  await replaceFile(`${target}.result.json`, `${result}\n`);
+  await moveOriginal(join(folder, name), target, state.identity);
+  await rm(journal, { force: true });
+  return move;
+}
+
+async function reservePlace({ folder, name, journal, state }: Finishing): Promise<Move> {
+  const place = isFailed(state) ? 'failed' : 'done';
+  await mkdir(join(folder, place), { recursive: true });
+  const move: Move = { folder: place, name: await freeName(join(folder, place), name) };
+  await appendLines(journal, [JSON.stringify({ move })]);
+  state.move = move;
+  return move;
+}
+
+/** The name itself, or the first of `name-2`, `name-3`, … that nothing has. */
+async function freeName(folder: string, name: string): Promise<string> {
+  const { name: stem, ext } = parse(name);
+  for (let count = 1; ; count++) {
+    const candidate = count === 1 ? name : `${stem}-${count}${ext}`;
+    const path = join(folder, candidate);
+    if (!(await exists(path)) && !(await exists(`${path}.result.json`))) return candidate;
+  }
+}
+
+/** Moves the content the result speaks of; a newer file under the same name is left where it is. */
+async function moveOriginal(from: string, to: string, identity: FileIdentity): Promise<void> {
+  if (await exists(to)) return;
+  const waiting = await orGone(stat(from));
+  if (waiting === undefined || !sameIdentity(waiting, identity)) return;
+  await orGone(rename(from, to));
+  const moved = await orGone(stat(to));
+  // Replaced in the instant before the move: it goes back, to be read as new.
+  if (moved !== undefined && !sameIdentity(moved, identity) && !(await exists(from))) await rename(to, from);
+}

@@ -1,0 +1,44 @@
+// Date-times as an ERP writes them: ISO 8601, with a zone or without. One without is a wall-clock time of the
+// feed's zone, and leaves here with the offset that holds there on that day.
+import { Temporal } from 'temporal-polyfill';
+
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
+const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** With a zone, or undefined where `text` is no date-time. A form with a zone is kept as it is written. */
+export function zonedMoment(text: string, zone: string): string | undefined {
+  const parts = DATE_TIME.exec(text.trim());
+  if (parts === null) return undefined;
+  const [, date, time, seconds = ':00', offset] = parts;
+  const local = `${date}T${time}${seconds.replace(',', '.')}`;
+  try {
+    if (offset === undefined) {
+      return Temporal.PlainDateTime.from(local).toZonedDateTime(zone).toString({ timeZoneName: 'never' });
+    }
+    const usual = `${local}${fullOffset(offset)}`;
+    Temporal.Instant.from(usual);
+    return usual;
+  } catch {
+    return undefined;
+  }
+}
+
+function fullOffset(offset: string): string {
+  if (/^z$/i.test(offset)) return 'Z';
+  return `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
+}
+
+/** Milliseconds since the epoch, or undefined where `value` is no date-time with a zone. */
+export function momentMs(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !USUAL.test(value)) return undefined;
+  try {
+    return Temporal.Instant.from(value).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The wall-clock time that a spreadsheet's date cell shows, to the second; cells hold fractions of days. */
+export function wallTime(cell: Date): string {
+  return new Date(Math.round(cell.getTime() / 1_000) * 1_000).toISOString().slice(0, 19);
+}

@@ -1,0 +1,122 @@
+// From rows or JSON records to things. A header that does not fit is one fault and ends the reading; a record
+// that does not fit is a fault and the others go on.
+import type { Json, JsonObject } from '../core/glossary.ts';
+import { isObject } from './canonical-form.ts';
+import { readCell } from './cell-values.ts';
+import { FLAT_COLUMNS } from './fields.ts';
+import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
+import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
+import type { ReadyMapping } from './mapping.ts';
+import { type Reading, type ThingContext, thingOf } from './things.ts';
+
+export interface ReaderContext extends ThingContext {
+  mapping: ReadyMapping;
+}
+
+export interface TableRow {
+  /** `row 7`, for messages. */
+  place: string;
+  cells: Cells;
+}
+
+export interface Table {
+  header: readonly string[];
+  rows: AsyncIterable<TableRow> | Iterable<TableRow>;
+}
+
+/** A table with one header: CSV, XLSX, SQL. `name` is that of the file or query. */
+export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
+  const columns = columnsInUse(context.kind, context.mapping, table.header, { isTable: true });
+  for (const reason of columns.faults) yield { fault: { origin: name, reason } };
+  if (columns.faults.length > 0) return;
+  const reader = flatReader(context);
+  try {
+    for await (const { place, cells } of table.rows) {
+      yield* reader.push({ origin: `${name} ${place}`, cells: columns.pick(cells) });
+    }
+  } catch (error) {
+    for (const reading of reader.end()) yield cutOff(reading);
+    throw error;
+  }
+  yield* reader.end();
+}
+
+/** The thing under way when the table broke may lack rows. */
+function cutOff(reading: Reading): Reading {
+  if ('fault' in reading) return reading;
+  const { externalCode, origin } = reading.thing;
+  return { fault: { origin, externalCode, reason: 'its rows could not be read to the end' } };
+}
+
+/** JSON records: canonical things, or flat rows where a mapping or the dotted names say so. */
+export function* readRecords(
+  records: readonly Json[],
+  name: string,
+  context: ReaderContext,
+): Iterable<Reading> {
+  const isFlat = !context.mapping.isEmpty || records.some(hasDottedName);
+  const reader = flatReader(context);
+  const known = new Map<string, FlatColumnsInUse>();
+  for (const [i, record] of records.entries()) {
+    const origin = `${name} record ${i + 1}`;
+    if (!isObject(record)) yield { fault: { origin, reason: 'is not an object' } };
+    else if (!isFlat) yield thingOf(record, origin, context);
+    else yield* readFlatRecord(record, origin, context, { reader, known });
+  }
+  yield* reader.end();
+}
+
+interface FlatReading {
+  reader: FlatReader;
+  known: Map<string, FlatColumnsInUse>;
+}
+
+function* readFlatRecord(
+  record: JsonObject,
+  origin: string,
+  context: ReaderContext,
+  flat: FlatReading,
+): Iterable<Reading> {
+  const header = Object.keys(record);
+  const key = JSON.stringify(header);
+  const columns =
+    flat.known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
+  flat.known.set(key, columns);
+  if (columns.faults.length === 0) yield* flat.reader.push({ origin, cells: columns.pick(record) });
+  else for (const reason of columns.faults) yield { fault: { origin, reason } };
+}
+
+const hasDottedName = (record: Json): boolean =>
+  isObject(record) && Object.keys(record).some((name) => name.includes('.'));
+
+interface FlatReader {
+  push(row: FlatRow): Iterable<Reading>;
+  end(): Iterable<Reading>;
+}
+
+function flatReader(context: ReaderContext): FlatReader {
+  const { kind, mapping } = context;
+  if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
+  const fold = createPlanFold(mapping.fill);
+  const toReading = (folded: Folded): Reading =>
+    'fault' in folded ? folded : thingOf({ ...folded.plan, options: folded.options }, folded.origin, context);
+  return {
+    push: (row) => fold.push(row).map(toReading),
+    end: () => fold.end().map(toReading),
+  };
+}
+
+/** One row is one thing for every kind but plans. */
+function recordOf({ origin, cells }: FlatRow, context: ReaderContext): Reading[] {
+  const { types } = FLAT_COLUMNS[context.kind];
+  const values: JsonObject = {};
+  const reasons: string[] = [];
+  for (const [path, cell] of Object.entries(cells)) {
+    const read = readCell(types[path] ?? 'text', cell);
+    if ('value' in read) values[path] = read.value;
+    else reasons.push(`${path} ${read.fault}`);
+  }
+  if (Object.keys(cells).length === 0) return [];
+  if (reasons.length > 0) return reasons.map((reason) => ({ fault: { origin, reason } }));
+  return [thingOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context)];
+}

@@ -1,0 +1,114 @@
+// The contract of an ERP source: what it gives to be pushed and how it is told the answers. A thing is offered
+// until it is taken, and awaited until it is final; telling anything twice changes nothing.
+import type { Clock } from '../core/clock.ts';
+import type { JsonObject } from '../core/glossary.ts';
+import type { Log } from '../core/log.ts';
+import type { Mapping } from './mapping.ts';
+
+export const FEED_KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'] as const;
+export type FeedKind = (typeof FEED_KINDS)[number];
+
+/** One thing the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
+export interface ErpThing {
+  /** What the ERP calls it; unique within one file, query or answer. */
+  externalCode: string;
+  /** The `data` object of its POST call. */
+  data: JsonObject;
+  /** A plan's own options; those of the feed's settings stand behind them. Plans only. */
+  options?: JsonObject;
+  /** Where it came from, for messages: file and row, or row of the query. */
+  origin: string;
+}
+
+/** Something that could not be read as a thing. */
+export interface ErpFault {
+  origin: string;
+  reason: string;
+  /**
+   * The thing it would have been. A thing of this code that the same read gave before is withdrawn: it must not
+   * be sent, so sending starts only after a read has ended.
+   */
+  externalCode?: string;
+}
+
+export interface ErpBatch {
+  /** The file's name, or the kind of the feed. */
+  name: string;
+  /** Place in the file, query or answer, from 1. */
+  part: number;
+  /** The file, query or answer ends with this part. */
+  last: boolean;
+  things: ErpThing[];
+  faults: ErpFault[];
+}
+
+/** `unknown` is told for information; it is not final. */
+export type OutcomeState = 'confirmed' | 'rejected' | 'cancelled' | 'unknown';
+
+export interface Outcome {
+  externalCode: string;
+  state: OutcomeState;
+  remoteId: number | null;
+  message: string | null;
+  reasons?: string[];
+}
+
+export interface StopOutcome {
+  planExternalCode: string;
+  pointExternalCode: string;
+  /** The service's point status code. */
+  status: string;
+  /** ISO instant. */
+  executedAt: string | null;
+  reason: string | null;
+  /** Names of the pictures. */
+  pictures: string[];
+}
+
+export interface ErpSource {
+  /**
+   * What waits to be taken, batch by batch; memory stays bounded however much it is. A thing may be given again:
+   * the engine knows it by code and content, and acknowledges it again where its state is final.
+   */
+  read(signal?: AbortSignal): AsyncIterable<ErpBatch>;
+  /**
+   * Every thing and fault of this batch is stored durably. Takes the very object that `read` gave, the parts of
+   * one name in order. Until then a batch is given again by the next read.
+   */
+  taken(batch: ErpBatch): Promise<void>;
+  /**
+   * Codes the source still waits for, in pages. The engine acknowledges again those it knows to be final: this
+   * heals every cut between storing an outcome and telling it, and a code that is offered a second time.
+   */
+  awaited(): AsyncIterable<string[]>;
+  /** States go back; codes that nobody awaits are passed over. */
+  acknowledge(outcomes: readonly Outcome[]): Promise<void>;
+  /** Outcomes of stops go back; the latest for each stop counts. */
+  returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
+  /** For doctor: one sentence on what was found, or a clear error. */
+  check(): Promise<string>;
+  /** Idempotent and safe before any use. */
+  close(): Promise<void>;
+}
+
+export interface SourceContext {
+  kind: FeedKind;
+  /** IANA zone in which date-times without a zone are read. */
+  zone: string;
+  clock: Clock;
+  log: Log;
+  /** For the jitter of retries, in [0, 1). */
+  random: () => number;
+}
+
+/** What the settings of every feed hold. */
+export interface SharedSettings {
+  mapping: Mapping;
+}
+
+/** How a source is found by its name. */
+export interface SourceKind<Settings extends SharedSettings> {
+  open(settings: Settings, context: SourceContext): ErpSource;
+}
+
+export const isFinal = (state: OutcomeState): boolean => state !== 'unknown';

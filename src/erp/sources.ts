@@ -1,0 +1,19 @@
+// The ERP sources by name; each checks the meaning of its own settings.
+import type { ErpSource, SourceContext } from './source.ts';
+import { type FilesSettings, files } from './sources/files.ts';
+import { type HttpSettings, http } from './sources/http.ts';
+import { type SqlSettings, sql } from './sources/sql.ts';
+
+/** The settings of a feed, as the configuration gives them. */
+export type FeedSettings = FilesSettings | SqlSettings | HttpSettings;
+
+export function openSource(settings: FeedSettings, context: SourceContext): ErpSource {
+  switch (settings.source) {
+    case 'files':
+      return files.open(settings, context);
+    case 'sql':
+      return sql.open(settings, context);
+    case 'http':
+      return http.open(settings, context);
+  }
+}

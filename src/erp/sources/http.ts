@@ -1,0 +1,67 @@
+// The `http` source: an address that gives JSON records, and addresses that take the answers. Whether a record is
+// new is the ERP's business; the engine knows what it has by code and content, so nothing is marked when taken.
+import { Fatal } from '../../core/errors.ts';
+import type { Json } from '../../core/glossary.ts';
+import { inBatches } from '../batches.ts';
+import { toldOutcome } from '../file-result.ts';
+import { cellAt } from '../flat-columns.ts';
+import { createHttpExchange } from '../http-exchange.ts';
+import { prepareMapping } from '../mapping.ts';
+import { returnedStop } from '../plan-returns.ts';
+import { readRecords } from '../row-reader.ts';
+import type { ErpSource, SharedSettings, SourceContext, SourceKind } from '../source.ts';
+
+export interface HttpSettings extends SharedSettings {
+  source: 'http';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Dotted path to the list; empty where the answer itself is the list. */
+  records: string;
+  acknowledgeUrl?: string | undefined;
+  returnUrl?: string | undefined;
+}
+
+/** Entries of one POST. */
+const PAGE = 500;
+
+export const http: SourceKind<HttpSettings> = { open: openHttp };
+
+function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
+  const { kind, zone } = context;
+  const reader = { kind, zone, mapping: prepareMapping(kind, settings.mapping) };
+  const exchange = createHttpExchange(settings.headers, context);
+
+  const list = async (signal?: AbortSignal): Promise<Json[]> =>
+    listAt(await exchange.get(settings.url, signal), settings.records);
+
+  async function send(url: string | undefined, name: string, entries: readonly object[]): Promise<void> {
+    if (url === undefined) return;
+    for (let at = 0; at < entries.length; at += PAGE) {
+      await exchange.post(url, { kind, [name]: entries.slice(at, at + PAGE) as Json[] });
+    }
+  }
+
+  return {
+    async *read(signal) {
+      yield* inBatches(kind, readRecords(await list(signal), kind, reader));
+    },
+    async taken() {},
+    async *awaited() {},
+    acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(toldOutcome)),
+    returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
+    async check() {
+      return `The address of the ERP answers; it gives ${(await list()).length} records now.`;
+    },
+    async close() {},
+  };
+}
+
+function listAt(answer: Json, path: string): Json[] {
+  const found = path === '' ? answer : cellAt(answer as Record<string, Json>, path);
+  if (Array.isArray(found)) return found as Json[];
+  const where = path === '' ? "The ERP's answer is" : `What the ERP's answer has at "${path}" is`;
+  throw new Fatal(`${where} not a list`, {
+    code: 'erp_records_missing',
+    hint: 'Set `records` of the feed to the dotted path of the list, for example data.orders.',
+  });
+}

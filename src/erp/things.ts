@@ -1,0 +1,42 @@
+// Makes a thing of what a source has read: canonical form, and the code by which the ERP knows it. Without a
+// code nobody could be told the answer, so that is a fault.
+import type { JsonObject } from '../core/glossary.ts';
+import { canonicalData, canonicalOptions, isObject } from './canonical-form.ts';
+import type { ErpFault, ErpThing, FeedKind } from './source.ts';
+
+export type Reading = { thing: ErpThing } | { fault: ErpFault };
+
+/** Where the code stands, in order of preference; `external_code` itself is no field of these calls. */
+const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {
+  route_plans: ['external_code'],
+  points_of_interest: ['external_code', 'title'],
+  agents: ['external_code', 'company_registry', 'cpf'],
+  itineraries: ['external_id'],
+};
+
+export interface ThingContext {
+  kind: FeedKind;
+  zone: string;
+}
+
+export function thingOf(given: JsonObject, origin: string, context: ThingContext): Reading {
+  const { kind, zone } = context;
+  const isPlan = kind === 'route_plans';
+  const whole = isObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
+  const { options = null, ...planFields } = whole;
+  const data = canonicalData(kind, isPlan ? planFields : whole, zone);
+  const names = CODE_FIELDS[kind];
+  const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
+  if (externalCode === undefined) return { fault: { origin, reason: `${names.join(' or ')}: is missing` } };
+  if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
+  if (!isPlan || options === null) return { thing: { externalCode, data, origin } };
+  if (!isObject(options)) return { fault: { origin, externalCode, reason: 'options: is not an object' } };
+  const own = canonicalOptions(options);
+  return { thing: { externalCode, data, origin, ...(Object.keys(own).length > 0 && { options: own }) } };
+}
+
+/** A number is a code too: many ERPs number their things. */
+function codeText(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value.trim() : '';
+}

@@ -1,0 +1,37 @@
+// The first sheet of an XLSX workbook as a table. Date cells have no zone: they leave as the wall-clock time they
+// show. Merged cells are empty but for the first, as the folding of rows expects.
+import { readSheet } from 'read-excel-file/node';
+import { cellsOf, UnreadableTable } from './csv-table.ts';
+import { wallTime } from './moments.ts';
+import type { Table, TableRow } from './row-reader.ts';
+
+export async function xlsxTable(bytes: Buffer): Promise<Table> {
+  const sheet = await firstSheet(bytes);
+  const start = sheet.findIndex((row) => row.some((cell) => cell !== null));
+  if (start < 0) throw new UnreadableTable('the first sheet is empty; its first row must name the columns');
+  const header = trimmed(sheet[start] ?? []).map((name) => (name === null ? '' : String(name).trim()));
+  return { header, rows: rowsOf(header, sheet, start + 1) };
+}
+
+async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
+  try {
+    return (await readSheet(bytes)) as unknown[][];
+  } catch (error) {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    const detail = typeof code === 'string' ? code : String(name);
+    throw new UnreadableTable(`is not an XLSX workbook that can be read (${detail}); save it again as .xlsx`);
+  }
+}
+
+/** Without empty cells at the end. */
+function trimmed(row: readonly unknown[]): readonly unknown[] {
+  return row.slice(0, row.findLastIndex((cell) => cell !== null) + 1);
+}
+
+function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: number): Iterable<TableRow> {
+  for (let i = from; i < sheet.length; i++) {
+    const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
+    if (cells.length > header.length) throw new UnreadableTable(`row ${i + 1} has cells outside the header`);
+    yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
+  }
+}

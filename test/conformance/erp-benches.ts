@@ -1,0 +1,276 @@
+// An ERP of each kind to hold the sources against: a folder, a SQLite database, an HTTP server. Each is the
+// durable side; sources are opened and thrown away on it as a process would be.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import knex, { type Knex } from 'knex';
+import type { JsonObject } from '../../src/core/glossary.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import type { ErpBatch, ErpSource, FeedKind, SourceContext, StopOutcome } from '../../src/erp/source.ts';
+import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
+import { type Cell, workbook } from './erp-workbook.ts';
+
+export interface Told {
+  state: string;
+  remoteId: number | null;
+}
+
+export interface Bench {
+  name: string;
+  clock: ManualClock;
+  open(): ErpSource;
+  /** The ERP wants these rows pushed. */
+  offer(rows: readonly Row[]): Promise<void>;
+  /** What the ERP was told of each code. */
+  told(): Promise<Record<string, Told>>;
+  /** The latest outcome of each stop, by plan and point. */
+  returned(): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Flat, by canonical path. */
+export type Row = Record<string, string | number | boolean | null>;
+
+export const NOW = Date.parse('2026-05-17T12:00:00Z');
+export const ZONE = 'America/Sao_Paulo';
+
+export function contextFor(clock: ManualClock, kind: FeedKind = 'route_plans'): SourceContext {
+  const log = createLog({ level: 'silent', redactor: createRedactor() });
+  return { kind, zone: ZONE, clock, log, random: () => 0 };
+}
+
+/** Everything that is offered now; moves the clock whenever the source waits on it. */
+export async function drain(
+  source: ErpSource,
+  clock: ManualClock,
+  each: (batch: ErpBatch) => Promise<void> = async () => {},
+): Promise<ErpBatch[]> {
+  const batches: ErpBatch[] = [];
+  let isDone = false;
+  const reading = (async () => {
+    for await (const batch of source.read()) {
+      batches.push(batch);
+      await each(batch);
+    }
+  })().finally(() => {
+    isDone = true;
+  });
+  const moving = (async () => {
+    while (!isDone) {
+      if (clock.sleepers() > 0) await clock.advance(1_000);
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  await Promise.all([reading, moving]);
+  return batches;
+}
+
+export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'roadbook-erp-'));
+
+const columnsOf = (rows: readonly Row[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
+
+export const csvText = (rows: readonly Row[], delimiter = ','): string => {
+  const columns = columnsOf(rows);
+  const cell = (value: unknown) => (value === null || value === undefined ? '' : `"${String(value)}"`);
+  return [columns, ...rows.map((row) => columns.map((name) => cell(row[name])))]
+    .map((cells) => cells.join(delimiter))
+    .join('\r\n');
+};
+
+const xlsxBytes = (rows: readonly Row[]): Buffer => {
+  const columns = columnsOf(rows);
+  return workbook([columns, ...rows.map((row) => columns.map((name): Cell => row[name] ?? null))]);
+};
+
+const WRITERS = {
+  json: (rows: readonly Row[]) => JSON.stringify(rows),
+  csv: csvText,
+  xlsx: xlsxBytes,
+};
+
+export function filesBench(format: keyof typeof WRITERS): Bench {
+  const folder = temporaryFolder();
+  const clock = createManualClock(NOW);
+  let drops = 0;
+  const jsonIn = (place: string, ending: string): JsonObject[] => {
+    try {
+      return readdirSync(join(folder, place))
+        .filter((name) => name.endsWith(ending) && !name.startsWith('.'))
+        .map((name) => JSON.parse(readFileSync(join(folder, place, name), 'utf8')) as JsonObject);
+    } catch {
+      return [];
+    }
+  };
+  return {
+    name: `files, ${format}`,
+    clock,
+    open: () => openSource({ source: 'files', folder, settleMs: 2_000, mapping: {} }, contextFor(clock)),
+    async offer(rows) {
+      drops += 1;
+      writeFileSync(join(folder, `drop-${drops}.${format}`), WRITERS[format](rows));
+    },
+    async told() {
+      const results = ['done', 'failed'].flatMap((place) => jsonIn(place, '.result.json'));
+      const entries = results.flatMap(({ results: own }) => own as JsonObject[]);
+      return Object.fromEntries(entries.map((one) => [one.external_code, toldOf(one)]));
+    },
+    async returned() {
+      const plans = jsonIn('returns', '.json');
+      return Object.fromEntries<string>(
+        plans.flatMap(({ plan_external_code: plan, stops }) =>
+          (stops as JsonObject[]).map((stop) => [`${plan} ${stop.point_external_code}`, String(stop.status)]),
+        ),
+      );
+    },
+    close: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const toldOf = (one: JsonObject): Told => ({
+  state: one.state as string,
+  remoteId: one.remote_id as number | null,
+});
+
+export function sqlBench(): Bench {
+  const folder = temporaryFolder();
+  const filename = join(folder, 'erp.db');
+  const clock = createManualClock(NOW);
+  const database: Knex = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true });
+  const ready = (async () => {
+    await database.raw('create table orders (number integer primary key, body text)');
+    await database.raw('create table told (code text primary key, state text, remote_id integer)');
+    await database.raw('create table stops (plan text, point text, status text, primary key (plan, point))');
+  })();
+  const settings = (query: string): FeedSettings => ({
+    source: 'sql',
+    client: 'sqlite3',
+    connection: { filename },
+    query,
+    acknowledge:
+      'insert into told values (:external_code, :state, :remote_id) on conflict do update set state = excluded.state, remote_id = excluded.remote_id',
+    return:
+      'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict do update set status = excluded.status',
+    mapping: {},
+  });
+  let columns: string[] = ['plan.external_code'];
+  return {
+    name: 'sql',
+    clock,
+    open() {
+      const selected = columns.map((name) => `json_extract(body, '$."${name}"') as "${name}"`).join(', ');
+      return openSource(
+        settings(
+          `select ${selected} from orders where json_extract(body, '$."plan.external_code"') not in (select code from told where state <> 'unknown') order by number`,
+        ),
+        contextFor(clock),
+      );
+    },
+    async offer(rows) {
+      await ready;
+      columns = columnsOf(rows);
+      await database.batchInsert(
+        'orders',
+        rows.map((row) => ({ body: JSON.stringify(row) })),
+        100,
+      );
+    },
+    async told() {
+      const rows = await database('told').select();
+      return Object.fromEntries(rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id }]));
+    },
+    async returned() {
+      const rows = await database('stops').select();
+      return Object.fromEntries(rows.map(({ plan, point, status }) => [`${plan} ${point}`, status]));
+    },
+    async close() {
+      await database.destroy();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function httpBench(): Promise<Bench> {
+  const clock = createManualClock(NOW);
+  const rows: Row[] = [];
+  const told: Record<string, Told> = {};
+  const stops: Record<string, string> = {};
+  const server = await serve(async (request) => {
+    if (request.method === 'GET') {
+      return { data: { orders: rows.filter((row) => !told[String(row['plan.external_code'])]) } };
+    }
+    const body = await bodyOf(request);
+    for (const one of (body.outcomes ?? []) as JsonObject[]) told[String(one.external_code)] = toldOf(one);
+    for (const one of (body.stops ?? []) as JsonObject[]) {
+      stops[`${one.plan_external_code} ${one.point_external_code}`] = String(one.status);
+    }
+    return {};
+  });
+  return {
+    name: 'http',
+    clock,
+    open: () =>
+      openSource(
+        {
+          source: 'http',
+          url: `${server.url}/orders`,
+          headers: { 'x-key': 'k' },
+          records: 'data.orders',
+          acknowledgeUrl: `${server.url}/acknowledge`,
+          returnUrl: `${server.url}/return`,
+          mapping: {},
+        },
+        contextFor(clock),
+      ),
+    async offer(more) {
+      rows.push(...more);
+    },
+    told: async () => told,
+    returned: async () => stops,
+    close: server.close,
+  };
+}
+
+export interface Served {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** A real server on a free port; `status` and `headers` of the answer are its own keys. */
+export async function serve(answer: (request: IncomingMessage) => Promise<object>): Promise<Served> {
+  const server: Server = createServer(async (request, response) => {
+    const given = (await answer(request)) as {
+      status?: number;
+      headers?: Record<string, string>;
+      text?: string;
+    };
+    response.writeHead(given.status ?? 200, given.headers ?? {});
+    response.end(given.text ?? JSON.stringify(given));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<JsonObject> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
+}
+
+export const stopOutcome = (plan: string, point: string, status: string): StopOutcome => ({
+  planExternalCode: plan,
+  pointExternalCode: point,
+  status,
+  executedAt: '2026-05-18T12:00:00.000Z',
+  reason: null,
+  pictures: ['abc.jpg'],
+});

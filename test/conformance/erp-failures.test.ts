@@ -1,0 +1,245 @@
+// What the SQL and HTTP sources say when the ERP fails: clear words, a hint, and never a bound value, a header or
+// a key. What may pass is tried again.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import knex from 'knex';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RoadbookError } from '../../src/core/errors.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import type { Mapping } from '../../src/erp/mapping.ts';
+import type { ErpSource } from '../../src/erp/source.ts';
+import { openSource } from '../../src/erp/sources.ts';
+import { contextFor, drain, NOW, type Served, serve, stopOutcome, temporaryFolder } from './erp-benches.ts';
+
+let clock: ManualClock;
+let source: ErpSource | undefined;
+
+beforeEach(() => {
+  clock = createManualClock(NOW);
+});
+afterEach(async () => {
+  await source?.close();
+  source = undefined;
+});
+
+async function failure(work: Promise<unknown>): Promise<RoadbookError> {
+  const thrown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(RoadbookError);
+  const error = thrown as RoadbookError;
+  expect(error.hint).toBeTruthy();
+  expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain('canary');
+  return error;
+}
+
+const OUTCOME = { externalCode: 'canary-code', state: 'confirmed', remoteId: 1, message: 'canary' } as const;
+
+describe('sql', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function open(
+    query: string,
+    more: { acknowledge?: string; return?: string; client?: string; mapping?: Mapping } = {},
+  ) {
+    source = openSource(
+      {
+        source: 'sql',
+        client: 'sqlite3',
+        connection: { filename: join(folder, 'erp.db') },
+        query,
+        mapping: {},
+        ...more,
+      },
+      contextFor(clock),
+    );
+    return source;
+  }
+
+  test('a query that fails is told by its code', async () => {
+    const error = await failure(drain(open("select 'canary' from nowhere"), clock));
+    expect(error).toMatchObject({ code: 'erp_statement_refused' });
+    expect(error.message).toBe("The ERP's database refused a statement (query, SQLITE_ERROR)");
+  });
+
+  test('a statement that fails does not hold up the others, and no bound value is told', async () => {
+    const database = knex({
+      client: 'sqlite3',
+      connection: { filename: join(folder, 'erp.db') },
+      useNullAsDefault: true,
+    });
+    await database.raw("create table told (code text primary key check (code <> 'canary-code'))");
+    const erp = open('select 1', { acknowledge: 'insert into told values (:external_code)' });
+    const error = await failure(erp.acknowledge([OUTCOME, { ...OUTCOME, externalCode: 'P2' }]));
+    expect(error.message).toBe("The ERP's database refused a statement (acknowledge, SQLITE_CONSTRAINT)");
+    expect(await database('told').pluck('code')).toEqual(['P2']);
+    await database.destroy();
+  });
+
+  test('columns that do not fit are named once', async () => {
+    const [batch, ...more] = await drain(
+      open(`select 1 as "plan.external_code", 2 as "Point.Name" union all select 3, 4`),
+      clock,
+    );
+    expect(more).toEqual([]);
+    expect(batch?.things).toEqual([]);
+    expect(batch?.faults.map(({ reason }) => reason)).toContain(
+      'unknown column "Point.Name" (did you mean "point.name"?); rename it, remove it or map it',
+    );
+    await failure(source?.check() ?? Promise.resolve());
+  });
+
+  test('a client whose driver is not installed is told so', async () => {
+    const error = await failure((async () => open('select 1', { client: 'oracledb' }))());
+    expect(error).toMatchObject({ code: 'erp_driver_missing' });
+  });
+
+  test("tables of the ERP's own names are mapped by settings alone, with its own statements", async () => {
+    const database = knex({
+      client: 'sqlite3',
+      connection: { filename: join(folder, 'erp.db') },
+      useNullAsDefault: true,
+    });
+    await database.raw(
+      'create table entregas (viagem text, inicio text, fim text, cliente text, rua text, tipo text, situacao text, motivo text)',
+    );
+    await database('entregas').insert([
+      {
+        viagem: 'V1',
+        inicio: '2026-05-18 08:00',
+        fim: '2026-05-18 18:00',
+        cliente: 'A',
+        rua: 'Rua Um, 1',
+        tipo: 'COL',
+      },
+      {
+        viagem: 'V1',
+        inicio: '2026-05-18 08:00',
+        fim: '2026-05-18 18:00',
+        cliente: 'B',
+        rua: 'Rua Dois, 2',
+        tipo: null,
+      },
+    ]);
+    const erp = open('select * from entregas where situacao is null order by viagem', {
+      acknowledge:
+        "update entregas set situacao = :state, motivo = coalesce(:message, 'ok ' || :remote_id) where viagem = :external_code",
+      return:
+        'update entregas set situacao = :status where viagem = :plan_external_code and cliente = :point_external_code',
+      mapping: {
+        'plan.external_code': 'viagem',
+        'plan.date_time_start': 'inicio',
+        'plan.date_time_end': 'fim',
+        'point.name': 'cliente',
+        'point.external_code': 'cliente',
+        'point.address': 'rua',
+        'point.type': { column: 'tipo', default: 'Entrega', values: { COL: 'Coleta' } },
+        'options.optimize': { value: false },
+      },
+    });
+    const [batch] = await drain(erp, clock);
+    expect(batch?.faults).toEqual([]);
+    expect(batch?.things).toMatchObject([
+      {
+        externalCode: 'V1',
+        options: { optimize: false },
+        data: { route_points: [{ type: 'Coleta' }, { type: 'Entrega' }] },
+      },
+    ]);
+    expect(await erp.check()).toContain('can be read');
+    await erp.acknowledge([{ ...OUTCOME, externalCode: 'V1', message: null }]);
+    expect(await database('entregas').distinct('situacao', 'motivo')).toEqual([
+      { situacao: 'confirmed', motivo: 'ok 1' },
+    ]);
+    await erp.returnExecutions([stopOutcome('V1', 'A', 'E')]);
+    expect(await database('entregas').pluck('situacao')).toEqual(['E', 'confirmed']);
+    await database.destroy();
+  });
+
+  test('reading may be stopped, and the connection is given back', async () => {
+    const erp = open(
+      'with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i as "plan.external_code", 1 as "plan.date_time_start", 1 as "plan.date_time_end", 1 as "point.name" from n',
+    );
+    for (let round = 0; round < 6; round++) {
+      for await (const batch of erp.read()) {
+        expect(batch.things).toHaveLength(500);
+        break;
+      }
+    }
+  });
+});
+
+describe('http', () => {
+  let server: Served | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  async function open(answers: object[], records = ''): Promise<ErpSource> {
+    let calls = 0;
+    server = await serve(async () => answers[Math.min(calls++, answers.length - 1)] ?? {});
+    const { url } = server;
+    source = openSource(
+      {
+        source: 'http',
+        url: `${url}/orders?key=canary`,
+        headers: { authorization: 'canary' },
+        records,
+        acknowledgeUrl: `${url}/ack`,
+        mapping: {},
+      },
+      contextFor(clock),
+    );
+    return source;
+  }
+
+  test.each<[string, object, string]>([
+    ['a refused login', { status: 401 }, 'erp_login_refused'],
+    ['an unknown address', { status: 404 }, 'erp_answer_refused'],
+    ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
+    ['a list that is not there', { data: [] }, 'erp_records_missing'],
+    [
+      'a redirect elsewhere',
+      { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } },
+      'erp_answer_refused',
+    ],
+  ])('%s is told clearly', async (_name, answer, code) => {
+    const error = await failure(drain(await open([answer], 'orders'), clock));
+    expect(error.code).toBe(code);
+  });
+
+  test('what may pass is tried again', async () => {
+    const erp = await open([
+      { status: 503 },
+      { status: 429, headers: { 'retry-after': '5' } },
+      { status: 200, text: '[]' },
+    ]);
+    const [batch] = await drain(erp, clock);
+    expect(batch).toMatchObject({ things: [], faults: [], last: true });
+    expect(clock.now()).toBeGreaterThanOrEqual(NOW + 5_000);
+  });
+
+  test('canonical records are taken as they are', async () => {
+    const plan = {
+      external_code: 'P1',
+      date_time_start: '2026-05-18T08:00Z',
+      date_time_end: '2026-05-18T18:00Z',
+      route_points: [],
+    };
+    const erp = await open([{ data: { list: [plan, { ...plan, external_code: null }, 7] } }], 'data.list');
+    const [batch] = await drain(erp, clock);
+    expect(batch?.things).toMatchObject([
+      { externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } },
+    ]);
+    expect(batch?.faults).toEqual([
+      { origin: 'route_plans record 2', reason: 'external_code: is missing' },
+      { origin: 'route_plans record 3', reason: 'is not an object' },
+    ]);
+  });
+});

@@ -1,0 +1,262 @@
+// One suite over every ERP source: the same rows give the same things, and an engine that is cut off at any step
+// and started again sends each thing once and tells the ERP of each.
+import { afterEach, describe, expect, test } from 'vitest';
+import { contentHash } from '../../src/erp/content-hash.ts';
+import type { ErpBatch, ErpThing, Outcome } from '../../src/erp/source.ts';
+import { validateThing } from '../../src/erp/validation.ts';
+import { type Bench, drain, filesBench, httpBench, type Row, sqlBench, stopOutcome } from './erp-benches.ts';
+
+const BENCHES: [string, () => Bench | Promise<Bench>][] = [
+  ['files, json', () => filesBench('json')],
+  ['files, csv', () => filesBench('csv')],
+  ['files, xlsx', () => filesBench('xlsx')],
+  ['sql', sqlBench],
+  ['http', httpBench],
+];
+
+const row = (plan: string, point: string, more: Row = {}): Row => ({
+  'plan.external_code': plan,
+  'plan.date_time_start': '2026-05-18T08:00',
+  'plan.date_time_end': '2026-05-18T18:00:00-03:00',
+  'plan.vehicle_plate': 'abc-1234',
+  'point.name': point,
+  'point.external_code': `${plan}-${point}`,
+  'point.type': 'PE',
+  'point.latitude': -23.55,
+  'point.longitude': -46.63,
+  'item.external_code': null,
+  'item.quantity': null,
+  'options.optimize': false,
+  ...more,
+});
+
+const ROWS: Row[] = [
+  row('P1', 'A', { 'item.external_code': 'i1', 'item.quantity': 1.5 }),
+  row('P1', 'A', { 'item.external_code': 'i2', 'item.quantity': 2 }),
+  row('P1', 'B'),
+  row('P2', 'C', { 'point.type': 'coleta' }),
+];
+
+const point = (code: string, type = 'Entrega') => ({
+  name: code.slice(3),
+  external_code: code,
+  type,
+  latitude: -23.55,
+  longitude: -46.63,
+});
+
+const plan = (code: string, route_points: object[]) => ({
+  externalCode: code,
+  options: { optimize: false },
+  data: {
+    external_code: code,
+    date_time_start: '2026-05-18T08:00:00-03:00',
+    date_time_end: '2026-05-18T18:00:00-03:00',
+    vehicle_plate: 'ABC1234',
+    route_points,
+  },
+});
+
+const THINGS = [
+  plan('P1', [
+    {
+      ...point('P1-A'),
+      route_point_items: [
+        { external_code: 'i1', quantity: 1.5 },
+        { external_code: 'i2', quantity: 2 },
+      ],
+    },
+    point('P1-B'),
+  ]),
+  plan('P2', [point('P2-C', 'Coleta')]),
+];
+
+const thingsOf = (batches: readonly ErpBatch[]): ErpThing[] => batches.flatMap(({ things }) => things);
+const confirmed = (externalCode: string, remoteId = 7): Outcome => ({
+  externalCode,
+  state: 'confirmed',
+  remoteId,
+  message: null,
+});
+
+let bench: Bench | undefined;
+afterEach(async () => {
+  await bench?.close();
+  bench = undefined;
+});
+
+async function benchOf(make: () => Bench | Promise<Bench>, rows: readonly Row[] = ROWS): Promise<Bench> {
+  bench = await make();
+  await bench.offer(rows);
+  return bench;
+}
+
+describe.each(BENCHES)('%s', (_name, make) => {
+  test('gives the same things for the same rows', async () => {
+    const erp = await benchOf(make);
+    const source = erp.open();
+    const batches = await drain(source, erp.clock);
+    expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(batches.at(-1)?.last).toBe(true);
+    const things = thingsOf(batches);
+    expect(things.map(({ origin, ...rest }) => rest)).toEqual(THINGS);
+    expect(things.flatMap((thing) => validateThing('route_plans', thing))).toEqual([]);
+    expect(things.every(({ origin }) => /\d/.test(origin))).toBe(true);
+    await source.close();
+  });
+
+  test('tells the ERP of final states, and twice is the same as once', async () => {
+    const erp = await benchOf(make);
+    const source = erp.open();
+    await drain(source, erp.clock, (batch) => source.taken(batch));
+    const outcomes: Outcome[] = [
+      confirmed('P1'),
+      { externalCode: 'P2', state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
+    ];
+    await source.acknowledge(outcomes);
+    await source.acknowledge(outcomes);
+    expect(await erp.told()).toEqual({
+      P1: { state: 'confirmed', remoteId: 7 },
+      P2: { state: 'rejected', remoteId: null },
+    });
+    expect(thingsOf(await drain(source, erp.clock))).toEqual([]);
+    await source.close();
+  });
+
+  test('returns the outcomes of stops, the latest for each', async () => {
+    const erp = await benchOf(make);
+    const source = erp.open();
+    const first = [stopOutcome('P1', 'A', 'P'), stopOutcome('P1', 'B', 'P'), stopOutcome('P2', 'C', 'P')];
+    await source.returnExecutions(first);
+    await source.returnExecutions([stopOutcome('P1', 'B', 'D')]);
+    await source.returnExecutions([stopOutcome('P1', 'B', 'D')]);
+    expect(await erp.returned()).toEqual({ 'P1 A': 'P', 'P1 B': 'D', 'P2 C': 'P' });
+    await source.close();
+  });
+
+  test('an engine cut off at any step and started again sends each thing once and tells of each', async () => {
+    let isWhole = false;
+    for (let cutAt = 0; !isWhole; cutAt++) {
+      const erp = await benchOf(make);
+      const outbox = new Map<string, { hash: string; sent: number; acknowledged: boolean }>();
+      isWhole = await engineRun(erp, outbox, cutAt);
+      if (!isWhole) await engineRun(erp, outbox, Number.POSITIVE_INFINITY);
+      expect(
+        [...outbox.values()].map(({ sent }) => sent),
+        `cut at step ${cutAt}`,
+      ).toEqual([1, 1]);
+      expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
+        P1: { state: 'confirmed', remoteId: 7 },
+        P2: { state: 'confirmed', remoteId: 7 },
+      });
+      await erp.close();
+    }
+  });
+
+  test('a plan whose rows are not together is a fault, and no half of it is a thing', async () => {
+    const erp = await benchOf(make, [row('P1', 'A'), row('P2', 'C'), row('P1', 'B')]);
+    const source = erp.open();
+    const batches = await drain(source, erp.clock);
+    expect(thingsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    const [fault, ...others] = batches.flatMap(({ faults }) => faults);
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ externalCode: 'P1' });
+    expect(fault?.reason).toContain('keep the rows of a plan together');
+    await source.close();
+  });
+
+  test('a plan that cannot be read in one place is not taken from another', async () => {
+    const erp = await benchOf(make, [
+      row('P1', 'A', { 'point.order': 'first' }),
+      row('P2', 'C', { 'point.order': 1 }),
+      row('P1', 'B', { 'point.order': 2 }),
+    ]);
+    const source = erp.open();
+    expect(thingsOf(await drain(source, erp.clock)).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    await source.close();
+  });
+
+  test('a plan that cannot be read leaves the others alone', async () => {
+    const erp = await benchOf(make, [
+      row('P1', 'A', { 'point.order': 'first' }),
+      row('P2', 'C', { 'point.order': 1 }),
+    ]);
+    const source = erp.open();
+    const batches = await drain(source, erp.clock);
+    expect(thingsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(batches.flatMap(({ faults }) => faults)).toMatchObject([
+      { externalCode: 'P1', reason: 'point.order is not a whole number' },
+    ]);
+    await source.close();
+  });
+
+  test('more than a batch comes in parts, all of it', async () => {
+    const rows = Array.from({ length: 1_200 }, (_, i) => row(`P${i}`, 'A'));
+    const erp = await benchOf(make, rows);
+    const source = erp.open();
+    const batches = await drain(source, erp.clock, (batch) => source.taken(batch));
+    expect(batches.map(({ part, last, things }) => [part, last, things.length])).toEqual([
+      [1, false, 500],
+      [2, false, 500],
+      [3, true, 200],
+    ]);
+    expect(new Set(thingsOf(batches).map(contentHash)).size).toBe(1_200);
+    await source.close();
+  });
+
+  test('check tells what it found', async () => {
+    const erp = await benchOf(make);
+    const source = erp.open();
+    expect(await source.check()).toMatch(/\.$/);
+    await source.close();
+    await source.close();
+  });
+});
+
+type Outbox = Map<string, { hash: string; sent: number; acknowledged: boolean }>;
+
+class Cut extends Error {}
+
+/** An engine as small as can be: a durable outbox, and a step counter that cuts it off. True where it got through. */
+async function engineRun(erp: Bench, outbox: Outbox, cutAt: number): Promise<boolean> {
+  let steps = 0;
+  const step = () => {
+    if (steps++ === cutAt) throw new Cut();
+  };
+  const source = erp.open();
+  try {
+    await drain(source, erp.clock, async (batch) => {
+      step();
+      for (const thing of batch.things) {
+        const hash = contentHash(thing);
+        if (outbox.get(thing.externalCode)?.hash === hash) continue;
+        outbox.set(thing.externalCode, { hash, sent: 0, acknowledged: false });
+        step();
+      }
+      await source.taken(batch);
+      step();
+      await source.taken(batch);
+    });
+    for (const [code, entry] of outbox) {
+      step();
+      if (entry.sent === 0) entry.sent += 1;
+      step();
+      if (entry.acknowledged) continue;
+      await source.acknowledge([confirmed(code)]);
+      step();
+      entry.acknowledged = true;
+    }
+    for await (const codes of source.awaited()) {
+      step();
+      await source.acknowledge(
+        codes.filter((code) => (outbox.get(code)?.sent ?? 0) > 0).map((code) => confirmed(code)),
+      );
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof Cut) return false;
+    throw error;
+  } finally {
+    await source.close();
+  }
+}

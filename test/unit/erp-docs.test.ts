@@ -1,0 +1,90 @@
+// The examples of docs/erp-sources.md are read by the real code, and its words are those of the field tables.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { csvTable } from '../../src/erp/csv-table.ts';
+import { FLAT_COLUMNS } from '../../src/erp/fields.ts';
+import { prepareMapping } from '../../src/erp/mapping.ts';
+import { readTable } from '../../src/erp/row-reader.ts';
+import { FEED_KINDS } from '../../src/erp/source.ts';
+import type { FeedSettings } from '../../src/erp/sources.ts';
+import { type Reading, thingOf } from '../../src/erp/things.ts';
+import { validateThing } from '../../src/erp/validation.ts';
+import { parse, refusal } from './config-parts.ts';
+
+const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');
+const examples = (language: string): string[] =>
+  [...DOCS.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);
+const context = { kind: 'route_plans', zone: 'America/Sao_Paulo' } as const;
+const ENV = { ERP_DATABASE_URL: 'postgres://erp', ERP_TOKEN: 'token' };
+
+describe('the examples', () => {
+  test.each(examples('yaml').filter((text) => text.startsWith('erp:')))('%s is a valid feed', (text) => {
+    const { erp } = parse(text, ENV).config;
+    const feed: FeedSettings | undefined = erp.route_plans;
+    expect(() => prepareMapping('route_plans', feed?.mapping ?? {})).not.toThrow();
+    expect(feed).toBeDefined();
+  });
+
+  test('of a mapping is one that can be used', () => {
+    const [text = ''] = examples('yaml').filter((example) => example.startsWith('mapping:'));
+    const indented = text.replace(/^/gm, '    ');
+    const { erp } = parse(`erp:\n  route_plans:\n    source: files\n    folder: x\n${indented}`).config;
+    expect(prepareMapping('route_plans', erp.route_plans?.mapping ?? {}).renames).toHaveLength(3);
+  });
+
+  test('of a plan in JSON and in CSV are valid', async () => {
+    const read = thingOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
+    if ('fault' in read) throw new Error(read.fault.reason);
+    expect(validateThing('route_plans', read.thing)).toEqual([]);
+    async function* bytes() {
+      yield Buffer.from(examples('csv')[0] ?? '');
+    }
+    const table = readTable(await csvTable(bytes()), 'docs', {
+      ...context,
+      mapping: prepareMapping('route_plans', {}),
+    });
+    const plans: Reading[] = [];
+    for await (const reading of table) plans.push(reading);
+    expect(plans).toHaveLength(1);
+    for (const plan of plans) {
+      if ('fault' in plan) throw new Error(plan.fault.reason);
+      expect(validateThing('route_plans', plan.thing)).toEqual([]);
+      expect(plan.thing.data.route_points).toHaveLength(2);
+    }
+  });
+
+  test.each(FEED_KINDS)('every field of %s is named', (kind) => {
+    const missing = Object.keys(FLAT_COLUMNS[kind].types)
+      .map((path) =>
+        kind === 'route_plans' ? path.slice(path.indexOf('.') + 1) : path.replace('.id', '_id'),
+      )
+      .filter((name) => !DOCS.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('a mapping in the configuration', () => {
+  const feed = (mapping: string): string =>
+    `erp: { agents: { source: files, folder: x, mapping: ${mapping} } }`;
+
+  test('is a column, or a rule with a column or a constant', () => {
+    const { erp } = parse(
+      feed('{ name: NOME, cpf: { column: DOC, default: x }, is_deliveryman: { value: true } }'),
+    ).config;
+    expect(erp.agents).toMatchObject({
+      settleMs: 2_000,
+      mapping: { name: 'NOME', cpf: { column: 'DOC', default: 'x' }, is_deliveryman: { value: true } },
+    });
+  });
+
+  test.each([
+    '{ name: 7 }',
+    '{ name: { colum: NOME } }',
+    '{ name: {} }',
+    '{ name: { column: NOME, value: x } }',
+    '{ name: { value: x, default: y } }',
+  ])('%s is refused at its place', (mapping) => {
+    expect(refusal(feed(mapping)).message).toContain('erp.agents.mapping.name');
+  });
+});

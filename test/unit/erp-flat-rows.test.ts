@@ -1,0 +1,249 @@
+// Flat rows folded into plans: the examples of the documentation, what merged cells leave empty, and the round
+// trip of any plan through its rows.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
+import { readCell } from '../../src/erp/cell-values.ts';
+import { createPlanFold, type Folded } from '../../src/erp/flat-rows.ts';
+
+type Cells = Record<string, unknown>;
+
+function fold(rows: readonly Cells[], fill: JsonObject = {}): Folded[] {
+  const folding = createPlanFold(fill);
+  const folded = rows.flatMap((cells, i) => folding.push({ origin: `row ${i + 2}`, cells }));
+  return [...folded, ...folding.end()];
+}
+
+const plans = (folded: readonly Folded[]) => folded.flatMap((one) => ('plan' in one ? [one.plan] : []));
+const faults = (folded: readonly Folded[]) => folded.flatMap((one) => ('fault' in one ? [one.fault] : []));
+
+describe('folding', () => {
+  test('consecutive rows of one plan become its points, rows of one point its items', () => {
+    const folded = fold([
+      {
+        'plan.external_code': 'P1',
+        'plan.vehicle_plate': 'ABC1234',
+        'point.name': 'A',
+        'item.external_code': 'i1',
+      },
+      { 'plan.external_code': 'P1', 'point.name': 'A', 'item.external_code': 'i2', 'item.quantity': '2' },
+      { 'plan.external_code': 'P1', 'point.name': 'B', 'options.optimize': 'não' },
+      { 'plan.external_code': 'P2', 'point.name': 'C', 'point.time_window.start': '2026-05-18T08:00' },
+    ]);
+    expect(folded).toEqual([
+      {
+        origin: 'row 2',
+        options: { optimize: false },
+        plan: {
+          external_code: 'P1',
+          vehicle_plate: 'ABC1234',
+          route_points: [
+            { name: 'A', route_point_items: [{ external_code: 'i1' }, { external_code: 'i2', quantity: 2 }] },
+            { name: 'B' },
+          ],
+        },
+      },
+      {
+        origin: 'row 5',
+        options: {},
+        plan: {
+          external_code: 'P2',
+          route_points: [{ name: 'C', time_window: { start: '2026-05-18T08:00' } }],
+        },
+      },
+    ]);
+  });
+
+  test('a row without a plan belongs to the plan above, one without a point to the point above', () => {
+    const [plan] = plans(
+      fold([
+        { 'plan.external_code': 'P1', 'point.name': 'A', 'item.external_code': 'i1' },
+        { 'item.external_code': 'i2' },
+        {},
+        { 'point.name': 'B' },
+      ]),
+    );
+    expect(plan?.route_points).toEqual([
+      { name: 'A', route_point_items: [{ external_code: 'i1' }, { external_code: 'i2' }] },
+      { name: 'B' },
+    ]);
+  });
+
+  test('the same point again without items stays a point of its own, for the validation to name', () => {
+    const row = { 'plan.external_code': 'P1', 'point.name': 'A', 'point.external_code': 'x' };
+    expect(plans(fold([row, row]))[0]?.route_points).toHaveLength(2);
+  });
+
+  test('entities are collected once each', () => {
+    const of = (plate: string) => ({
+      'plan.external_code': 'P1',
+      'point.name': plate,
+      'entity.vehicle_plate': plate,
+      'entity.document_number': '52998224725',
+    });
+    expect(plans(fold([of('AAA1111'), of('AAA1111'), of('BBB2B22')]))[0]?.entity).toEqual([
+      { vehicle_plate: 'AAA1111', document_number: '52998224725' },
+      { vehicle_plate: 'BBB2B22', document_number: '52998224725' },
+    ]);
+  });
+
+  test('constants and defaults fill every plan, point and item, and never make an empty row look full', () => {
+    const fill = { 'plan.vehicle_plate': 'ABC1234', 'point.type': 'Entrega', 'options.source': 'G' };
+    const [folded] = fold(
+      [
+        { 'plan.external_code': 'P1', 'point.name': 'A', 'point.type': 'Coleta', 'item.external_code': 'i1' },
+        { 'item.external_code': 'i2' },
+        { 'point.name': 'B' },
+      ],
+      fill,
+    );
+    expect(folded).toMatchObject({
+      options: { source: 'G' },
+      plan: { vehicle_plate: 'ABC1234', route_points: [{ type: 'Coleta' }, { name: 'B', type: 'Entrega' }] },
+    });
+  });
+});
+
+describe('what cannot be folded', () => {
+  test('a cell that cannot be read refuses its whole plan, by row and column, and no other', () => {
+    const folded = fold([
+      { 'plan.external_code': 'P1', 'point.name': 'A', 'point.latitude': '1.234,5' },
+      { 'plan.external_code': 'P1', 'point.name': 'B', 'point.order': '1.5' },
+      { 'plan.external_code': 'P2', 'point.name': 'C' },
+    ]);
+    expect(faults(folded)).toEqual([
+      {
+        origin: 'row 2',
+        externalCode: 'P1',
+        reason: 'point.latitude is not a number; write it as -23.55, without thousands separators',
+      },
+      { origin: 'row 3', externalCode: 'P1', reason: 'point.order is not a whole number' },
+    ]);
+    expect(plans(folded)).toHaveLength(1);
+  });
+
+  test('a row with plan fields but no code refuses the plan it may belong to', () => {
+    const folded = fold([
+      { 'plan.external_code': 'P1', 'point.name': 'A' },
+      { 'plan.vehicle_plate': 'ABC1234', 'point.name': 'B' },
+    ]);
+    expect(faults(folded)).toEqual([
+      { origin: 'row 3', externalCode: 'P1', reason: 'plan.external_code is empty' },
+    ]);
+    expect(plans(folded)).toEqual([]);
+  });
+
+  test('a first row without a plan is a fault of its own', () => {
+    expect(faults(fold([{ 'point.name': 'A' }]))).toEqual([
+      { origin: 'row 2', reason: 'plan.external_code is empty' },
+    ]);
+  });
+
+  test('rows that disagree about their plan refuse it', () => {
+    const folded = fold([
+      { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'AAA1111', 'point.name': 'A' },
+      { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'BBB2B22', 'point.name': 'B' },
+    ]);
+    expect(faults(folded).map(({ reason }) => reason)).toEqual([
+      "plan.vehicle_plate differs from the plan's rows above",
+    ]);
+  });
+});
+
+describe('cells', () => {
+  test.each([
+    ['number', '-23.55', -23.55],
+    ['latitude', '-23,55', -23.55],
+    ['number', 7, 7],
+    ['integer', '3', 3],
+    ['boolean', 'SIM', true],
+    ['boolean', 'não', false],
+    ['boolean', '0', false],
+    ['text', 12345, '12345'],
+    ['document', 1234567890, '01234567890'],
+    ['document', '529.982.247-25', '52998224725'],
+    ['plates', 'AAA1111| BBB2B22', ['AAA1111', 'BBB2B22']],
+  ] as const)('%s reads %j as %j', (type, cell, value) => {
+    expect(readCell(type, cell)).toEqual({ value });
+  });
+
+  test.each([
+    ['number', '1,234,567'],
+    ['number', 'NaN'],
+    ['integer', '3.5'],
+    ['boolean', 'talvez'],
+    ['text', { a: 1 }],
+  ] as const)('%s refuses %j without naming it', (type, cell) => {
+    const read = readCell(type, cell);
+    expect(read).toHaveProperty('fault');
+    expect(JSON.stringify(read)).not.toContain(String(cell));
+  });
+});
+
+describe('the round trip', () => {
+  const code = fc
+    .string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' })
+    .filter((text) => text.trim() === text);
+  const item = fc.record(
+    { external_code: code, quantity: fc.double({ noNaN: true, noDefaultInfinity: true }), description: code },
+    { requiredKeys: ['external_code'] },
+  );
+  const point = fc.record(
+    {
+      name: code,
+      order: fc.integer(),
+      latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+      disable_picture: fc.boolean(),
+      route_point_items: fc.array(item, { minLength: 1, maxLength: 3 }),
+    },
+    { requiredKeys: ['name'] },
+  );
+  const plan = fc
+    .record({ vehicle_plate: code, route_points: fc.array(point, { minLength: 1, maxLength: 5 }) })
+    .map((one) => ({
+      ...one,
+      route_points: one.route_points.map((p, i) => ({ ...p, external_code: `p${i}` })),
+    }));
+  const anyPlans = fc
+    .array(plan, { maxLength: 4 })
+    .map((all) => all.map((one, i) => ({ external_code: `plan ${i}`, ...one })));
+
+  const prefixed = (prefix: string, fields: object): Cells =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${prefix}.${name}`, value]));
+
+  function rowsOf({ route_points, ...fields }: JsonObject, asText: boolean): Cells[] {
+    const rows = (route_points as JsonObject[]).flatMap(({ route_point_items: items, ...own }) =>
+      ((items as JsonObject[] | undefined) ?? [{}]).map((one) => ({
+        ...prefixed('plan', fields),
+        ...prefixed('point', own),
+        ...prefixed('item', one),
+      })),
+    );
+    const text = (row: Cells) =>
+      Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, String(cell)]));
+    return asText ? rows.map(text) : rows;
+  }
+
+  test('any plans come back from their rows, typed or as text', () => {
+    fc.assert(
+      fc.property(anyPlans, fc.boolean(), (all, asText) => {
+        const rows = all.flatMap((one) => rowsOf(one as JsonObject, asText));
+        const back = plans(fold(rows));
+        // Text has no negative zero.
+        expect(JSON.stringify(back.map(sorted))).toBe(
+          JSON.stringify(all.map((one) => sorted(one as JsonObject))),
+        );
+      }),
+    );
+  });
+
+  function sorted(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, part]) => [name, sorted(part)]),
+    );
+  }
+});

@@ -1,0 +1,270 @@
+// The small pure parts: date-times, encodings, broken JSON, file names, content hashes, mappings, the sample.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/glossary.ts';
+import { contentHash } from '../../src/erp/content-hash.ts';
+import { parseJournal } from '../../src/erp/file-journal.ts';
+import { columnsInUse } from '../../src/erp/flat-columns.ts';
+import { parseJson } from '../../src/erp/json-text.ts';
+import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
+import { momentMs, zonedMoment } from '../../src/erp/moments.ts';
+import { safeName } from '../../src/erp/safe-name.ts';
+import { samplePlans } from '../../src/erp/sample-plans.ts';
+import { decodeText } from '../../src/erp/text-decoding.ts';
+import { thingOf } from '../../src/erp/things.ts';
+import { validateThing } from '../../src/erp/validation.ts';
+
+describe('date-times', () => {
+  test.each([
+    ['2026-05-18T08:00', '2026-05-18T08:00:00-03:00'],
+    ['2026-05-18 08:00:30', '2026-05-18T08:00:30-03:00'],
+    ['2026-05-18T08:00:00Z', '2026-05-18T08:00:00Z'],
+    ['2026-05-18T08:00:00.5-0300', '2026-05-18T08:00:00.5-03:00'],
+    ['2026-05-18T08:00+01', '2026-05-18T08:00:00+01:00'],
+    // Clocks went forward at midnight of this day.
+    ['2018-11-04T12:00', '2018-11-04T12:00:00-02:00'],
+  ])('%s is %s in São Paulo', (text, zoned) => {
+    expect(zonedMoment(text, 'America/Sao_Paulo')).toBe(zoned);
+    expect(momentMs(zoned)).toBeTypeOf('number');
+  });
+
+  test.each(['', '2026-05-18', '18/05/2026 08:00', '2026-02-29T08:00', '2026-05-18T25:00', '08:00', 'soon'])(
+    '%j is none',
+    (text) => expect(zonedMoment(text, 'UTC')).toBeUndefined(),
+  );
+});
+
+describe('encodings', () => {
+  async function decode(...chunks: Uint8Array[]): Promise<string> {
+    async function* all() {
+      for (const chunk of chunks) yield Buffer.from(chunk);
+    }
+    let text = '';
+    for await (const part of decodeText(all())) text += part;
+    return text;
+  }
+  const big = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
+
+  test('UTF-8 with and without a mark and UTF-16 of both orders are read', async () => {
+    expect(await decode(Buffer.from('açúcar €'))).toBe('açúcar €');
+    expect(await decode(Buffer.from('\ufeffaçúcar'))).toBe('açúcar');
+    expect(await decode(Buffer.from('\ufeffaçúcar 🚚', 'utf16le'))).toBe('açúcar 🚚');
+    expect(await decode(big('açúcar 🚚'))).toBe('açúcar 🚚');
+  });
+
+  test('characters may be cut anywhere between chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 1, max: 4 }),
+        async (text, size) => {
+          const bytes = Buffer.from(`a${text}`.replaceAll('\0', ''));
+          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+            bytes.subarray(i * size, (i + 1) * size),
+          );
+          expect(await decode(...chunks)).toBe(bytes.toString());
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [
+      'Latin-1',
+      [Buffer.from('ok �\na', 'utf8'), Buffer.from('b\xe7c', 'latin1')],
+      'not UTF-8 at byte 10; save as UTF-8',
+    ],
+    ['a character cut off at the end', [Buffer.from([0x61, 0xe2, 0x82])], 'not UTF-8 at byte 2'],
+    ['UTF-16 without a mark', [Buffer.from('abc', 'utf16le')], 'UTF-16 without a byte order mark'],
+    ['half of a UTF-16 unit', [Buffer.from([0xff, 0xfe, 0x61])], 'not valid UTF-16'],
+  ])('%s is named', async (_name, chunks, words) => {
+    await expect(decode(...chunks)).rejects.toThrow(words);
+  });
+});
+
+describe('broken JSON', () => {
+  test.each([
+    ['{"a": 1,}', '1:9'],
+    ['{\n  "a": tru\n}', '2:8'],
+    ['[1, 2', '1:6'],
+    ['{"a" 1}', '1:6'],
+    ['[1] [2]', '1:5'],
+    ['{"secret": "x\ny"}', '1:12'],
+    ['', '1:1'],
+    ['{"a": 01}', '1:8'],
+    ['[}', '1:2'],
+  ])('%j is told at %s and not quoted', (text, place) => {
+    const read = () => parseJson(text);
+    expect(read).toThrow(`broken JSON at ${place}`);
+    expect(read).not.toThrow('secret');
+  });
+
+  test('whatever can be read is read as it is, long integers as text', () => {
+    expect(parseJson('\ufeff[12345678901234567890, 1.5]')).toEqual(['12345678901234567890', 1.5]);
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        fc.pre(!/\d{16}/.test(text));
+        expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+});
+
+describe('file names of codes', () => {
+  test.each(['../../etc/passwd', '.', '..', '', 'a/b', 'a\\b', 'ação', '\0', 'x'.repeat(400)])(
+    '%j stays in its folder',
+    (code) => {
+      expect(safeName(code)).toMatch(/^[A-Za-z0-9_%~-]{1,150}$/);
+    },
+  );
+
+  test('different codes have different names', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 80 }),
+        fc.string({ unit: 'grapheme', maxLength: 80 }),
+        (a, b) => {
+          expect(safeName(a) === safeName(b)).toBe(a === b);
+        },
+      ),
+    );
+  });
+});
+
+describe('the content hash', () => {
+  const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+  const shuffled = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(shuffled);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries([
+      ...Object.entries(value)
+        .reverse()
+        .map(([k, v]) => [k, shuffled(v)]),
+      ['absent', null],
+    ]);
+  };
+
+  test('does not depend on the order of keys, nor on null or absent', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.string({ minLength: 1 }).filter((k) => k !== 'absent' && k !== '__proto__'),
+          json,
+        ),
+        (data) => {
+          expect(contentHash({ data: shuffled(data) as JsonObject })).toBe(contentHash({ data }));
+        },
+      ),
+    );
+  });
+
+  test('differs where the content or the options differ', () => {
+    const data = { a: [1, 2] };
+    const hashes = [
+      { data },
+      { data: { a: [2, 1] } },
+      { data: { a: ['1', 2] } },
+      { data, options: { optimize: true } },
+    ];
+    expect(new Set(hashes.map(contentHash)).size).toBe(hashes.length);
+    expect(contentHash({ data, options: {} })).toBe(contentHash({ data }));
+  });
+});
+
+describe('a mapping', () => {
+  const columns = (mapping: Mapping, header: string[]) =>
+    columnsInUse('route_plans', prepareMapping('route_plans', mapping), header, { isTable: true });
+  const mapping: Mapping = {
+    'plan.external_code': 'VIAGEM',
+    'plan.date_time_start': { column: 'INICIO' },
+    'plan.date_time_end': { column: 'FIM', default: '2026-05-18T18:00' },
+    'point.name': 'CLIENTE',
+    'point.type': { column: 'TIPO', default: 'Entrega', values: { ENT: 'Entrega', COL: 'Coleta' } },
+    'options.source': { value: 'G' },
+  };
+  const header = ['VIAGEM', 'INICIO', 'FIM', 'CLIENTE', 'TIPO', 'OBS', 'point.latitude'];
+
+  test('renames columns, translates words, passes canonical names and leaves the rest out', () => {
+    const { faults, pick } = columns(mapping, header);
+    expect(faults).toEqual([]);
+    expect(
+      pick({
+        VIAGEM: 'P1',
+        INICIO: 'x',
+        FIM: ' ',
+        CLIENTE: 'A',
+        TIPO: 'COL',
+        OBS: '?',
+        'point.latitude': '1',
+      }),
+    ).toEqual({
+      'plan.external_code': 'P1',
+      'plan.date_time_start': 'x',
+      'point.name': 'A',
+      'point.type': 'Coleta',
+      'point.latitude': '1',
+    });
+    expect(prepareMapping('route_plans', mapping).fill).toEqual({
+      'plan.date_time_end': '2026-05-18T18:00',
+      'point.type': 'Entrega',
+      'options.source': 'G',
+    });
+  });
+
+  test('names the columns that are not there', () => {
+    expect(
+      columns(
+        mapping,
+        header.map((name) => name.toLowerCase()),
+      ).faults[0],
+    ).toBe('the mapped column "VIAGEM" (plan.external_code) is missing (did you mean "viagem"?)');
+  });
+
+  test('is refused where it names an unknown path or a value of the wrong kind', () => {
+    expect(() => prepareMapping('route_plans', { 'point.lattitude': 'LAT' })).toThrow(
+      'did you mean "point.latitude"?',
+    );
+    expect(() => prepareMapping('route_plans', { 'options.optimize': { value: 'perhaps' } })).toThrow(
+      'neither true nor false',
+    );
+  });
+
+  test('without one, every wrong column is named at once', () => {
+    const wrong = [
+      'Plan.External_Code',
+      'plan.date_time_start',
+      'plan.date_time_start',
+      'point.name',
+      'nota',
+    ];
+    expect(columns({}, wrong).faults).toEqual([
+      'unknown column "Plan.External_Code" (did you mean "plan.external_code"?); rename it, remove it or map it',
+      'unknown column "nota"; rename it, remove it or map it',
+      'the column "plan.date_time_start" stands in the header twice; keep one',
+      'the column "plan.external_code" is missing',
+      'the column "plan.date_time_end" is missing',
+    ]);
+  });
+});
+
+test('an empty journal tells nothing', () => {
+  expect(parseJournal('')).toBeUndefined();
+});
+
+test('the sample is two valid plans of five stops for tomorrow', () => {
+  const nowMs = Date.parse('2026-05-18T02:30:00Z');
+  const { name, text } = samplePlans({ nowMs, zone: 'America/Sao_Paulo', plates: ['ABC1234'] });
+  // In São Paulo it is still the 17th.
+  expect(name).toBe('sample-2026-05-18.json');
+  const things = (JSON.parse(text) as JsonObject[]).map((plan) =>
+    thingOf(plan, name, { kind: 'route_plans', zone: 'UTC' }),
+  );
+  expect(things).toHaveLength(2);
+  for (const read of things) {
+    if ('fault' in read) throw new Error(read.fault.reason);
+    expect(validateThing('route_plans', read.thing)).toEqual([]);
+    expect(read.thing.data).toMatchObject({ vehicle_plate: 'ABC1234' });
+    expect(read.thing.data.route_points).toHaveLength(5);
+    expect(read.thing.data.date_time_start).toMatch(/^2026-05-18T.*-03:00$/);
+  }
+});

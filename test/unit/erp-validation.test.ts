@@ -1,0 +1,230 @@
+// Validation before sending: every rule of every kind, all faults at once, and no value in any reason.
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
+import { FEED_KINDS, type FeedKind } from '../../src/erp/source.ts';
+import { thingOf } from '../../src/erp/things.ts';
+import { validateThing } from '../../src/erp/validation.ts';
+import { createAgent } from '../../src/fleet/endpoints/create-agent.ts';
+import { createItinerary } from '../../src/fleet/endpoints/create-itinerary.ts';
+import { createPointOfInterest } from '../../src/fleet/endpoints/create-point-of-interest.ts';
+import { importRoutePlan } from '../../src/fleet/endpoints/import-route-plan.ts';
+
+const ZONE = 'America/Sao_Paulo';
+
+function reasons(kind: FeedKind, given: JsonObject): string[] {
+  const read = thingOf(given, 'here', { kind, zone: ZONE });
+  if ('fault' in read) return [`fault: ${read.fault.reason}`];
+  return validateThing(kind, read.thing);
+}
+
+const stop = { name: 'Stop', latitude: -23.5, longitude: -46.6 };
+const plan = (changes: JsonObject = {}): JsonObject => ({
+  external_code: 'P1',
+  date_time_start: '2026-05-18T08:00',
+  date_time_end: '2026-05-18T18:00',
+  route_points: [stop],
+  ...changes,
+});
+const withPoint = (changes: JsonObject): JsonObject =>
+  plan({ route_points: [stop, { ...stop, ...changes }] });
+
+const wholePlan = plan({
+  vehicle_plate: 'abc-1d23',
+  document_number: '529.982.247-25',
+  vehicle_plates: ['ABC1234'],
+  entity: [{ vehicle_plate: 'ABC1234', document_number: '52998224725' }],
+  options: { optimize: false, source: 'G' },
+  route_points: [
+    { name: 'A', address: 'Rua Um, 1', type: 'pa', external_code: 7 },
+    {
+      ...stop,
+      type: 'ENTREGA',
+      time_window: { start: '2026-05-18T09:00', end: '2026-05-18T10:00' },
+      route_point_items: [{ external_code: 'i', value: 1.5, capacity: 2 }],
+    },
+  ],
+});
+
+describe('a route plan', () => {
+  test('that keeps every rule has nothing against it', () => {
+    expect(reasons('route_plans', wholePlan)).toEqual([]);
+  });
+
+  test.each<[JsonObject, string]>([
+    [plan({ date_time_start: null }), 'date_time_start: is required'],
+    [plan({ date_time_end: '2026-02-30T08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
+    [plan({ date_time_end: '18/05/2026 08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
+    [plan({ date_time_end: '2026-05-18T07:59' }), 'date_time_end: lies before date_time_start'],
+    [plan({ route_points: [] }), 'route_points: at least one is required'],
+    [plan({ route_points: 'x' }), 'route_points: is not a list'],
+    [plan({ route_points: [1] }), 'route_points[0]: is not an object'],
+    [plan({ vehicle_plate: 'AB1234' }), 'vehicle_plate: is not a plate'],
+    [plan({ vehicle_plates: ['ABC1234', 'x'] }), 'vehicle_plates: is not a list of plates'],
+    [plan({ document_number: '11111111111' }), 'document_number: is not a tax number'],
+    [
+      plan({ vehicle_plates: ['ABC1234'], document_numbers: ['52998224725'] }),
+      'document_numbers: give only one of vehicle_plates and document_numbers',
+    ],
+    [plan({ entity: [{ vehicle_plate: 'ABC1234' }] }), 'entity[0].document_number: is required'],
+    [
+      plan({ Vehicle_Plate: 'ABC1234' }),
+      'Vehicle_Plate: is not a known field (did you mean "vehicle_plate"?)',
+    ],
+    [plan({ options: { optimise: true } }), 'options.optimise: is not a known field'],
+    [withPoint({ name: '' }), 'route_points[1].name: is required'],
+    [withPoint({ latitude: -91 }), 'route_points[1].latitude: outside -90..90'],
+    [withPoint({ longitude: 181 }), 'route_points[1].longitude: outside -180..180'],
+    [withPoint({ latitude: '-23.5' }), 'route_points[1].latitude: is not a number'],
+    [withPoint({ latitude: null }), 'route_points[1].latitude: give both coordinates or none'],
+    [
+      withPoint({ latitude: null, longitude: null }),
+      'route_points[1].address: give an address or coordinates',
+    ],
+    [withPoint({ type: 'Almoço' }), 'route_points[1].type: is not one of Partida, Coleta, Entrega, Chegada'],
+    [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number from 0'],
+    [
+      withPoint({ time_window: { start: '2026-05-18T07:00', end: '2026-05-18T09:00' } }),
+      'route_points[1].time_window.start: lies outside the plan',
+    ],
+    [
+      withPoint({ time_window: { start: '2026-05-18T10:00', end: '2026-05-18T09:00' } }),
+      'route_points[1].time_window.end: lies before start',
+    ],
+    [
+      withPoint({ route_point_items: [{ quantity: 1 }] }),
+      'route_points[1].route_point_items[0].external_code: is required',
+    ],
+    [
+      plan({
+        route_points: [
+          { ...stop, external_code: 'a' },
+          { ...stop, external_code: 'a' },
+        ],
+      }),
+      'route_points[1].external_code: is also that of route_points[0]',
+    ],
+  ])('%j is refused: %s', (given, reason) => {
+    const found = reasons('route_plans', given);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(reason);
+  });
+
+  test('is told all its faults at once', () => {
+    const wrong = plan({
+      date_time_end: '2026-05-17T08:00',
+      vehicle_plate: 'x',
+      route_points: [{ latitude: 100, longitude: 200 }, { name: 'no place' }],
+    });
+    expect(reasons('route_plans', wrong)).toEqual([
+      'vehicle_plate: is not a plate of the form ABC1234 or ABC1D23',
+      'date_time_end: lies before date_time_start',
+      'route_points[0].name: is required',
+      'route_points[0].latitude: outside -90..90',
+      'route_points[0].longitude: outside -180..180',
+      'route_points[1].address: give an address or coordinates',
+    ]);
+  });
+
+  test("is refused without a person's number in the reason", () => {
+    const found = reasons('route_plans', plan({ document_number: '52998224726' }));
+    expect(found.join()).not.toMatch(/\d{3,}/);
+  });
+
+  test('with a time window of another form is not judged', () => {
+    expect(reasons('route_plans', withPoint({ time_window: ['08:00', '10:00'] }))).toEqual([]);
+  });
+});
+
+const poi = { title: 'Depot', latitude: 1, longitude: 2, point_of_interest_category_id: 1 };
+const agent = { name: 'Sample Agent', cpf: '529.982.247-25', is_deliveryman: true };
+const itinerary = {
+  external_id: 'I1',
+  vehicle_id: 1,
+  driver_id: 2,
+  date_time_start_estimated: '2026-05-18T08:00',
+  date_time_end_estimated: '2026-05-18T18:00',
+};
+
+describe('the other kinds', () => {
+  test.each<[FeedKind, JsonObject]>([
+    ['points_of_interest', poi],
+    ['points_of_interest', { title: 'D', latitude: 1, longitude: 2, point_of_interest_category: { id: 0 } }],
+    ['agents', agent],
+    ['itineraries', itinerary],
+  ])('%s that keep every rule have nothing against them', (kind, given) => {
+    expect(reasons(kind, given)).toEqual([]);
+  });
+
+  test.each<[FeedKind, JsonObject, string]>([
+    ['points_of_interest', { ...poi, longitude: null }, 'longitude: is required'],
+    [
+      'points_of_interest',
+      { ...poi, point_of_interest_category_id: 10 },
+      'point_of_interest_category_id: is not one of',
+    ],
+    ['points_of_interest', { ...poi, point_of_interest_category: { id: 1 } }, 'give only one of'],
+    ['agents', { ...agent, cpf: '52998224726' }, 'cpf: is not a tax number with right check digits'],
+    ['agents', { ...agent, name: null }, 'name: is required'],
+    ['agents', { ...agent, options: {} }, 'options: is not a known field'],
+    ['itineraries', { ...itinerary, driver_id: 'x' }, 'driver_id: is not a whole number from 0'],
+    ['itineraries', { ...itinerary, date_time_end_estimated: '2026-05-18T07:00' }, 'lies before'],
+    ['itineraries', { ...itinerary, external_id: null }, 'fault: external_id: is missing'],
+  ])('%s: %j is refused: %s', (kind, given, reason) => {
+    const found = reasons(kind, given);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(reason);
+  });
+});
+
+describe('the canonical form', () => {
+  test('has zoned date-times, documented types, plain plates and documents, and nothing that is null', () => {
+    const read = thingOf(
+      plan({
+        vehicle_plate: 'abc-1d23',
+        document_number: 1234567890,
+        entity: null,
+        route_points: [{ ...stop, type: 'CO', info: '', external_code: 7 }],
+      }),
+      'here',
+      { kind: 'route_plans', zone: ZONE },
+    );
+    expect(read).toEqual({
+      thing: {
+        externalCode: 'P1',
+        origin: 'here',
+        data: {
+          external_code: 'P1',
+          date_time_start: '2026-05-18T08:00:00-03:00',
+          date_time_end: '2026-05-18T18:00:00-03:00',
+          vehicle_plate: 'ABC1D23',
+          document_number: '01234567890',
+          route_points: [{ ...stop, type: 'Coleta', external_code: '7' }],
+        },
+      },
+    });
+  });
+
+  test('takes the code of an agent or point of interest out of the data', () => {
+    const read = thingOf({ external_code: 9, title: 'D' }, 'x', { kind: 'points_of_interest', zone: ZONE });
+    expect(read).toEqual({ thing: { externalCode: '9', origin: 'x', data: { title: 'D' } } });
+  });
+});
+
+describe('what passes here', () => {
+  const CALLS = {
+    route_plans: { call: importRoutePlan, whole: wholePlan },
+    points_of_interest: { call: createPointOfInterest, whole: poi },
+    agents: { call: createAgent, whole: agent },
+    itineraries: { call: createItinerary, whole: itinerary },
+  };
+
+  test.each(FEED_KINDS)('passes the own check of the call for %s', (kind) => {
+    const { call, whole } = CALLS[kind];
+    const read = thingOf(whole, 'here', { kind, zone: ZONE });
+    if ('fault' in read) throw new Error(read.fault.reason);
+    const { data, options } = read.thing;
+    expect(validateThing(kind, read.thing)).toEqual([]);
+    const request = kind === 'route_plans' ? { ...options, data } : data;
+    expect(() => call.prepare(request as never, 'json')).not.toThrow();
+  });
+});
