@@ -2,9 +2,11 @@
 // silence read again, because a device that was offline may bring its past along.
 import { EVENT_CATEGORIES } from '../core/code-lists.ts';
 import { events } from '../fleet/endpoints/events.ts';
+import { recordColumns } from '../warehouse/table.ts';
 import { event } from '../warehouse/tables/event.ts';
 import { type EventOptions, type EventWork, eventRequest, eventScope } from './event-plan.ts';
 import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
+import type { Sorted } from './sorting.ts';
 import { intervalOf, type Span } from './windows.ts';
 
 export async function readEvents(
@@ -14,19 +16,19 @@ export async function readEvents(
 ): Promise<Harvest> {
   const { vehicles, spans, live } = work;
   const categories = options.categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : options.categories;
-  const answers = await Promise.all(
+  const loads = await Promise.all(
     categories.map(async (category) => {
-      const records = await source.call(events, eventRequest(vehicles, spans, category));
-      return records.map((record) => withCategory(record, category));
+      const answer = await source.call(events, eventRequest(vehicles, spans, category));
+      const records = answer.map((record) => withCategory(record, category));
+      return source.sort({ table: event, record: events.record, records });
     }),
   );
-  const records = answers.flat();
   const scopes = vehicles.map((id) => eventScope(id, options));
   return {
-    loads: [{ table: event, record: events.record, records }],
+    loads,
     whole: spans.map((span) => wholeOf(span, vehicles, categories)),
     covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
-    uncovers: live ? await silences(work, records, source, options) : [],
+    uncovers: live ? await silences(work, loads, source, options) : [],
   };
 }
 
@@ -51,22 +53,21 @@ function wholeOf(span: Span, vehicles: number[], categories: number[]): Whole {
 
 const DAY_MS = 86_400_000;
 
-interface Sighting {
-  vehicle?: { id?: unknown };
-  begin_date?: unknown;
-}
+const [VEHICLE_AT, BEGIN_AT] = ['vehicle_id', 'begin_date'].map((name) =>
+  recordColumns(event).findIndex((column) => column.name === name),
+) as [number, number];
 
 async function silences(
   { spans }: EventWork,
-  records: readonly unknown[],
+  loads: readonly Sorted[],
   source: Source,
   options: EventOptions,
 ): Promise<Covers[]> {
   const firstAt = new Map<number, number>();
-  for (const record of records as (Sighting | null)[]) {
-    const id = Number(record?.vehicle?.id);
-    const at = Date.parse(String(record?.begin_date));
-    if (Number.isInteger(id) && !Number.isNaN(at)) firstAt.set(id, Math.min(at, firstAt.get(id) ?? at));
+  for (const row of loads.flatMap(({ rows }) => rows)) {
+    const id = row[VEHICLE_AT];
+    const at = Date.parse(String(row[BEGIN_AT]));
+    if (typeof id === 'number' && !Number.isNaN(at)) firstAt.set(id, Math.min(at, firstAt.get(id) ?? at));
   }
   const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', [...firstAt.keys()]);
   const readFrom = spans[0]?.begin ?? 0;

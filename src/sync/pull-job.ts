@@ -7,6 +7,7 @@ import type { Engine, Extent, Row } from '../warehouse/engine.ts';
 import type { Table } from '../warehouse/table.ts';
 import type { Job, JobDeclaration } from './job.ts';
 import { executePull, previewPull } from './pull.ts';
+import type { Sorted } from './sorting.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
 export interface Slice<Work = unknown> {
@@ -39,6 +40,8 @@ export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
 export interface Source {
   /** One call of the service, tried again by policy. */
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
+  /** Sorts records as soon as they are there, so that those of many calls are not held in memory together. */
+  sort(load: Load): Promise<Sorted>;
   warehouse: WarehouseReader;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
@@ -73,7 +76,7 @@ export interface Covers extends Interval {
 
 /** All that a slice brought; it is committed together or not at all. */
 export interface Harvest {
-  loads: readonly Load[];
+  loads: readonly (Load | Sorted)[];
   whole?: readonly Whole[];
   covers: readonly Covers[];
   /** Periods that have to be read again although they were covered. */

@@ -7,7 +7,7 @@ import { quarantine, release } from '../warehouse/quarantine.ts';
 import { backfillName } from './backfill-progress.ts';
 import type { RunContext } from './job.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
-import { type Sorted, sortRecords } from './sorting.ts';
+import { byTable, type Sorted, sortRecords } from './sorting.ts';
 
 export interface SliceCounts {
   records: number;
@@ -22,12 +22,12 @@ export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext)
   const source = sourceOf(context);
   const harvest = await job.read(slice, source, context.options);
   const sorted: Sorted[] = [];
-  for (const load of harvest.loads) sorted.push(await sortRecords(load));
+  for (const load of harvest.loads) sorted.push('rows' in load ? load : await sortRecords(load));
   log.debug({ scope: slice.scope }, 'slice read');
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
   return parts.engine.write(async (tx) => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    for (const part of sorted) {
+    for (const part of byTable(sorted)) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
       await release(tx, part.table.name, part.keyTexts);
       await quarantine(tx, context.job, part.misfits, stamp, parts.redactor);
@@ -64,6 +64,7 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
         counts.retries++;
       },
     }),
+  sort: sortRecords,
   warehouse: parts.engine,
   urlBytes: parts.fleet.urlBytes,
   readAt: isoInstant(parts.clock.now()),

@@ -1,5 +1,5 @@
-// Sorts the records of a load into rows and misfits. Every record ends in exactly one of the two; a key that
-// comes twice is loaded once, the last one, and the others are counted.
+// Sorts the records of a load into rows and misfits; every record ends in exactly one of the two. Over all loads
+// of a table, a key that comes twice is loaded once, the last one, and the others are counted.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../core/glossary.ts';
 import { checkRecord } from '../fleet/record-check.ts';
@@ -15,10 +15,14 @@ export interface Sorted {
   misfits: Misfit[];
   /** Keys that the records held, those of misfits included. */
   seen(): Row[];
-  /** The keys of the rows as the quarantine writes them. */
-  keyTexts(): string[];
   /** False where a misfit has no readable key, so that absence cannot be told from misfortune. */
   allSeen: boolean;
+}
+
+/** All records of a slice for one table, each key once. */
+export interface Distinct extends Sorted {
+  /** The keys of the rows as the quarantine writes them. */
+  keyTexts(): string[];
   /** Records that a later one with the same key replaced. */
   superseded: number;
 }
@@ -39,7 +43,7 @@ function mappingOf(table: Table): RowMapping {
 export async function sortRecords({ table, record: schema, records }: Load): Promise<Sorted> {
   const toRow = mappingOf(table);
   const keyOfRow = keyReader(table);
-  const rows = new Map<Scalar, Row>();
+  const rows: Row[] = [];
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
   for (let index = 0; index < records.length; index++) {
@@ -48,23 +52,42 @@ export async function sortRecords({ table, record: schema, records }: Load): Pro
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
     if ('row' in mapped) {
-      const key = keyOfRow(mapped.row);
-      rows.set(key.length === 1 ? (key[0] ?? null) : key.join(' '), mapped.row);
+      rows.push(mapped.row);
     } else {
       const key = readableKey(table, raw);
       lostKeys.push(key);
       misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason: mapped.misfit, record: raw });
     }
   }
-  const loaded = [...rows.values()];
   return {
     table,
-    rows: loaded,
+    rows,
     misfits,
-    seen: () => [...loaded.map(keyOfRow), ...lostKeys.filter((key) => key !== undefined)],
-    keyTexts: () => loaded.map((row) => keyOfRow(row).join(' ')),
+    seen: () => [...rows.map(keyOfRow), ...lostKeys.filter((key) => key !== undefined)],
     allSeen: !lostKeys.includes(undefined),
-    superseded: records.length - misfits.length - loaded.length,
+  };
+}
+
+/** Parts of one table as one part; a key that several of them hold is the last one's. */
+export const byTable = (parts: readonly Sorted[]): Distinct[] =>
+  [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) => merged(table, group));
+
+function merged(table: Table, group: readonly Sorted[]): Distinct {
+  const keyOfRow = keyReader(table);
+  const rows = new Map<string, Row>();
+  let met = 0;
+  for (const part of group) {
+    met += part.rows.length;
+    for (const row of part.rows) rows.set(keyOfRow(row).join(' '), row);
+  }
+  return {
+    table,
+    rows: [...rows.values()],
+    misfits: group.flatMap(({ misfits }) => misfits),
+    seen: () => group.flatMap(({ seen }) => seen()),
+    keyTexts: () => [...rows.keys()],
+    allSeen: group.every(({ allSeen }) => allSeen),
+    superseded: met - rows.size,
   };
 }
 

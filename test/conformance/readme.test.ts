@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { configParts, loadJobs } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -36,5 +38,16 @@ describe('the README', () => {
     const real = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
     const table = [...readme.matchAll(/^\| `([a-z]+)/gm)].map(([, name]) => name);
     expect(table.sort()).toEqual(real.sort());
+  });
+});
+
+describe('the configuration that ships', () => {
+  it('is valid without any environment variable, with the jobs that exist', async () => {
+    const { config } = await loadConfig(
+      resolve(ROOT, 'config/roadbook.yaml'),
+      configParts(await loadJobs()),
+      {},
+    );
+    expect(config.service).toMatchObject({ baseUrl: 'sandbox', username: 'demo', concurrency: 4 });
   });
 });

@@ -7,7 +7,7 @@ import { publicConfig } from '../../src/config/describe.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { FILE, parse, parts, refusal } from './config-parts.ts';
+import { parse, parts, refusal } from './config-parts.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -40,14 +40,6 @@ describe('defaults', () => {
       });
     },
   );
-
-  test('the file that ships is valid without any environment variable', async () => {
-    const { config, secrets } = await loadConfig(FILE, parts, {});
-    expect(config.service).toMatchObject({ baseUrl: 'sandbox', username: 'demo', concurrency: 4 });
-    expect(config.erp.route_plans).toMatchObject({ source: 'files', folder: 'data/erp/route-plans' });
-    expect(config.privacy).toEqual({ 'driver.cpf': 'hash' });
-    expect(secrets).toEqual(['demo']);
-  });
 
   test('every job is present, with its own options apart and the zone of the file unless it has one', () => {
     const { jobs } = parse(
