@@ -2,10 +2,10 @@
 // is unchanged is not opened again; a picture is fetched once.
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
-import { checklistOptions, planChecklists, splitChecklists } from '../src/sync/checklist-plan.ts';
-import { readChecklists } from '../src/sync/checklist-reading.ts';
-import { imageRecord } from '../src/sync/picture-fetching.ts';
-import { pullJob } from '../src/sync/pull-job.ts';
+import { checklistOptions, planChecklists, splitChecklists } from '../src/sync/pull/checklist-plan.ts';
+import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
+import { imageRecord } from '../src/sync/pull/picture-fetching.ts';
+import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { checklist } from '../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
 import { image } from '../src/warehouse/tables/image.ts';

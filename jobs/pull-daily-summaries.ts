@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
-import { planDailySummaries, readDailySummaries } from '../src/sync/daily-summary-slices.ts';
-import { pullJob } from '../src/sync/pull-job.ts';
+import { planDailySummaries, readDailySummaries } from '../src/sync/pull/daily-summary-slices.ts';
+import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
 import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
 

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
-import { categoriesOption, planEvents, splitEvents } from '../src/sync/event-plan.ts';
-import { readEvents } from '../src/sync/event-reading.ts';
-import { pullJob } from '../src/sync/pull-job.ts';
+import { categoriesOption, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
+import { readEvents } from '../src/sync/pull/event-reading.ts';
+import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { event } from '../src/warehouse/tables/event.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
-import { planItineraries, splitItineraries } from '../src/sync/itinerary-plan.ts';
-import { readItineraries } from '../src/sync/itinerary-reading.ts';
-import { pullJob } from '../src/sync/pull-job.ts';
+import { planItineraries, splitItineraries } from '../src/sync/pull/itinerary-plan.ts';
+import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
+import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';

@@ -2,10 +2,10 @@
 // final and settled is not asked for again, one that is open is watched wherever it lies.
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
-import { pullJob } from '../src/sync/pull-job.ts';
-import { readRoutePlans } from '../src/sync/route-plan-reading.ts';
-import { planLoads } from '../src/sync/route-plan-records.ts';
-import { planRoutePlans, splitRoutePlans } from '../src/sync/route-plan-slices.ts';
+import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
+import { planLoads } from '../src/sync/pull/route-plan-records.ts';
+import { planRoutePlans, splitRoutePlans } from '../src/sync/pull/route-plan-slices.ts';
 import { routePlan } from '../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../src/warehouse/tables/route-point-execution.ts';

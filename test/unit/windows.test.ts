@@ -8,7 +8,7 @@ import {
   type Span,
   spansToRead,
   without,
-} from '../../src/sync/windows.ts';
+} from '../../src/sync/pull/windows.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,11 +1,11 @@
 // Tries quarantined records again: those that fit now are loaded, and let go in the same transaction. A payload
 // with masked values is left alone, because the mask would be loaded as though it were the value.
-import { isoInstant } from '../core/clock.ts';
-import { REDACTED } from '../core/redaction.ts';
-import { type QuarantinedRecord, quarantine } from '../warehouse/quarantine.ts';
-import type { NamedJob } from './job.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { REDACTED } from '../../core/redaction.ts';
+import { type QuarantinedRecord, quarantine } from '../../warehouse/quarantine.ts';
+import type { NamedJob } from '../job.ts';
+import type { SyncParts } from '../sync-parts.ts';
 import { sortRecords } from './sorting.ts';
-import type { SyncParts } from './sync-parts.ts';
 
 export interface RetryResult {
   id: string;

@@ -1,11 +1,11 @@
 // One slice: read, check, map, then commit rows, quarantine and coverage together. A crash at any instant
 // leaves all of it or none of it.
-import { isoInstant } from '../core/clock.ts';
-import { cover, uncover } from '../warehouse/coverage.ts';
-import type { Stamp, Transaction } from '../warehouse/engine.ts';
-import { quarantine, release } from '../warehouse/quarantine.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { cover, uncover } from '../../warehouse/coverage.ts';
+import type { Stamp, Transaction } from '../../warehouse/engine.ts';
+import { quarantine, release } from '../../warehouse/quarantine.ts';
+import type { RunContext } from '../job.ts';
 import { backfillName } from './backfill-progress.ts';
-import type { RunContext } from './job.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
 import { byTable, type Sorted, sortRecords } from './sorting.ts';
 

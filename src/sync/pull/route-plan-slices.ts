@@ -1,7 +1,7 @@
 // Which slices of route plans a run reads: a search for each UTC day in reach, and the plans outside of it that
 // are still open, by id. The cost follows what is open: settled plans are only met in the searches.
-import { coverageOf } from '../warehouse/coverage.ts';
-import { lastRead, openPlansOutside } from '../warehouse/route-plan-facts.ts';
+import { coverageOf } from '../../warehouse/coverage.ts';
+import { lastRead, openPlansOutside } from '../../warehouse/route-plan-facts.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 

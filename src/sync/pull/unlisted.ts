@@ -2,9 +2,9 @@
 // them: a thing that was only moved out of the period is read where it is now, and only a refusal to know it
 // makes it vanish. Costs nothing where search and warehouse agree.
 import { createHash } from 'node:crypto';
-import { Skippable } from '../core/errors.ts';
-import type { ListEndpoint } from '../fleet/endpoint.ts';
-import { recordId } from '../fleet/request-fields.ts';
+import { Skippable } from '../../core/errors.ts';
+import type { ListEndpoint } from '../../fleet/endpoint.ts';
+import { recordId } from '../../fleet/request-fields.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { Source } from './pull-job.ts';
 

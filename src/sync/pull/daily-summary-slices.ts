@@ -1,13 +1,13 @@
 // How daily summaries are read: the rows carry no date, so a slice is one local day of all vehicles or of all
 // drivers. Trailing days are read again, because the service recalculates them; the day that still goes on is
 // covered only until now.
-import { dailySummary as summaryCall } from '../fleet/endpoints/daily-summary.ts';
-import { coverageOf } from '../warehouse/coverage.ts';
-import { idsByLabel, knownIds } from '../warehouse/dimension-keys.ts';
-import type { Table } from '../warehouse/table.ts';
-import { dailySummary } from '../warehouse/tables/daily-summary.ts';
-import { driver } from '../warehouse/tables/driver.ts';
-import { vehicle } from '../warehouse/tables/vehicle.ts';
+import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
+import { coverageOf } from '../../warehouse/coverage.ts';
+import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
+import type { Table } from '../../warehouse/table.ts';
+import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
+import { driver } from '../../warehouse/tables/driver.ts';
+import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor } from './chunks.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';

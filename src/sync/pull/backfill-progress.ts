@@ -1,6 +1,6 @@
 // Where a backfill has got to: its own coverage, kept beside the live one in the transaction of the rows, so that
 // the same backfill goes on where it was cut. Finished, it is forgotten, and may be asked for again.
-import type { RunContext } from './job.ts';
+import type { RunContext } from '../job.ts';
 
 type Asked = Pick<RunContext, 'job' | 'period'>;
 

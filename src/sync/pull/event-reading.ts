@@ -1,9 +1,9 @@
 // Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
 // silence read again, because a device that was offline may bring its past along.
-import { EVENT_CATEGORIES } from '../core/code-lists.ts';
-import { events } from '../fleet/endpoints/events.ts';
-import { recordColumns } from '../warehouse/table.ts';
-import { event } from '../warehouse/tables/event.ts';
+import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
+import { events } from '../../fleet/endpoints/events.ts';
+import { recordColumns } from '../../warehouse/table.ts';
+import { event } from '../../warehouse/tables/event.ts';
 import { type EventOptions, type EventWork, eventRequest, eventScope } from './event-plan.ts';
 import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import type { Sorted } from './sorting.ts';

@@ -1,12 +1,12 @@
 // Sorts the records of a load into rows and misfits; every record ends in exactly one of the two. Over all loads
 // of a table, a key that comes twice is loaded once, the last one, and the others are counted.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../core/glossary.ts';
-import { checkRecord } from '../fleet/record-check.ts';
-import type { Row, Scalar } from '../warehouse/engine.ts';
-import type { Misfit } from '../warehouse/quarantine.ts';
-import { type RowMapping, rowMapping } from '../warehouse/row-mapping.ts';
-import { recordColumns, type Table } from '../warehouse/table.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import { checkRecord } from '../../fleet/record-check.ts';
+import type { Row, Scalar } from '../../warehouse/engine.ts';
+import type { Misfit } from '../../warehouse/quarantine.ts';
+import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
+import { recordColumns, type Table } from '../../warehouse/table.ts';
 import type { Load } from './pull-job.ts';
 
 export interface Sorted {

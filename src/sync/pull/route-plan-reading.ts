@@ -1,11 +1,11 @@
 // Reads one slice of route plans: the search tells which plans there are, the plan call brings those that may
 // have changed, with points, executions and items. A plan that is final, settled, and was met since is not asked
 // for again.
-import { Skippable } from '../core/errors.ts';
-import { routePlan as planCall } from '../fleet/endpoints/route-plan.ts';
-import { routePlans } from '../fleet/endpoints/route-plans.ts';
-import { FINAL_PLAN_STATUSES, type KnownPlan, plansStartingIn } from '../warehouse/route-plan-facts.ts';
-import { routePlan } from '../warehouse/tables/route-plan.ts';
+import { Skippable } from '../../core/errors.ts';
+import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
+import { routePlans } from '../../fleet/endpoints/route-plans.ts';
+import { FINAL_PLAN_STATUSES, type KnownPlan, plansStartingIn } from '../../warehouse/route-plan-facts.ts';
+import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import { planLoads, planParts } from './route-plan-records.ts';
 import {

@@ -1,8 +1,8 @@
 // Facts may name a vehicle or a driver that is not in the warehouse yet. They are loaded all the same; this tells
 // which dimension's pull should follow. One that was pulled a short while ago is left alone: what it did not
 // bring then it will not bring now.
-import { isoInstant } from '../core/clock.ts';
-import type { RunContext } from './job.ts';
+import { isoInstant } from '../../core/clock.ts';
+import type { RunContext } from '../job.ts';
 import type { AnyPull } from './pull-job.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;

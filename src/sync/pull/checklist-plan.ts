@@ -1,8 +1,8 @@
 // Which slices of checklists a run reads: the period of the run in pieces of some days, and pictures that
 // failed and are due again.
 import { z } from 'zod';
-import { durationOption } from '../core/duration-option.ts';
-import type { Interval } from '../warehouse/coverage.ts';
+import { durationOption } from '../../core/duration-option.ts';
+import type { Interval } from '../../warehouse/coverage.ts';
 import { picturesToRetry, type WantedPicture } from './picture-fetching.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { equalPieces, halvedWindow, windowsToRead } from './window-slices.ts';

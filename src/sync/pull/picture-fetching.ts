@@ -1,10 +1,10 @@
 // Fetches pictures by the names that records give them, once each: into the store first, then as records for
 // `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times.
 import { z } from 'zod';
-import { Fatal, RoadbookError } from '../core/errors.ts';
-import { checklistPicture } from '../fleet/endpoints/checklist-picture.ts';
-import { storePicture } from '../warehouse/picture-store.ts';
-import { image } from '../warehouse/tables/image.ts';
+import { Fatal, RoadbookError } from '../../core/errors.ts';
+import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
+import { storePicture } from '../../warehouse/picture-store.ts';
+import { image } from '../../warehouse/tables/image.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { Load, Source, WarehouseReader } from './pull-job.ts';
 

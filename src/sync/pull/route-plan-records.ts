@@ -1,12 +1,12 @@
 // Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
 // and quarantined by itself, and linked to the level above.
 
-import { routePlanRecord } from '../fleet/endpoints/route-plans.ts';
-import { executionRecord, itemRecord, routePointRecord } from '../fleet/endpoints/route-point.ts';
-import { routePlan } from '../warehouse/tables/route-plan.ts';
-import { routePoint } from '../warehouse/tables/route-point.ts';
-import { routePointExecution } from '../warehouse/tables/route-point-execution.ts';
-import { routePointItem } from '../warehouse/tables/route-point-item.ts';
+import { routePlanRecord } from '../../fleet/endpoints/route-plans.ts';
+import { executionRecord, itemRecord, routePointRecord } from '../../fleet/endpoints/route-point.ts';
+import { routePlan } from '../../warehouse/tables/route-plan.ts';
+import { routePoint } from '../../warehouse/tables/route-point.ts';
+import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
+import { routePointItem } from '../../warehouse/tables/route-point-item.ts';
 import type { Load, Whole } from './pull-job.ts';
 
 type Fields = Record<string, unknown>;

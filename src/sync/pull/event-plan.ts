@@ -1,10 +1,10 @@
 // Which slices of events a run reads. A slice is some vehicles over some periods, all categories of the group;
 // vehicles that need the same periods share slices. Bounded by vehicle-days and by the bytes of the address.
 import { z } from 'zod';
-import { events } from '../fleet/endpoints/events.ts';
-import { coverageOf } from '../warehouse/coverage.ts';
-import { knownIds } from '../warehouse/dimension-keys.ts';
-import { vehicle } from '../warehouse/tables/vehicle.ts';
+import { events } from '../../fleet/endpoints/events.ts';
+import { coverageOf } from '../../warehouse/coverage.ts';
+import { knownIds } from '../../warehouse/dimension-keys.ts';
+import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor } from './chunks.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';

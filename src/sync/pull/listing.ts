@@ -1,9 +1,9 @@
 // The plan of a job that reads whole listings: one slice a request, and what a listing no longer holds has
 // vanished. Such a listing has no period: it covers everything until the moment it was asked for.
-import type { ListEndpoint } from '../fleet/endpoint.ts';
-import { EVER } from '../warehouse/coverage.ts';
-import type { Extent } from '../warehouse/engine.ts';
-import type { Table } from '../warehouse/table.ts';
+import type { ListEndpoint } from '../../fleet/endpoint.ts';
+import { EVER } from '../../warehouse/coverage.ts';
+import type { Extent } from '../../warehouse/engine.ts';
+import type { Table } from '../../warehouse/table.ts';
 import type { Harvest, Load, Slice, Source } from './pull-job.ts';
 
 export interface ListingPart<Request> {

@@ -1,12 +1,12 @@
 // Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. All of
 // it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
-import { Skippable } from '../core/errors.ts';
-import { checklist as checklistById } from '../fleet/endpoints/checklist.ts';
-import { checklistAnswers } from '../fleet/endpoints/checklist-answers.ts';
-import { checklists } from '../fleet/endpoints/checklists.ts';
-import type { Interval } from '../warehouse/coverage.ts';
-import { checklist } from '../warehouse/tables/checklist.ts';
-import { checklistAnswer } from '../warehouse/tables/checklist-answer.ts';
+import { Skippable } from '../../core/errors.ts';
+import { checklist as checklistById } from '../../fleet/endpoints/checklist.ts';
+import { checklistAnswers } from '../../fleet/endpoints/checklist-answers.ts';
+import { checklists } from '../../fleet/endpoints/checklists.ts';
+import type { Interval } from '../../warehouse/coverage.ts';
+import { checklist } from '../../warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
 import type { ChecklistOptions, ChecklistWork } from './checklist-plan.ts';
 import { inGroups } from './grouped-calls.ts';
 import { openChecklists } from './open-checklists.ts';

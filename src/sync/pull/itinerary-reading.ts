@@ -2,10 +2,10 @@
 // have brought and did not. Those are few: moved, removed, or longer than the period searched. What only the
 // search leaves out is never called vanished; what the call by id does not know is.
 
-import { itineraries } from '../fleet/endpoints/itineraries.ts';
-import { itinerary as itineraryById } from '../fleet/endpoints/itinerary.ts';
-import { checkRecord } from '../fleet/record-check.ts';
-import { itinerary } from '../warehouse/tables/itinerary.ts';
+import { itineraries } from '../../fleet/endpoints/itineraries.ts';
+import { itinerary as itineraryById } from '../../fleet/endpoints/itinerary.ts';
+import { checkRecord } from '../../fleet/record-check.ts';
+import { itinerary } from '../../warehouse/tables/itinerary.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { ItineraryWork } from './itinerary-plan.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';

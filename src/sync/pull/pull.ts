@@ -2,10 +2,10 @@
 // many slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
 // others go on; what makes all of them pointless stops the run.
 import PQueue from 'p-queue';
-import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
+import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { unmetDimensions } from './dimension-check.ts';
-import type { Preview, RunContext, RunOutcome } from './job.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooMuch, learnScale, readScale } from './slice-scale.ts';

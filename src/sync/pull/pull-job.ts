@@ -1,11 +1,11 @@
 // What a pull job declares: which slices there are, which calls a slice makes, and into which tables its records
 // go. It never sees HTTP, SQL, the machine's clock or its environment.
 import type { z } from 'zod';
-import type { Endpoint } from '../fleet/endpoint.ts';
-import type { Interval } from '../warehouse/coverage.ts';
-import type { Engine, Extent, Row } from '../warehouse/engine.ts';
-import type { Table } from '../warehouse/table.ts';
-import type { Job, JobDeclaration } from './job.ts';
+import type { Endpoint } from '../../fleet/endpoint.ts';
+import type { Interval } from '../../warehouse/coverage.ts';
+import type { Engine, Extent, Row } from '../../warehouse/engine.ts';
+import type { Table } from '../../warehouse/table.ts';
+import type { Job, JobDeclaration } from '../job.ts';
 import { executePull, previewPull } from './pull.ts';
 import type { Sorted } from './sorting.ts';
 
