@@ -1,8 +1,8 @@
 // Finds a job by its name; a name that is none of them is a usage error that tells the nearest.
-import { closest, distance } from 'fastest-levenshtein';
 import type { App } from '../app.ts';
 import type { JobSettings } from '../config/schema.ts';
 import { Fatal } from '../core/errors.ts';
+import { suggest } from '../core/near-word.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { JobBook } from '../sync/job-chain.ts';
 
@@ -11,10 +11,9 @@ export function namedJob(app: App, name: string): { job: NamedJob; settings: Job
   const settings = app.loaded.config.jobs[name];
   if (job !== undefined && settings !== undefined) return { job, settings };
   const names = app.jobs.map((each) => each.name);
-  const near = closest(name, names);
   throw new Fatal(`There is no job named ${JSON.stringify(name)}`, {
     code: 'usage',
-    hint: distance(name, near) <= 4 ? `did you mean ${near}?` : `one of ${names.join(', ')}`,
+    hint: suggest(name, names),
   });
 }
 

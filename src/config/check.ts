@@ -2,9 +2,9 @@
 // from a reference becomes a number or a truth value only where the schema wants one, so a password of
 // digits stays text.
 import type { z } from 'zod';
+import { suggest } from '../core/near-word.ts';
 import { type Finding, type Path, showKey } from './faults.ts';
 import { issueWords } from './issue-words.ts';
-import { suggest } from './near-miss.ts';
 import { schemaPlace, valueAt } from './schema-place.ts';
 import { type Place, placeKey, type ValueTree } from './value-tree.ts';
 

@@ -1,6 +1,6 @@
 // A zod issue in the words of people who edit the file. Kinds and allowed words are named, values never.
 import type { z } from 'zod';
-import { suggest } from './near-miss.ts';
+import { suggest } from '../core/near-word.ts';
 import type { SchemaPlace } from './schema-place.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -2,12 +2,12 @@
 // rule, never the value, which may be a person's.
 import { POINT_OF_INTEREST_CATEGORIES } from '../core/code-lists.ts';
 import type { Json, JsonObject } from '../core/glossary.ts';
+import { didYouMean } from '../core/near-word.ts';
 import { isCpf } from '../core/redaction.ts';
 import { isObject } from './canonical-form.ts';
 import type { Fields, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
 import { momentMs } from './moments.ts';
-import { didYouMean } from './near-name.ts';
 import { POINT_TYPE_NAMES } from './point-types.ts';
 
 /** What is wrong with one value, or undefined where nothing is. */

@@ -1,6 +1,7 @@
 // JSON as an ERP writes it: an integer beyond 2^53 stays as decimal text, and what is broken is told by line and
 // column, never by the text around it.
 import type { Json } from '../core/glossary.ts';
+import { parseLossless } from '../core/lossless-json.ts';
 
 export class UnreadableJson extends Error {
   constructor(message: string) {
@@ -9,21 +10,13 @@ export class UnreadableJson extends Error {
   }
 }
 
-const LONG_INTEGER = /[[:,\s]-?\d{16}|^-?\d{16}/;
-
 export function parseJson(text: string): Json {
-  const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   try {
-    return (LONG_INTEGER.test(plain) ? JSON.parse(plain, keepLongIntegers) : JSON.parse(plain)) as Json;
-  } catch {
-    throw new UnreadableJson(`broken JSON at ${placeOf(plain, brokenAt(plain))}`);
+    return parseLossless(text) as Json;
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnreadableJson('JSON that is nested too deep');
+    throw new UnreadableJson(`broken JSON at ${placeOf(text, brokenAt(text.replace(/^\ufeff/, ' ')))}`);
   }
-}
-
-function keepLongIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  const source = context?.source ?? '';
-  return /^-?\d+$/.test(source) ? source : value;
 }
 
 function placeOf(text: string, offset: number): string {

@@ -2,9 +2,9 @@
 // empty cell. Constants and defaults are filled in after folding, so that they never make an empty row look full.
 import { Fatal } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/glossary.ts';
+import { didYouMean } from '../core/near-word.ts';
 import { readCell } from './cell-values.ts';
 import { FLAT_COLUMNS } from './fields.ts';
-import { didYouMean } from './near-name.ts';
 import type { FeedKind } from './source.ts';
 
 export type Scalar = string | number | boolean;

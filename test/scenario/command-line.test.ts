@@ -39,7 +39,7 @@ describe('the command line', () => {
     ['an unknown command', ['strat'], /unknown command 'strat'[\s\S]*start/],
     ['an unknown option', ['run', 'pull-vehicles', '--jsn'], /--json/],
     ['a missing argument', ['run'], /missing required argument 'job'/],
-    ['an unknown job', ['run', 'pull-vehicels'], /did you mean pull-vehicles\?/],
+    ['an unknown job', ['run', 'pull-vehicels'], /did you mean `pull-vehicles`\?/],
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
     ['no command', [], /Usage: roadbook/],
   ])('answers %s with words and exit code 2', async (_what, args, words) => {

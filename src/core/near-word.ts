@@ -28,3 +28,9 @@ export function suggest(word: string, candidates: readonly string[]): string {
 }
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}/]/gu, '');
+
+/** ` (did you mean …?)` for the end of a sentence, or nothing. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const near = nearest(word, candidates);
+  return near === undefined ? '' : ` (did you mean "${near}"?)`;
+}
