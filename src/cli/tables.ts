@@ -12,7 +12,8 @@ export const addTables = (program: Command): Command =>
     options: (command) => command.option('--markdown', 'print it as Markdown', false),
     action: async (_args, { json, markdown }) => {
       if (json) print(JSON.stringify(tables, null, 2));
-      else print(tables.map(markdown ? asMarkdown : asText).join('\n\n'));
+      else if (markdown) print([PREFACE, ...tables.map(asMarkdown)].join('\n\n'));
+      else print(tables.map(asText).join('\n\n'));
       return 0;
     },
   });
@@ -26,6 +27,11 @@ const facts = (table: Table, column: Column): string[] => [
   column.personal ? 'personal' : '',
   column.meaning,
 ];
+
+const PREFACE = `# Warehouse
+
+Every table and column, written by \`npm run docs\` from the declarations. Instants are UTC; in SQLite they are ISO 8601
+text with milliseconds and \`Z\`, days are local dates, booleans are 0 and 1.`;
 
 const HEAD = ['column', 'type', 'source field', 'privacy', 'meaning'];
 

@@ -120,6 +120,12 @@ describe('the command line', () => {
     });
   });
 
+  it('prints a dictionary that is the one in the repository', async () => {
+    const { stdout } = await place.run(['tables', '--markdown']);
+    const file = resolve(import.meta.dirname, '../../docs/warehouse.md');
+    expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
+  });
+
   it('prints a schema that is the one in the repository', async () => {
     const { stdout } = await place.run(['config', 'schema']);
     const file = resolve(import.meta.dirname, '../../config/roadbook.schema.json');
