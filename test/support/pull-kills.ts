@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { configFor, makeWorkplace, openDatabase, type Workplace } from './workplace.ts';
 
-const SWITCH = resolve(import.meta.dirname, 'kill-switch.ts');
+const SWITCH = resolve(import.meta.dirname, 'kill-at.ts');
 const DAY_MS = 86_400_000;
 
 /** What a run must not leave to chance: a fixed period where the job has one. */
@@ -40,7 +40,7 @@ export async function sweep(job: string, kills: number): Promise<SweepResult> {
   const base = makeWorkplace(configFor(sandbox.url));
   try {
     const args = ['run', job, ...(PULLS[job] ?? [])];
-    await prepare(base, sandbox, args);
+    await prepare(base, args);
     const calm = await calmRun(base, sandbox, args);
     const wrong: number[] = [];
     for (let index = 1; index <= kills; index++) {
@@ -55,7 +55,7 @@ export async function sweep(job: string, kills: number): Promise<SweepResult> {
 }
 
 /** A warehouse that already holds an earlier state, so that the swept run inserts, updates and marks. */
-async function prepare(base: Workplace, sandbox: Sandbox, args: string[]): Promise<void> {
+async function prepare(base: Workplace, args: string[]): Promise<void> {
   for (const job of ['pull-vehicles', 'pull-drivers']) await succeed(base, ['run', job]);
   await succeed(base, args);
   const database = openDatabase(join(base.dir, 'data', 'warehouse.db'));
@@ -71,7 +71,6 @@ async function prepare(base: Workplace, sandbox: Sandbox, args: string[]): Promi
   await database('status_change').delete();
   await database('sync_coverage').delete();
   await database.destroy();
-  void sandbox;
 }
 
 async function calmRun(base: Workplace, sandbox: Sandbox, args: string[]) {
@@ -79,7 +78,7 @@ async function calmRun(base: Workplace, sandbox: Sandbox, args: string[]) {
   const stepsFile = join(place.dir, 'steps');
   await succeed(place, args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
   const content = await contentOf(place);
-  const steps = Number(readFileSync(stepsFile, 'utf8'));
+  const steps = readFileSync(stepsFile, 'utf8').split('\n').length;
   place.remove();
   return { content, steps };
 }
