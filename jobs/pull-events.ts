@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { categoriesOption, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
-import { readEvents } from '../src/sync/pull/event-reading.ts';
+import { eventCalls, readEvents } from '../src/sync/pull/event-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { driver } from '../src/warehouse/tables/driver.ts';
 import { event } from '../src/warehouse/tables/event.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 
@@ -21,10 +22,14 @@ export default pullJob({
   tables: [event],
   records: [{ table: event, record: events.record }],
   needs: ['pull-vehicles'],
-  mentions: [{ table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
+  mentions: [
+    { table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
+    { table: event, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
+  ],
   // One is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
   plan: planEvents,
+  calls: eventCalls,
   read: readEvents,
   split: splitEvents,
 });

@@ -41,10 +41,12 @@ export const addRun = (program: Command): Command =>
   });
 
 function showPreview(lines: readonly Preview[], name: string, json: boolean): number {
-  if (json) print(JSON.stringify({ job: name, steps: lines }, null, 2));
+  const calls = lines.reduce((sum, line) => sum + (line.calls ?? 0), 0);
+  if (json) print(JSON.stringify({ job: name, calls, steps: lines }, null, 2));
   else {
     for (const { what, detail } of lines) print(`${what}  ${JSON.stringify(detail)}`);
-    say(`${name} would take ${lines.length} step${lines.length === 1 ? '' : 's'}; nothing was done.`);
+    const steps = `${lines.length} step${lines.length === 1 ? '' : 's'}`;
+    say(`${name} would take ${steps} and at least ${calls} calls; nothing was done.`);
   }
   return EXIT.ok;
 }

@@ -58,6 +58,8 @@ export interface RunOutcome {
 export interface Preview {
   what: string;
   detail: unknown;
+  /** Calls of the service that it would take at least. */
+  calls?: number;
 }
 
 export interface Job extends JobDeclaration {

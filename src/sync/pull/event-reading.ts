@@ -15,7 +15,7 @@ export async function readEvents(
   options: EventOptions,
 ): Promise<Harvest> {
   const { vehicles, spans, live } = work;
-  const categories = options.categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : options.categories;
+  const categories = categoriesOf(options);
   const loads = await Promise.all(
     categories.map(async (category) => {
       const answer = await source.call(events, eventRequest(vehicles, spans, category));
@@ -31,6 +31,12 @@ export async function readEvents(
     uncovers: live ? await silences(work, loads, source, options) : [],
   };
 }
+
+const categoriesOf = ({ categories }: EventOptions): number[] =>
+  categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
+
+export const eventCalls = (_slice: Slice<EventWork>, options: EventOptions): number =>
+  categoriesOf(options).length;
 
 /** A record that does not say its category is of the one that was asked for. */
 function withCategory(record: unknown, category: number): unknown {

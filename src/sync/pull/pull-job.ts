@@ -88,6 +88,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   records: readonly Pick<Load, 'table' | 'record'>[];
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
+  /** Calls that the slice makes at least, for --dry-run; 1 unless told. */
+  calls?(slice: Slice<Work>, options: z.output<Options>): number;
   /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */

@@ -68,7 +68,11 @@ export async function previewPull(
 ): Promise<Preview[]> {
   const scale = await readScale(context.parts.engine, context.job);
   const slices = await job.plan(planContext(context, scale));
-  return slices.map(({ scope, work }) => ({ what: scope, detail: work }));
+  return slices.map((slice) => ({
+    what: slice.scope,
+    detail: slice.work,
+    calls: job.calls?.(slice, context.options) ?? 1,
+  }));
 }
 
 const planContext = (

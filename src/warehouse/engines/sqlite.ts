@@ -21,7 +21,7 @@ import {
 
 const BUSY_TIMEOUT_MS = 30_000;
 /** Rows a statement; larger batches gain nothing and hold more memory. */
-const BATCH_ROWS = 5_000;
+const BATCH_ROWS = 2_000;
 const READERS = 4;
 
 const settings = z.strictObject({
@@ -40,7 +40,7 @@ function openSqlite(file: string): Engine {
     // A push is sent once its claim is on disk: a commit must survive a power cut, not only a crash.
     'pragma synchronous = full',
     // Room for the indexes of a large fact table: at the default of 2 MB every insert reads pages back.
-    'pragma cache_size = -32768',
+    'pragma cache_size = -16384',
     'pragma wal_autocheckpoint = 8000',
     COUNTER_TABLE,
   ]);
