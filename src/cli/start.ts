@@ -21,6 +21,8 @@ export const addStart = (program: Command): Command =>
     summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
     logLevel: 'info',
     action: withApp(async (app, _args, { json }) => {
+      // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
+      const stopped = untilSignal();
       const parts = await app.sync();
       const { address } = await app.service();
       const jobs = enabledJobs(app);
@@ -29,7 +31,7 @@ export const addStart = (program: Command): Command =>
       );
       const scheduler = schedule(app, parts, jobs);
       scheduler.start();
-      const signal = await untilSignal();
+      const signal = await stopped;
       say(
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
@@ -51,9 +53,9 @@ const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
       const { last } = await jobHistory(parts.engine, name);
       return last === undefined ? undefined : Date.parse(last.started_at);
     },
-    async run(name, cause, tickAt, signal) {
+    async run(name, cause, tickAt, stops) {
       const { job, settings } = namedJob(app, name);
-      await runChain({ job, options: settings.options, cause, tickAt, signal }, jobBook(app), parts);
+      await runChain({ job, options: settings.options, cause, tickAt, ...stops }, jobBook(app), parts);
     },
   });
 

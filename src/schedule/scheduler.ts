@@ -14,7 +14,13 @@ export interface SchedulerParts {
   log: Log;
   /** Start of the job's last run in ms, or undefined where it never ran. */
   lastStart(job: string): Promise<number | undefined>;
-  run(job: string, cause: RunCause, tickAt: number, signal: AbortSignal): Promise<void>;
+  run(job: string, cause: RunCause, tickAt: number, stops: Stops): Promise<void>;
+}
+
+/** How a run is told to end: first to begin nothing new, then to end where it stands. */
+export interface Stops {
+  draining: AbortSignal;
+  signal: AbortSignal;
 }
 
 export interface Scheduler {
@@ -45,7 +51,7 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
   /** A run that throws must not end the schedule: the next tick tries again. */
   async function runOnce(job: ScheduledJob, cause: RunCause, due: number): Promise<void> {
     try {
-      await parts.run(job.name, cause, due, cutting.signal);
+      await parts.run(job.name, cause, due, { draining: stopping.signal, signal: cutting.signal });
     } catch (error) {
       log.error({ job: job.name, err: error }, 'run could not be made');
     }

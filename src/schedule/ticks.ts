@@ -19,16 +19,16 @@ const HORIZON_DAYS = 366 * 41;
 
 /** Instants of the schedule after `afterMs`, in order, for ever. */
 export function* ticksAfter({ cron, timezone }: Schedule, afterMs: number): Generator<number> {
-  const { fields, calendar } = readCron(cron);
-  const everyHour = fields.hour.length === 24;
-  let day = Temporal.Instant.fromEpochMilliseconds(afterMs).toZonedDateTimeISO(timezone).toPlainDate();
+  const schedule = readCron(cron);
   // A slot moved out of a gap before midnight can fall on the day after its own.
-  day = day.subtract({ days: 1 });
+  let day = Temporal.Instant.fromEpochMilliseconds(afterMs)
+    .toZonedDateTimeISO(timezone)
+    .toPlainDate()
+    .subtract({ days: 1 });
   let last = afterMs;
   for (let idle = 0; idle < HORIZON_DAYS; idle++, day = day.add({ days: 1 })) {
-    if (!matchesDay(calendar, fields, day)) continue;
-    for (const tick of slotsOf(day, fields, timezone, everyHour)) {
-      if (tick <= last) continue;
+    if (!matchesDay(schedule, day)) continue;
+    for (const tick of slotsAfter(schedule, day, timezone, last)) {
       last = tick;
       idle = 0;
       yield tick;
@@ -40,46 +40,68 @@ export function* ticksAfter({ cron, timezone }: Schedule, afterMs: number): Gene
 export const nextTick = (schedule: Schedule, afterMs: number): number | undefined =>
   ticksAfter(schedule, afterMs).next().value as number | undefined;
 
-type Fields = ReturnType<typeof parse>;
+interface CronSchedule {
+  /** Judges a day; node-cron keeps every task it makes, so each expression is read once. */
+  calendar: ScheduledTask;
+  /** Wall times of a day in seconds since midnight, in order. */
+  times: readonly number[];
+  everyHour: boolean;
+}
 
-/** node-cron keeps every task it makes, so each expression is read once. */
-const read = new Map<string, { fields: Fields; calendar: ScheduledTask }>();
+const known = new Map<string, CronSchedule>();
 
-function readCron(cron: string): { fields: Fields; calendar: ScheduledTask } {
-  const known = read.get(cron);
-  if (known !== undefined) return known;
-  const made = { fields: parse(cron), calendar: createTask(cron, () => undefined, { timezone: 'UTC' }) };
-  read.set(cron, made);
-  return made;
+function readCron(cron: string): CronSchedule {
+  const made = known.get(cron);
+  if (made !== undefined) return made;
+  const { hour, minute, second } = parse(cron);
+  const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
+  const schedule = {
+    calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
+    times: times.toSorted((a, b) => a - b),
+    everyHour: hour.length === 24,
+  };
+  known.set(cron, schedule);
+  return schedule;
 }
 
 /** Asks node-cron about the wall time as though it were UTC: the day's rules need no zone. */
-function matchesDay(
-  calendar: ScheduledTask,
-  { hour, minute, second }: Fields,
-  day: Temporal.PlainDate,
-): boolean {
-  const wall = Date.UTC(day.year, day.month - 1, day.day, hour[0], minute[0], second[0]);
-  return calendar.match(new Date(wall));
+function matchesDay({ calendar, times }: CronSchedule, day: Temporal.PlainDate): boolean {
+  const midnight = Date.UTC(day.year, day.month - 1, day.day);
+  return calendar.match(new Date(midnight + (times[0] ?? 0) * 1_000));
 }
 
-/** The slots of a local day in order. */
-function slotsOf(day: Temporal.PlainDate, fields: Fields, timezone: string, everyHour: boolean): number[] {
+/** The slots of a local day after an instant, in order. */
+function* slotsAfter(
+  { times, everyHour }: CronSchedule,
+  day: Temporal.PlainDate,
+  timezone: string,
+  afterMs: number,
+): Generator<number> {
   const start = day.toZonedDateTime(timezone);
-  const times = wallTimes(fields);
   // On a day of 24 hours a wall time is so long after its start; only the others need the zone's rules.
-  if (start.hoursInDay === 24) return times.map((seconds) => start.epochMilliseconds + seconds * 1_000);
+  if (start.hoursInDay === 24) {
+    const midnight = start.epochMilliseconds;
+    for (let index = firstAfter(times, (afterMs - midnight) / 1_000); index < times.length; index++) {
+      yield midnight + (times[index] ?? 0) * 1_000;
+    }
+    return;
+  }
   const slots = times.flatMap((seconds) => {
     const wall = day.toPlainDateTime().add({ seconds });
     return instantsOf(wall, timezone, everyHour);
   });
-  return [...new Set(slots)].toSorted((a, b) => a - b);
+  yield* [...new Set(slots)].filter((slot) => slot > afterMs).toSorted((a, b) => a - b);
 }
 
-/** Wall times of a day in seconds since midnight, in order. */
-function wallTimes({ hour, minute, second }: Fields): number[] {
-  const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
-  return times.toSorted((a, b) => a - b);
+/** Index of the first number greater than `value`, by halving: a schedule may have a slot every second. */
+function firstAfter(numbers: readonly number[], value: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function instantsOf(wall: Temporal.PlainDateTime, timezone: string, everyHour: boolean): number[] {

@@ -13,8 +13,9 @@ export interface JobBook {
 export async function runChain(request: RunRequest, book: JobBook, parts: SyncParts): Promise<FinishedRun> {
   const also = async (name: string): Promise<void> => {
     const found = book.find(name);
-    if (found === undefined || request.signal?.aborted === true) return;
-    await runJob({ ...found, cause: 'catch-up', signal: request.signal }, parts);
+    const { signal, draining } = request;
+    if (found === undefined || signal?.aborted === true || draining?.aborted === true) return;
+    await runJob({ ...found, cause: 'catch-up', signal, draining }, parts);
   };
   for (const name of request.job.needs ?? []) {
     if ((await jobHistory(parts.engine, name)).lastSuccessAt === null) await also(name);

@@ -34,8 +34,10 @@ export interface RunContext {
   counts: RunCounts;
   parts: SyncParts;
   log: Log;
-  /** Aborts when the run has to end. */
+  /** Aborts when the run has to end where it stands. */
   signal: AbortSignal;
+  /** Aborts earlier, when nothing new is to be begun. */
+  draining?: AbortSignal;
   /** Told after each slice, for a progress bar. */
   onProgress?: (done: number, all: number) => void;
 }

@@ -7,7 +7,7 @@ import { closeRun, openRun, type RunCause } from '../warehouse/run-log.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 import type { SyncParts } from './sync-parts.ts';
 
-export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onProgress'> {
+export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onProgress' | 'draining'> {
   job: NamedJob;
   cause: RunCause;
   /** The planned instant, for a scheduled run. */

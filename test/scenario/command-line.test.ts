@@ -103,20 +103,16 @@ describe('the command line', () => {
       'outbox',
       'quarantine',
     ]);
-    expect(document).toMatchObject({
+    expect(document).toMatchObject({ config: { error: null }, quarantine: 0 });
+    expect(document.jobs.find(({ name }: { name: string }) => name === 'pull-vehicles')).toMatchObject({
+      enabled: true,
+      paused: false,
       health: 'ok',
-      config: { error: null },
-      jobs: [
-        {
-          name: 'pull-vehicles',
-          enabled: true,
-          paused: false,
-          health: 'ok',
-          last_run: { status: 'ok', error: null },
-        },
-      ],
-      tables: [{ name: 'vehicle', rows: expect.any(Number), freshness_seconds: expect.any(Number) }],
-      quarantine: 0,
+      last_run: { status: 'ok', error: null },
+    });
+    expect(document.tables.find(({ name }: { name: string }) => name === 'vehicle')).toMatchObject({
+      rows: expect.any(Number),
+      freshness_seconds: expect.any(Number),
     });
   });
 

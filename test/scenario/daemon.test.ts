@@ -1,7 +1,13 @@
 // The daemon as a process: it starts, fills the warehouse, and ends as it is told.
 import { afterEach, describe, expect, it } from 'vitest';
+import { loadJobs } from '../../src/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+const names = (await loadJobs()).map(({ name }) => name);
+/** The `jobs` section with pull-vehicles alone, or nothing at all, switched on. */
+const only = (vehicles: string): string =>
+  `jobs:\n${names.map((name) => `  ${name}: ${name === 'pull-vehicles' ? vehicles : '{ enabled: false }'}\n`).join('')}`;
 
 let place: Workplace;
 let sandbox: Sandbox | undefined;
@@ -16,7 +22,7 @@ describe('roadbook start', () => {
   it('runs on an empty configuration with the built-in sandbox and ends with 0 on SIGINT', async () => {
     place = makeWorkplace('');
     const daemon = place.start(['start']);
-    await daemon.printed(/"run finished"/);
+    await daemon.printed(/"job":"pull-vehicles"[^\n]*"run finished"/);
     expect(daemon.stdout()).toMatch(/Roadbook .* is running/);
     expect(daemon.stdout()).toMatch(/built-in sandbox at http:\/\/127\.0\.0\.1:\d+/);
     daemon.kill('SIGINT');
@@ -27,7 +33,7 @@ describe('roadbook start', () => {
 
   it('runs a job again at its tick', async () => {
     sandbox = await startSandbox();
-    place = makeWorkplace(configFor(sandbox.url, 'jobs:\n  pull-vehicles: { schedule: "* * * * * *" }\n'));
+    place = makeWorkplace(configFor(sandbox.url, only('{ schedule: "* * * * * *" }')));
     const daemon = place.start(['start']);
     await daemon.printed(/"run finished"[\s\S]*"run finished"[\s\S]*"run finished"/);
     daemon.kill('SIGTERM');
@@ -41,7 +47,7 @@ describe('roadbook start', () => {
   });
 
   it('does not run a disabled job', async () => {
-    place = makeWorkplace('jobs:\n  pull-vehicles: { enabled: false }\n');
+    place = makeWorkplace(only('{ enabled: false }'));
     const daemon = place.start(['start']);
     await daemon.printed(/Jobs \(0\)/);
     daemon.kill('SIGINT');
@@ -51,9 +57,9 @@ describe('roadbook start', () => {
 
   it('lets a request in flight finish after the first signal', async () => {
     sandbox = await startSandbox({ faults: [{ call: 'vehicles', fault: 'latency', ms: 1_500 }] });
-    place = makeWorkplace(configFor(sandbox.url));
+    place = makeWorkplace(configFor(sandbox.url, only('{}')));
     const daemon = place.start(['start', '--log-level', 'debug']);
-    await daemon.printed(/"run opened"/);
+    await daemon.printed(/"slice begun"/);
     daemon.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });
     expect(await place.query('select status from sync_run')).toEqual([{ status: 'ok' }]);
@@ -61,7 +67,7 @@ describe('roadbook start', () => {
 
   it('ends at once on the second signal', async () => {
     sandbox = await startSandbox({ faults: [{ call: 'vehicles', fault: 'hang' }] });
-    place = makeWorkplace(configFor(sandbox.url));
+    place = makeWorkplace(configFor(sandbox.url, only('{}')));
     const daemon = place.start(['start', '--log-level', 'debug']);
     await daemon.printed(/"run opened"/);
     daemon.kill('SIGINT');

@@ -1,5 +1,5 @@
 // A folder of its own for a test that runs the real command: a configuration, a warehouse, nothing shared.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,7 @@ export interface Workplace {
   start(args: string[], env?: Record<string, string>): Running;
   /** Reads the SQLite warehouse beside the product, with a connection of its own. */
   query<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
+  /** Ends whatever still runs in it. */
   remove(): void;
 }
 
@@ -41,12 +42,15 @@ export function makeWorkplace(config: string): Workplace {
   mkdirSync(join(dir, 'config'));
   writeFileSync(join(dir, 'config', 'roadbook.yaml'), config);
 
+  const running = new Set<ChildProcess>();
   const start = (args: string[], env: Record<string, string> = {}): Running => {
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: dir,
       env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(child);
+    child.once('close', () => running.delete(child));
     const printed = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -84,7 +88,10 @@ export function makeWorkplace(config: string): Workplace {
         await database.destroy();
       }
     },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove() {
+      for (const child of running) child.kill('SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    },
   };
 }
 

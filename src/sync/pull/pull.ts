@@ -10,6 +10,9 @@ import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
 
+/** How long slices under way may take once the daemon drains. */
+const DRAIN_MS = 5_000;
+
 /** Records of a slice beyond which slices of the next run are made smaller: they are held in memory at once. */
 const MOST_RECORDS = 25_000;
 
@@ -28,6 +31,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
 
   async function work(slice: Slice): Promise<void> {
     if (signal.aborted) return;
+    if (context.draining?.aborted === true) return;
     counts.slices++;
     try {
       const brought = await pullSlice(job, slice, { ...context, signal });
@@ -54,10 +58,13 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     if (failure instanceof Fatal) stop.abort(failure);
   }
 
+  const undo = cutAfterDraining(context, stop);
   for (const slice of planned) void lanes.add(() => work(slice));
   await lanes.onIdle();
-  if (context.signal.aborted) failures.push(stoppedEarly());
-  else await learnScale(parts, context.job, scale, cuts);
+  undo();
+  if (context.signal.aborted || context.draining?.aborted === true) {
+    if (loaded < all) failures.push(stoppedEarly());
+  } else await learnScale(parts, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
   return { failures, worked: loaded > 0, wants: await unmetDimensions(job, context) };
 }
@@ -88,6 +95,18 @@ const planContext = (
   urlBytes: parts.fleet.urlBytes,
   scale,
 });
+
+/** A slice that is cut off is read again later, so a pull need not use up the time that a push may need. */
+function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController): () => void {
+  const finished = new AbortController();
+  const cut = () => stop.abort();
+  const wait = () => void parts.clock.sleep(DRAIN_MS, finished.signal).then(cut, () => undefined);
+  draining?.addEventListener('abort', wait, { once: true });
+  return () => {
+    finished.abort();
+    draining?.removeEventListener('abort', wait);
+  };
+}
 
 const stoppedEarly = (): Fatal =>
   new Fatal('Stopped before it was finished', {

@@ -20,6 +20,7 @@ export interface SliceCounts {
 export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext): Promise<SliceCounts> {
   const { parts, runId, log } = context;
   const source = sourceOf(context);
+  log.debug({ scope: slice.scope }, 'slice begun');
   const harvest = await job.read(slice, source, context.options);
   const sorted: Sorted[] = [];
   for (const load of harvest.loads) sorted.push('rows' in load ? load : await sortRecords(load));
