@@ -6,6 +6,7 @@ import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addJobs } from './jobs.ts';
+import { addOutbox } from './outbox.ts';
 import { addQuarantine } from './quarantine.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
@@ -20,6 +21,7 @@ const COMMANDS = [
   addBackfill,
   addJobs,
   addStatus,
+  addOutbox,
   addQuarantine,
   addDoctor,
   addConfig,

@@ -24,9 +24,11 @@ const COLOURS = {
   late: 'yellow',
   partial: 'yellow',
   'never ran': 'yellow',
+  unknown: 'yellow',
   fail: 'red',
   failing: 'red',
   failed: 'red',
+  rejected: 'red',
 } as const;
 
 /** A status word in its colour; plain where the terminal has none. */

@@ -24,6 +24,13 @@ export function healthOf(facts: JobFacts): Health {
   return facts.nowMs > due + GRACE_MS + (after - due) / 2 ? 'late' : 'ok';
 }
 
+/** How long a push may wait for its reading back before somebody should look. */
+const UNKNOWN_GRACE_MS = 600_000;
+
+/** A push whose outcome nobody knows is something late, whatever the jobs say. */
+export const outboxHealth = (unknownSince: string | null, nowMs: number): Health =>
+  unknownSince !== null && nowMs - Date.parse(unknownSince) > UNKNOWN_GRACE_MS ? 'late' : 'ok';
+
 const WORST_FIRST: readonly Health[] = ['failing', 'late', 'never ran', 'ok', 'paused'];
 
 /** The word for all: the worst of the jobs. */

@@ -6,9 +6,11 @@ import { nextTick } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
+import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
-import { type Health, healthOf, overallHealth } from './health.ts';
+import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusParts {
   version: string;
@@ -52,23 +54,25 @@ export interface StatusDocument {
   session: { state: string; expires_at: string | null };
   jobs: JobStatus[];
   tables: TableStatus[];
-  outbox: Record<(typeof OUTBOX_STATES)[number], number>;
+  outbox: Record<OutboxState, number>;
   quarantine: number;
 }
-
-const OUTBOX_STATES = ['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const;
 
 export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
   const jobs = await Promise.all(parts.jobs.map(({ name }) => jobStatus(name, parts)));
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
+  const unknownSince = await oldestUnknown(parts.engine);
   return {
-    health: overallHealth(jobs.map(({ health }) => health)),
+    health: overallHealth([
+      ...jobs.map(({ health }) => health),
+      outboxHealth(unknownSince, parts.clock.now()),
+    ]),
     version: parts.version,
     config: { loaded_at: parts.configLoadedAt, error: null },
     session: parts.session,
     jobs,
     tables,
-    outbox: { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 },
+    outbox: await outboxCounts(parts.engine),
     quarantine: await countQuarantine(parts.engine),
   };
 }

@@ -40,6 +40,7 @@ export interface OutboxEntry extends EntryKey {
   updated_at: string;
   sent_at: string | null;
   confirmed_at: string | null;
+  seen_at: string | null;
   told_at: string | null;
   revision: number;
 }
@@ -93,3 +94,16 @@ export async function noteEntry(
 }
 
 export const nextRevision = (sql: Knex): Knex.Raw => sql.raw('revision + 1');
+
+/** No entry waits longer than this for its next attempt; one that seems to was written before a clock change. */
+const LONGEST_WAIT_MS = 2 * 3_600_000;
+
+/** Whether an entry may be sent at `at`, as a condition of a query. */
+export const isDue =
+  (at: string) =>
+  (or: Knex.QueryBuilder): void => {
+    const beyond = new Date(Date.parse(at) + LONGEST_WAIT_MS).toISOString();
+    or.whereNull('next_attempt_at')
+      .orWhere('next_attempt_at', '<=', at)
+      .orWhere('next_attempt_at', '>', beyond);
+  };

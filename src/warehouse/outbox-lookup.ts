@@ -47,3 +47,20 @@ export async function searchEntries(sql: Knex, search: EntrySearch): Promise<Out
 /** Entries with exactly this code, of any kind. */
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
   sql('push_outbox').where({ external_code: code, ...(kind === undefined ? {} : { kind }) });
+
+const PAGE = 100;
+
+/** Confirmed plans that have begun and did not end long ago, by code. */
+export const runningPlans = (
+  sql: Knex,
+  { startedBy, endedAfter }: { startedBy: string; endedAfter: string },
+  afterCode: string,
+): Promise<OutboxEntry[]> =>
+  sql('push_outbox')
+    .where({ kind: 'route_plans', state: 'confirmed' })
+    .whereNotNull('remote_id')
+    .where('period_start', '<=', startedBy)
+    .where('period_end', '>', endedAfter)
+    .where('external_code', '>', afterCode)
+    .orderBy('external_code')
+    .limit(PAGE);

@@ -1,6 +1,6 @@
 // Which entries the service has to be searched for, by page, and the mark that says that it was.
 import type { Knex } from 'knex';
-import { nextRevision, type OutboxEntry } from './outbox-entry.ts';
+import { isDue, nextRevision, type OutboxEntry } from './outbox-entry.ts';
 
 export interface Sought {
   kind: string;
@@ -27,7 +27,7 @@ function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilde
       if (ready === 'none') return;
       any.orWhere((due) => {
         due.where({ state: 'ready' }).whereNotNull('payload');
-        due.where((or) => or.whereNull('next_attempt_at').orWhere('next_attempt_at', '<=', at));
+        due.where(isDue(at));
         due.where((or) => or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId));
         if (ready === 'unclear') due.where('unclear_sends', '>', 0);
       });
@@ -66,6 +66,8 @@ export async function foreignIds(
 export interface CheckMark {
   /** When the search began; an entry that changed since is not marked. */
   readAt: string;
+  /** ISO instant of now; what lies after it was written before the clock was set back. */
+  now: string;
   /** An identifier that the entry had is no longer there. */
   forgetId: boolean;
 }
@@ -75,7 +77,7 @@ export async function markChecked(
   sql: Knex,
   entries: readonly OutboxEntry[],
   runId: string,
-  { readAt, forgetId }: CheckMark,
+  { readAt, now, forgetId }: CheckMark,
 ): Promise<void> {
   const [first] = entries;
   if (first === undefined) return;
@@ -85,10 +87,21 @@ export async function markChecked(
       'external_code',
       entries.map(({ external_code }) => external_code),
     )
-    .where('updated_at', '<=', readAt)
+    .where((or) => or.where('updated_at', '<=', readAt).orWhere('updated_at', '>', now))
     .update({
       checked_run_id: runId,
       revision: nextRevision(sql),
       ...(forgetId && { remote_id: null, sent_hash: null }),
     });
+}
+
+/** Entries were confirmed by an answer before that instant, and no search has ever shown any of the kind. */
+export async function isSearchBlind(sql: Knex, kind: string, confirmedBefore: string): Promise<boolean> {
+  const shown = await sql('push_outbox').where({ kind }).whereNotNull('seen_at').first('external_code');
+  if (shown !== undefined) return false;
+  const hidden = await sql('push_outbox')
+    .where({ kind, state: 'confirmed' })
+    .where('confirmed_at', '<=', confirmedBefore)
+    .first('external_code');
+  return hidden !== undefined;
 }

@@ -1,7 +1,7 @@
 // The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
 import type { Engine, Transaction } from './engine.ts';
-import { type EntryKey, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
+import { type EntryKey, isDue, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
 import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
 
@@ -40,7 +40,7 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
   const due = sql<OutboxEntry>('push_outbox')
     .where({ kind, state: 'ready' })
     .whereNotNull('payload')
-    .where((or) => or.whereNull('next_attempt_at').orWhere('next_attempt_at', '<=', at));
+    .where(isDue(at));
   const checked = due.where((or) => {
     or.where('checked_run_id', runId);
     if (!checkedOnly) or.orWhere('unclear_sends', 0);

@@ -14,7 +14,11 @@ export interface OpenRun {
   startedAt: string;
 }
 
+/** The runs that this process has open. */
+const ownRuns = new Set<string>();
+
 export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
+  ownRuns.add(run.runId);
   await engine.write(async ({ sql }) => {
     await sql('sync_run').insert({
       run_id: run.runId,
@@ -32,6 +36,8 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
 
 export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
   const { job: _, run_id, started_at: __, error, ...closed } = summary;
+  // Before the write: a run that cannot be closed is found as dead, and so is what it left behind.
+  ownRuns.delete(run_id);
   await engine.write(async ({ sql }) => {
     await sql('sync_run')
       .where({ run_id })
@@ -47,7 +53,9 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
 /** Runs of this machine whose process is gone are called abandoned; tells how many there were. */
 export async function abandonDeadRuns(engine: Engine, at: string): Promise<number> {
   const open = await engine.read((sql) => sql('sync_run').where({ status: 'running', host: hostname() }));
-  const dead = open.filter(({ pid }) => !isAlive(pid)).map(({ run_id }) => run_id as string);
+  const dead = open
+    .filter((run) => !isAlive(run.pid) || isFormerLife(run))
+    .map(({ run_id }) => run_id as string);
   if (dead.length === 0) return 0;
   return engine.write(({ sql }) =>
     sql('sync_run')
@@ -56,6 +64,10 @@ export async function abandonDeadRuns(engine: Engine, at: string): Promise<numbe
       .update({ status: 'abandoned', finished_at: at }),
   );
 }
+
+/** A container that is started again gives its process the same number as before. */
+const isFormerLife = ({ pid, run_id }: { pid: number; run_id: string }): boolean =>
+  pid === process.pid && !ownRuns.has(run_id);
 
 function isAlive(pid: number): boolean {
   try {

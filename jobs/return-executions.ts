@@ -1,0 +1,22 @@
+// The outcome of each stop of the plans that were pushed, brought back to the ERP once for each change.
+import { z } from 'zod';
+import { durationOption } from '../src/core/duration-option.ts';
+import type { Job } from '../src/sync/job.ts';
+import { executeReturns, previewReturns } from '../src/sync/return-executions.ts';
+import { pushReturn } from '../src/warehouse/tables/push-return.ts';
+
+const job: Job = {
+  meaning: 'Returns the outcome of each stop of a pushed plan to the ERP.',
+  schedule: '*/5 * * * *',
+  options: z.object({
+    lookback: durationOption(
+      '7d',
+      'How long after its end the stops of a plan may still change (default 7d).',
+    ),
+  }),
+  tables: [pushReturn],
+  execute: executeReturns,
+  preview: previewReturns,
+};
+
+export default job;

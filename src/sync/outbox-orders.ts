@@ -1,0 +1,75 @@
+// What a person may order for an entry of the outbox. None of it sends anything: a retried entry is ready for the
+// next run, and one whose outcome is unknown is only ever read back.
+import { Fatal } from '../core/errors.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import { moveEntry, noteEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
+import { entriesNamed } from '../warehouse/outbox-lookup.ts';
+
+/** Asks for the kind where several entries have the code. */
+export async function namedEntry(engine: Engine, code: string, kind?: string): Promise<OutboxEntry> {
+  const [entry, ...others] = await engine.read((sql) => entriesNamed(sql, code, kind));
+  if (entry === undefined) {
+    throw new Fatal(`The outbox has no entry with the code ${JSON.stringify(code)}`, {
+      code: 'usage',
+      hint: 'npx roadbook outbox list shows what it has; the code has to be exact.',
+    });
+  }
+  if (others.length > 0) {
+    const kinds = [entry, ...others].map((each) => each.kind).join(', ');
+    throw new Fatal(`Several entries have the code ${JSON.stringify(code)}: ${kinds}`, {
+      code: 'usage',
+      hint: 'Name one with --kind.',
+    });
+  }
+  return entry;
+}
+
+/** What the next run will do with it. */
+export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
+  switch (entry.state) {
+    case 'rejected':
+      if (entry.payload === null) throw contentGone(entry);
+      await engine.write((tx) => moveEntry(tx, entry, 'retry', at, { message: 'Sent again on order' }));
+      return 'It is ready; the next run sends it.';
+    case 'ready':
+      await engine.write((tx) => noteEntry(tx, entry, { next_attempt_at: null }));
+      return 'It is ready; the next run sends it without waiting.';
+    case 'unknown':
+    case 'sending':
+      return 'It may be at the service: it is read back, and sent only where it is not there for long enough.';
+    case 'confirmed':
+    case 'cancelled':
+      throw new Fatal(`${entry.external_code} is ${entry.state}: there is nothing to retry`, {
+        code: 'usage',
+        hint: 'To send it again, give it another content in the ERP.',
+      });
+  }
+}
+
+export async function cancelEntry(
+  engine: Engine,
+  entry: OutboxEntry,
+  at: string,
+  isForced: boolean,
+): Promise<void> {
+  const message = 'Cancelled on order';
+  if (entry.state === 'unknown' && !isForced) {
+    throw new Fatal(`${entry.external_code} may be at the service: nobody knows yet`, {
+      code: 'usage',
+      hint: 'Wait until it is read back, or look at the service yourself and use --force.',
+    });
+  }
+  const move = entry.state === 'unknown' ? 'disown' : 'cancel';
+  const isMoved = await engine.write((tx) => moveEntry(tx, entry, move, at, { message }));
+  if (isMoved) return;
+  throw new Fatal(`${entry.external_code} is ${entry.state}: it cannot be cancelled`, {
+    code: 'usage',
+    hint: entry.state === 'sending' ? 'It is being sent; look again in a minute.' : 'It is already final.',
+  });
+}
+
+const contentGone = ({ external_code }: OutboxEntry): Fatal =>
+  new Fatal(`The content of ${external_code} is not kept any more`, {
+    code: 'usage',
+    hint: 'Let the ERP give it again, corrected.',
+  });

@@ -1,0 +1,67 @@
+// Stores that the service has a thing: by its answer, or because it was found there. The payload leaves in the
+// same transaction; what the ERP changed meanwhile is flagged, or queued where a call can bring it.
+import type { Transaction } from '../warehouse/engine.ts';
+import { type EntryChange, moveEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
+import { CHANGED_AFTER_PUSH } from './push-effects.ts';
+import { confirmedAs } from './push-intake.ts';
+import type { PushRun } from './push-run.ts';
+
+export interface Evidence {
+  /** Undefined where the answer named none: it is looked up later. */
+  id: number | undefined;
+  /** Status at the service, where it was seen. */
+  status: string | null;
+  /** A search showed it; an answer alone is verified by one. */
+  isSeen: boolean;
+  message: string | null;
+  /** What was refused of it. */
+  reasons: string[];
+}
+
+/** False where somebody else moved the entry first. */
+export async function confirmEntry(
+  tx: Transaction,
+  push: PushRun,
+  entry: OutboxEntry,
+  evidence: Evidence,
+): Promise<boolean> {
+  const { kind, context } = push;
+  const at = push.now();
+  // The feed may have brought a newer content while this one was on its way.
+  const { content_hash } = await tx
+    .sql('push_outbox')
+    .where({ kind: entry.kind, external_code: entry.external_code })
+    .first('content_hash');
+  const sent_hash = entry.sent_hash ?? content_hash;
+  const as = confirmedAs({ content_hash, sent_hash }, kind.change !== undefined);
+  const known = {
+    remote_id: evidence.id ?? entry.remote_id,
+    remote_status: evidence.status,
+    sent_hash,
+    ...(evidence.isSeen && { seen_at: entry.seen_at ?? at }),
+  };
+  if (as === 'to-change') return moveEntry(tx, entry, 'confirmOlder', at, known);
+  const moved = await moveEntry(tx, entry, 'confirm', at, {
+    ...known,
+    confirmed_at: at,
+    is_watched: isWatched(push, entry, evidence),
+    ...toldOf(push, evidence, as === 'changed-after-push'),
+  });
+  if (moved) context.counts.confirmed++;
+  return moved;
+}
+
+function toldOf({ settings }: PushRun, { reasons, message }: Evidence, isChanged: boolean): EntryChange {
+  const isFlagged = isChanged && settings.after_confirmation === 'flag';
+  return {
+    changed_after_push: isFlagged,
+    message: isFlagged ? CHANGED_AFTER_PUSH : message,
+    reasons: reasons.length === 0 ? null : JSON.stringify(reasons),
+  };
+}
+
+/** No search has shown it yet, or the service has not finished with it. */
+function isWatched({ kind }: PushRun, entry: OutboxEntry, { isSeen, status }: Evidence): boolean {
+  if (!isSeen) return true;
+  return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;
+}

@@ -1,0 +1,43 @@
+// The deadline guard: from a local time of day on, everything that starts tomorrow has to be confirmed. What is
+// not is told in the log and as the failure of the run, at every run until it is.
+import { Temporal } from 'temporal-polyfill';
+import { isoInstant } from '../core/clock.ts';
+import { Skippable } from '../core/errors.ts';
+import type { Period } from './push-kind.ts';
+import type { PushRun } from './push-run.ts';
+
+export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
+const MOST_NAMED = 10;
+
+/** The local day after `nowMs`, once the deadline has passed; undefined before it. */
+export function guardedDay(deadline: string, nowMs: number, timezone: string): Period | undefined {
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone);
+  if (Temporal.PlainTime.compare(now.toPlainTime(), Temporal.PlainTime.from(deadline)) < 0) return undefined;
+  const startOf = (days: number): string =>
+    isoInstant(now.toPlainDate().add({ days }).toZonedDateTime(timezone).epochMilliseconds);
+  return { start: startOf(1), end: startOf(2) };
+}
+
+export async function guardDeadline({ kind, settings, context, failures }: PushRun): Promise<void> {
+  const { clock, timezone, engine } = context.parts;
+  if (settings.deadline === undefined) return;
+  const day = guardedDay(settings.deadline, clock.now(), timezone);
+  if (day === undefined) return;
+  const late: { external_code: string; state: string }[] = await engine.read((sql) =>
+    sql('push_outbox')
+      .where({ kind: kind.feed })
+      .whereIn('state', ['ready', 'sending', 'unknown', 'rejected'])
+      .where('period_start', '>=', day.start)
+      .where('period_start', '<', day.end)
+      .orderBy('external_code')
+      .select('external_code', 'state'),
+  );
+  if (late.length === 0) return;
+  const named = late.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
+  const failure = new Skippable(
+    `${late.length} that start tomorrow are not confirmed by ${settings.deadline}: ${named.join(', ')}${late.length > MOST_NAMED ? ', …' : ''}`,
+    { code: 'deadline_missed', hint: 'See why: npx roadbook outbox list' },
+  );
+  context.log.warn({ err: failure, late: late.length }, 'deadline missed');
+  failures.push(failure);
+}

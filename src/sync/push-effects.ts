@@ -1,0 +1,103 @@
+// What each step of the intake writes into the outbox. Pure: a move and the columns that change with it.
+import type { JsonObject } from '../core/glossary.ts';
+import type { ErpThing } from '../erp/source.ts';
+import type { EntryChange, OutboxEntry } from '../warehouse/outbox-entry.ts';
+import type { MoveName } from '../warehouse/outbox-states.ts';
+import type { Step } from './push-intake.ts';
+import type { PushKind } from './push-kind.ts';
+import { joinPeriods } from './search-windows.ts';
+
+export interface Effect {
+  /** In this order; none where only what is known changes. */
+  moves: readonly MoveName[];
+  change: EntryChange;
+}
+
+export interface Offered {
+  /** The columns of its content. */
+  content: ReturnType<typeof contentOf>;
+  erp_code: string | null;
+  /** Why it must not be sent. */
+  reasons: readonly string[];
+  /** Changes after confirmation are flagged, not passed over. */
+  flags: boolean;
+}
+
+const INVALID = 'It breaks the rules and was not sent';
+const INVALID_CHANGE = 'The service may have an earlier content; what the ERP gave since breaks the rules';
+export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
+
+export function contentOf(
+  kind: PushKind,
+  { data, options }: ErpThing,
+  feedOptions: JsonObject,
+  hash: string,
+) {
+  const merged: JsonObject = { ...feedOptions, ...options };
+  const period = kind.periodOf?.(data);
+  const isDated = period !== undefined && period.start !== '' && period.end !== '';
+  return {
+    content_hash: hash,
+    remote_key: kind.keyOf(data),
+    payload: JSON.stringify({ data, options: merged }),
+    period_start: isDated ? period.start : null,
+    period_end: isDated ? period.end : null,
+    is_async: merged.is_async === true,
+    changed_after_push: false,
+  };
+}
+
+/** Columns of a new entry that is refused before it was sent. */
+export const refusalOf = (reasons: readonly string[], message = INVALID) => ({
+  payload: null,
+  reasons: JSON.stringify(reasons),
+  message,
+});
+
+export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
+  const { content, erp_code, reasons } = offered;
+  const fresh = { reasons: null, message: null, told_at: null, erp_code };
+  const { content_hash } = content;
+  switch (step) {
+    case 'queue':
+      return { moves: ['renew'], change: { ...content, ...fresh } };
+    case 'change':
+      return { moves: ['change'], change: { ...content, ...fresh, ...widened(known, content) } };
+    case 'refuse':
+      // A changed thing starts anew, and is refused for its new reasons.
+      return { moves: ['renew', 'refuse'], change: { ...content, ...fresh, ...refusalOf(reasons) } };
+    case 'hold':
+      return { moves: [], change: { ...content, ...widened(known, content) } };
+    case 'flag':
+      return offered.flags
+        ? {
+            moves: [],
+            change: {
+              content_hash,
+              changed_after_push: true,
+              erp_code,
+              message: CHANGED_AFTER_PUSH,
+              told_at: null,
+            },
+          }
+        : { moves: [], change: { content_hash } };
+    case 'unflag':
+      return {
+        moves: [],
+        change: { content_hash, changed_after_push: false, erp_code, message: null, told_at: null },
+      };
+    case 'note':
+      return {
+        moves: [],
+        change: { reasons: JSON.stringify(reasons), message: INVALID_CHANGE, erp_code, told_at: null },
+      };
+  }
+}
+
+/** The search must still find what was sent before. */
+function widened(known: OutboxEntry, { period_start, period_end }: EntryChange): EntryChange {
+  const [start, end] = [known.period_start, known.period_end];
+  if (start === null || end === null || !period_start || !period_end) return {};
+  const joined = joinPeriods({ start, end }, { start: period_start, end: period_end });
+  return { period_start: joined.start, period_end: joined.end };
+}

@@ -1,0 +1,61 @@
+// What the push engine has to know of one kind of thing: by what the service finds it, and which calls read,
+// create and change it. An answer is judged here; what follows from it is the engine's.
+import type { JsonObject } from '../core/glossary.ts';
+import type { FeedKind } from '../erp/source.ts';
+import type { Endpoint } from '../fleet/endpoint.ts';
+
+/** One call of the service, counted and cut with the run. */
+export type ServiceCall = <Request, Answer>(
+  endpoint: Endpoint<Request, Answer>,
+  request: Request,
+) => Promise<Answer>;
+
+/** What is sent. */
+export interface Payload {
+  data: JsonObject;
+  /** Those of the feed behind those of the thing; plans only. */
+  options: JsonObject;
+}
+
+/** ISO instants, UTC. */
+export interface Period {
+  start: string;
+  end: string;
+}
+
+/** A thing as the service lists it. */
+export interface Seen {
+  id: number;
+  key: string;
+  status: string | null;
+  record: JsonObject;
+}
+
+/** What an answer to a write says. Anything that does not say it plainly is unclear. */
+export type Verdict =
+  | { is: 'accepted'; id: number | undefined; reasons: string[] }
+  | { is: 'refused'; reasons: string[] }
+  | { is: 'unclear'; message: string };
+
+export interface PushKind {
+  readonly feed: FeedKind;
+  /** One thing for messages, as in `plan`. */
+  readonly noun: string;
+  /** By what it is found at the service; never a tax number in clear. */
+  keyOf(data: JsonObject): string;
+  /** When it takes place; without this the service lists all of them. */
+  periodOf?(data: JsonObject): Period;
+  /** What the service has, of a period where the kind has one. Throws where the answer is not a whole listing. */
+  list(call: ServiceCall, period: Period | undefined): Promise<Seen[]>;
+  /** A second way to find one thing, asked before it is believed absent. */
+  seek?(call: ServiceCall, key: string): Promise<Seen[]>;
+  create(call: ServiceCall, payload: Payload): Promise<Verdict>;
+  /** Absent where the service has no call that changes it. */
+  change?(call: ServiceCall, id: number, payload: Payload): Promise<Verdict>;
+  /** The service already has this content; only where it can be changed. */
+  isSame?(record: JsonObject, data: JsonObject): boolean;
+  /** Statuses in which the service still works on it. */
+  readonly unfinished?: readonly string[];
+  /** The status that says that the service failed at it, and what that means. */
+  readonly failed?: { status: string; message: string };
+}

@@ -1,0 +1,29 @@
+// How agents are pushed: found by their tax number, which is kept and compared as a digest alone; created, never
+// changed, since the service has no call for it.
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../core/glossary.ts';
+import { createAgent } from '../../fleet/endpoints/create-agent.ts';
+import { drivers } from '../../fleet/endpoints/drivers.ts';
+import type { PushKind } from '../push-kind.ts';
+import { fieldText, seenRecords } from '../push-listing.ts';
+import { judgeWritten } from './written-verdict.ts';
+
+function keyOf({ cpf }: JsonObject): string {
+  const digits = (fieldText(cpf) ?? '').replace(/\D/g, '').padStart(11, '0');
+  return createHash('sha256').update(`cpf ${digits}`).digest('hex');
+}
+
+export const agentKind: PushKind = {
+  feed: 'agents',
+  noun: 'agent',
+  keyOf,
+  async list(call) {
+    // A person is listed as an agent or as a driver, and must not be created beside it.
+    const agents = await call(drivers, { is_deliveryman: true });
+    const others = await call(drivers, { is_deliveryman: false });
+    return seenRecords([...agents, ...others], keyOf);
+  },
+  async create(call, { data }) {
+    return judgeWritten(await call(createAgent, data as never));
+  },
+};

@@ -1,0 +1,47 @@
+// How itineraries are pushed: searched by their period, found by external_id, created or changed. The names of
+// the times differ between the two calls, and a change knows no places.
+import type { JsonObject } from '../../core/glossary.ts';
+import { changeItinerary } from '../../fleet/endpoints/change-itinerary.ts';
+import { createItinerary } from '../../fleet/endpoints/create-itinerary.ts';
+import { itineraries } from '../../fleet/endpoints/itineraries.ts';
+import { toInstant } from '../../fleet/instants.ts';
+import type { PushKind } from '../push-kind.ts';
+import { fieldText, seenRecords } from '../push-listing.ts';
+import { isSameValue } from './same-value.ts';
+import { judgeWritten } from './written-verdict.ts';
+
+const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_id);
+
+/** The fields of a change, as the record returns them. */
+function changeOf(data: JsonObject): JsonObject {
+  const { date_time_start_estimated: start, date_time_end_estimated: end, ...rest } = data;
+  const { start_local: _from, end_local: _to, ...fields } = rest;
+  return {
+    ...fields,
+    ...(start !== undefined && { date_time_start: start }),
+    ...(end !== undefined && { date_time_end: end }),
+  };
+}
+
+export const itineraryKind: PushKind = {
+  feed: 'itineraries',
+  noun: 'itinerary',
+  keyOf: (data) => codeOf(data) ?? '',
+  periodOf: (data) => ({
+    start: toInstant(String(data.date_time_start_estimated)) ?? '',
+    end: toInstant(String(data.date_time_end_estimated)) ?? '',
+  }),
+  async list(call, period) {
+    if (period === undefined) return [];
+    const request = { date_time_start: period.start, date_time_end: period.end };
+    return seenRecords(await call(itineraries, request), codeOf);
+  },
+  async create(call, { data }) {
+    return judgeWritten(await call(createItinerary, data as never));
+  },
+  async change(call, id, { data }) {
+    return judgeWritten(await call(changeItinerary, { ...changeOf(data), id } as never));
+  },
+  isSame: (record, data) =>
+    Object.entries(changeOf(data)).every(([name, value]) => isSameValue(record[name], value)),
+};

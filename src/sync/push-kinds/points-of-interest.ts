@@ -1,0 +1,37 @@
+// How points of interest are pushed: all are listed, one is found by its title, created or changed as a whole.
+import type { JsonObject } from '../../core/glossary.ts';
+import { changePointOfInterest } from '../../fleet/endpoints/change-point-of-interest.ts';
+import { createPointOfInterest } from '../../fleet/endpoints/create-point-of-interest.ts';
+import { pointsOfInterest } from '../../fleet/endpoints/points-of-interest.ts';
+import type { PushKind } from '../push-kind.ts';
+import { fieldText, seenRecords } from '../push-listing.ts';
+import { isSameValue } from './same-value.ts';
+import { judgeWritten } from './written-verdict.ts';
+
+const titleOf = (record: JsonObject): string | undefined => fieldText(record.title);
+
+export const pointOfInterestKind: PushKind = {
+  feed: 'points_of_interest',
+  noun: 'point of interest',
+  keyOf: (data) => titleOf(data) ?? '',
+  async list(call) {
+    const includes = ['point_of_interest_category'];
+    return seenRecords(await call(pointsOfInterest, { includes }), titleOf);
+  },
+  async create(call, { data }) {
+    return judgeWritten(await call(createPointOfInterest, data as never));
+  },
+  async change(call, id, { data }) {
+    return judgeWritten(await call(changePointOfInterest, { ...data, id } as never));
+  },
+  isSame: (record, data) =>
+    Object.entries(withCategory(data)).every(([name, value]) =>
+      isSameValue(withCategory(record)[name], value),
+    ),
+};
+
+/** Both documented forms of the category as the bare id. */
+function withCategory({ point_of_interest_category: category, ...rest }: JsonObject): JsonObject {
+  const id = (category as JsonObject | null | undefined)?.id;
+  return id === undefined ? rest : { ...rest, point_of_interest_category_id: id };
+}

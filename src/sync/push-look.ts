@@ -1,0 +1,137 @@
+// Searches the service for the entries that need it: those whose outcome is unknown, those that are about to be
+// sent, those whose identifier or optimisation is awaited. One search covers all entries of its period.
+import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
+import type { JsonObject } from '../core/glossary.ts';
+import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
+import {
+  foreignIds,
+  markChecked,
+  type Sought,
+  soughtEntries,
+  soughtPeriods,
+} from '../warehouse/outbox-search.ts';
+import { noteReading } from '../warehouse/push-attempts.ts';
+import type { Seen } from './push-kind.ts';
+import type { PushRun } from './push-run.ts';
+import { sightOf } from './push-sight.ts';
+import { applySight } from './push-sight-effects.ts';
+import { type SearchWindow, searchWindows } from './search-windows.ts';
+
+export interface LookOptions {
+  /** Entries that are about to be sent are looked for too. */
+  beforeSending: boolean;
+}
+
+/** Failures are told by the run; what could not be read stays as it was. */
+export async function lookAtService(push: PushRun, { beforeSending }: LookOptions): Promise<void> {
+  const { kind, context, failures } = push;
+  const sought = soughtBy(push, beforeSending);
+  const windows = await windowsOf(push, sought);
+  for (const window of windows) {
+    if (context.signal.aborted) return;
+    const readAt = push.now();
+    try {
+      const seen = indexed(await kind.list(push.call, window?.search));
+      await eachPage(push, sought, window, (page) => compare(push, page, seen, readAt));
+    } catch (thrown) {
+      if (context.signal.aborted) return;
+      const failure = asRoadbookError(thrown);
+      failures.push(failure);
+      context.log.warn({ err: failure }, 'service could not be searched');
+      await eachPage(push, sought, window, (page) => noteUnreadable(push, page, failure));
+      if (failure instanceof Fatal) return;
+    }
+  }
+}
+
+interface Listing {
+  byId: ReadonlyMap<number, Seen>;
+  byKey: ReadonlyMap<string, Seen[]>;
+}
+
+const indexed = (seen: readonly Seen[]): Listing => ({
+  byId: new Map(seen.map((each) => [each.id, each])),
+  byKey: Map.groupBy(seen, ({ key }) => key),
+});
+
+/** Whether everything is looked for before it is sent: what can be changed, to know whether it is created. */
+export const isCheckedFirst = ({ kind, settings }: Pick<PushRun, 'kind' | 'settings'>): boolean =>
+  settings.check_before_send || kind.change !== undefined;
+
+const soughtBy = ({ kind, settings, context, now }: PushRun, beforeSending: boolean): Sought => ({
+  kind: kind.feed,
+  at: now(),
+  runId: context.runId,
+  ready: beforeSending ? (isCheckedFirst({ kind, settings }) ? 'all' : 'unclear') : 'none',
+});
+
+async function windowsOf(push: PushRun, sought: Sought): Promise<(SearchWindow | undefined)[]> {
+  const { kind, context } = push;
+  const periods = await context.parts.engine.read((sql) => soughtPeriods(sql, sought));
+  if (kind.periodOf === undefined) return periods.length > 0 ? [undefined] : [];
+  return searchWindows(periods.filter(({ start, end }) => start !== null && end !== null));
+}
+
+async function eachPage(
+  { context }: PushRun,
+  sought: Sought,
+  window: SearchWindow | undefined,
+  work: (page: OutboxEntry[]) => Promise<void>,
+): Promise<void> {
+  const { engine } = context.parts;
+  for (let after = ''; !context.signal.aborted; ) {
+    const page = await engine.read((sql) => soughtEntries(sql, sought, window?.covers, after));
+    if (page.length === 0) return;
+    await work(page);
+    after = page.at(-1)?.external_code ?? '';
+  }
+}
+
+async function compare(
+  push: PushRun,
+  page: readonly OutboxEntry[],
+  seen: Listing,
+  readAt: string,
+): Promise<void> {
+  const { kind, settings, context } = push;
+  const { engine } = context.parts;
+  const found = page.map((entry) => candidates(push, entry, seen));
+  const ids = found.flatMap((each) => each.map(({ id }) => id));
+  const foreign =
+    kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
+  const clear: OutboxEntry[] = [];
+  const search = { readAt, now: push.now(), settleMs: settings.settle };
+  for (const [index, entry] of page.entries()) {
+    const own = (found[index] ?? []).filter(
+      ({ id }) => (foreign?.get(id) ?? entry.external_code) === entry.external_code,
+    );
+    const sight = sightOf(entry, own, dataOf(entry), kind, search);
+    if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
+    if (sight.is === 'clear') clear.push(entry);
+    else await applySight(push, entry, sight, search);
+  }
+  // A listing that has no period is whole: what it no longer holds is gone, and is created anew.
+  const isWhole = kind.periodOf === undefined;
+  await engine.write(({ sql }) => markChecked(sql, clear, context.runId, { ...search, forgetId: isWhole }));
+}
+
+/** By its identifier where that is known; by its key unless another's thing must not be taken for ours. */
+function candidates({ settings }: PushRun, entry: OutboxEntry, { byId, byKey }: Listing): Seen[] {
+  const known = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
+  if (known !== undefined) return [known];
+  const isOursAlone = settings.match === 'external_code' && entry.remote_id === null && entry.attempts === 0;
+  return isOursAlone ? [] : (byKey.get(entry.remote_key) ?? []);
+}
+
+const dataOf = ({ payload }: OutboxEntry): JsonObject | undefined =>
+  payload === null ? undefined : (JSON.parse(payload) as { data: JsonObject }).data;
+
+async function noteUnreadable(push: PushRun, page: readonly OutboxEntry[], failure: RoadbookError) {
+  const { context } = push;
+  const message = context.parts.redactor.redact(failure.message);
+  const end = { outcome: 'unreadable', message, error_code: failure.code } as const;
+  const by = { runId: context.runId, at: push.now() };
+  await context.parts.engine.write(async (tx) => {
+    for (const entry of page) if (entry.state === 'unknown') await noteReading(tx, entry, end, by);
+  });
+}

@@ -1,0 +1,33 @@
+// Drops a file of sample plans into a folder that is not there yet, so that the first start on the built-in
+// service shows a push. The plans name vehicles of that service, where it can be asked.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { replaceFile } from '../erp/durable-file.ts';
+import { samplePlans } from '../erp/sample-plans.ts';
+import type { Fleet } from '../fleet/client.ts';
+import { vehicles } from '../fleet/endpoints/vehicles.ts';
+
+export interface SampleParts {
+  fleet: Fleet;
+  clock: Clock;
+  timezone: string;
+}
+
+export async function dropSamplePlans(
+  folder: string,
+  { fleet, clock, timezone }: SampleParts,
+): Promise<void> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  const records = await fleet.call(vehicles, { visible: 1, includes: ['fleet'] });
+  const plates = records.flatMap((record) => {
+    const { plate } = record as { plate?: unknown };
+    return typeof plate === 'string' ? [plate] : [];
+  });
+  const { name, text } = samplePlans({ nowMs: clock.now(), zone: timezone, plates });
+  await replaceFile(join(folder, name), text);
+}

@@ -1,0 +1,62 @@
+// Makes the outcome that the ERP is told of a stop, from the warehouse's rows or from the service's record. Pure;
+// both ways give the same outcome for the same stop.
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../core/glossary.ts';
+import type { StopOutcome } from '../erp/source.ts';
+import { toInstant } from '../fleet/instants.ts';
+import type { StopRow } from '../warehouse/stop-outcomes.ts';
+import { fieldText } from './push-listing.ts';
+
+/** Nothing has happened at such a stop yet. */
+const PLANNED = 'P';
+
+/** Of several executions of one stop the last row counts. */
+export function outcomesOfRows(planExternalCode: string, rows: readonly StopRow[]): StopOutcome[] {
+  const byStop = new Map(rows.map((row) => [row.external_code, row]));
+  return [...byStop.values()]
+    .filter(({ status }) => status !== null && status !== PLANNED)
+    .map((row) => ({
+      planExternalCode,
+      pointExternalCode: row.external_code,
+      status: row.status,
+      executedAt: row.return_date,
+      reason: row.route_return_reason_name ?? row.route_executed_reason_name,
+      pictures: names(row.pictures, row.signature_img, row.hodometer_picture),
+    }));
+}
+
+/** The points of a plan as the service returns them with their executions. */
+export function rowsOfPlan(plan: JsonObject): StopRow[] {
+  const points = (Array.isArray(plan.route_points) ? plan.route_points : []) as JsonObject[];
+  return points.flatMap((point) => {
+    const external_code = fieldText(point.external_code) ?? '';
+    if (external_code === '') return [];
+    const executions = (Array.isArray(point.routes_info) ? point.routes_info : []) as JsonObject[];
+    const stop = {
+      route_plan_id: Number(plan.id),
+      external_code,
+      status: fieldText(point.status) ?? PLANNED,
+    };
+    return (executions.length === 0 ? [{}] : executions)
+      .map((execution) => ({ ...stop, ...executed(execution) }))
+      .toSorted((a, b) => ((a.return_date ?? '') < (b.return_date ?? '') ? -1 : 1));
+  });
+}
+
+function executed(execution: JsonObject): Omit<StopRow, 'route_plan_id' | 'external_code' | 'status'> {
+  const nameIn = (reason: unknown): string | null => fieldText((reason as JsonObject | null)?.name) ?? null;
+  return {
+    return_date: toInstant(fieldText(execution.return_date) ?? '') ?? null,
+    pictures: fieldText(execution.pictures) ?? null,
+    signature_img: fieldText(execution.signature_img) ?? null,
+    hodometer_picture: fieldText(execution.hodometer_picture) ?? null,
+    route_return_reason_name: nameIn(execution.route_return_reason),
+    route_executed_reason_name: nameIn(execution.route_executed_reason),
+  };
+}
+
+const names = (...texts: (string | null)[]): string[] =>
+  texts.filter((text) => text !== null && text !== '').map(String);
+
+export const outcomeHash = (outcome: StopOutcome): string =>
+  createHash('sha256').update(JSON.stringify(outcome)).digest('hex');

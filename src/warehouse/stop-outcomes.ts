@@ -1,0 +1,60 @@
+// The outcome of each stop of a plan as the warehouse holds it, and what the ERP was told of it.
+import type { Knex } from 'knex';
+
+/** A stop that something happened at; the latest execution counts. */
+export interface StopRow {
+  route_plan_id: number;
+  external_code: string;
+  status: string;
+  return_date: string | null;
+  pictures: string | null;
+  signature_img: string | null;
+  hodometer_picture: string | null;
+  route_return_reason_name: string | null;
+  route_executed_reason_name: string | null;
+}
+
+/** The identifiers of those of `planIds` that have been pulled. */
+export async function pulledPlans(sql: Knex, planIds: readonly number[]): Promise<Set<number>> {
+  const rows = await sql('route_point')
+    .distinct('route_plan_id')
+    .whereIn('route_plan_id', [...planIds]);
+  return new Set(rows.map(({ route_plan_id }) => Number(route_plan_id)));
+}
+
+export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[]> =>
+  sql('route_point as point')
+    .leftJoin('route_point_execution as done', 'done.route_point_id', 'point.id')
+    .whereIn('point.route_plan_id', [...planIds])
+    .whereNotNull('point.external_code')
+    .whereNot('point.external_code', '')
+    .orderBy('done.return_date')
+    .select(
+      'point.route_plan_id',
+      'point.external_code',
+      'point.status',
+      'done.return_date',
+      'done.pictures',
+      'done.signature_img',
+      'done.hodometer_picture',
+      'done.route_return_reason_name',
+      'done.route_executed_reason_name',
+    );
+
+export interface ToldStop {
+  plan_external_code: string;
+  point_external_code: string;
+  status: string;
+  outcome_hash: string;
+  told_at: string;
+  run_id: string;
+}
+
+export const toldStops = (sql: Knex, planCodes: readonly string[]): Promise<ToldStop[]> =>
+  sql('push_return').whereIn('plan_external_code', [...planCodes]);
+
+export async function noteTold(sql: Knex, stops: readonly ToldStop[]): Promise<void> {
+  for (const stop of stops) {
+    await sql('push_return').insert(stop).onConflict(['plan_external_code', 'point_external_code']).merge();
+  }
+}

@@ -1,0 +1,96 @@
+// roadbook outbox, run push-route-plans and status as a user meets them, through the real command.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { CPFS, plan } from '../support/push-samples.ts';
+import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+let sandbox: Sandbox;
+let place: Workplace;
+
+const FEED = 'erp: { route_plans: { source: files, folder: plans, settle: 0s } }\n';
+
+function drop(name: string, things: unknown): void {
+  mkdirSync(join(place.dir, 'plans'), { recursive: true });
+  writeFileSync(join(place.dir, 'plans', name), JSON.stringify(things));
+}
+
+const json = async (args: string[]) => {
+  const { code, stdout, stderr } = await place.run([...args, '--json']);
+  return { code, stderr, document: JSON.parse(stdout) };
+};
+
+beforeEach(async () => {
+  sandbox = await startSandbox({ churn: false });
+  place = makeWorkplace(configFor(sandbox.url, FEED));
+});
+afterEach(async () => {
+  place.remove();
+  await sandbox.close();
+});
+
+describe('roadbook outbox', () => {
+  it('tells what is unknown first, the story of an entry, and carries orders out', async () => {
+    drop('a.json', [plan('OK'), plan('NO', { document_number: CPFS[0] })]);
+    expect((await json(['run', 'push-route-plans'])).document).toMatchObject({ confirmed: 1, rejected: 1 });
+    sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+    sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
+    drop('b.json', plan('LOST'));
+    await place.run(['run', 'push-route-plans']);
+
+    const { document: list } = await json(['outbox', 'list']);
+    expect(list.map((entry: { external_code: string }) => entry.external_code)).toEqual(['LOST', 'NO', 'OK']);
+    expect(JSON.stringify(list)).not.toContain(CPFS[0]);
+    const { document: refused } = await json(['outbox', 'list', '--state', 'rejected', '--code', 'N']);
+    expect(refused).toMatchObject([{ external_code: 'NO', reasons: [expect.stringContaining('No driver')] }]);
+    const { document: story } = await json(['outbox', 'show', 'LOST']);
+    expect(story.attempts).toMatchObject([
+      { what: 'create', outcome: 'unclear', error_code: 'answer_unclear' },
+      { what: 'read-back', outcome: 'unreadable' },
+    ]);
+    const { stdout } = await place.run(['outbox', 'show', 'LOST']);
+    expect(stdout).toMatch(/unknown since/);
+
+    const refusal = await place.run(['outbox', 'cancel', 'LOST']);
+    expect(refusal).toMatchObject({ code: 2, stdout: '' });
+    expect(refusal.stderr).toMatch(/may be at the service[\s\S]*--force/);
+    sandbox.clearFaults();
+    expect((await json(['outbox', 'retry', 'LOST'])).document).toMatchObject({ state: 'confirmed' });
+    expect((await json(['outbox', 'retry', 'NO'])).document).toMatchObject({ state: 'ready' });
+    expect((await json(['outbox', 'cancel', 'NO'])).document).toMatchObject({ state: 'cancelled' });
+    expect(sandbox.ledger().plans).toEqual({ OK: 1, LOST: 1 });
+    const [{ payloads } = {}] = await place.query('select count(payload) as payloads from push_outbox');
+    expect(payloads).toBe(0);
+  });
+
+  it('answers a wrong code and a wrong state with words and exit code 2', async () => {
+    expect(await place.run(['outbox', 'show', 'NONE'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/no entry with the code "NONE"[\s\S]*outbox list/),
+    });
+    expect(await place.run(['outbox', 'list', '--state', 'lost'])).toMatchObject({ code: 2 });
+    expect((await place.run(['outbox', 'list'])).stdout).toMatch(/no such entries/);
+  });
+});
+
+describe('the status', () => {
+  it('counts the outbox, and is late while something has been unknown for long', async () => {
+    sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+    sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
+    drop('a.json', plan('LOST'));
+    await place.run(['run', 'push-route-plans']);
+    expect((await json(['status'])).document.outbox).toMatchObject({ unknown: 1, confirmed: 0 });
+    expect((await place.run(['status'])).stdout).toMatch(/Outbox: .*1 unknown/);
+  });
+});
+
+describe('a push job without a feed', () => {
+  it('does nothing and is ok', async () => {
+    expect((await json(['run', 'push-agents'])).document).toMatchObject({
+      status: 'ok',
+      requests: 0,
+      sent: 0,
+    });
+  });
+});

@@ -1,0 +1,156 @@
+// Points of interest, agents and itineraries: created or changed by what the service has.
+import { describe, expect, it } from 'vitest';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { agent, CPFS, itinerary, pointOfInterest } from '../support/push-samples.ts';
+
+const truth = async (place: PushPlace, resource: string): Promise<Record<string, unknown>[]> =>
+  (await fetch(`${place.sandbox.url}/_sandbox/truth/${resource}`)).json() as Promise<
+    Record<string, unknown>[]
+  >;
+
+describe('push-points-of-interest', () => {
+  const JOB = 'push-points-of-interest';
+
+  it('creates a point, changes it when the ERP does, and keeps its identifier', async () => {
+    const place = await makePushPlace();
+    place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { external_code: 'C-1' }));
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+    const [created] = await place.outbox();
+    place.drop(
+      'points_of_interest',
+      'b.json',
+      pointOfInterest('Shop', { external_code: 'C-1', phone: '11 5555' }),
+    );
+    expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
+    place.drop('points_of_interest', 'c.json', pointOfInterest('New name', { external_code: 'C-1' }));
+    expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
+    const [row] = await place.outbox();
+    expect(row).toMatchObject({ state: 'confirmed', remote_id: created?.remote_id, changed_after_push: 0 });
+    const points = await truth(place, 'points_of_interest');
+    expect(points.filter(({ id }) => id === row?.remote_id)).toMatchObject([
+      { title: 'New name', phone: '11 5555' },
+    ]);
+    expect(place.sandbox.ledger().requests).toMatchObject({
+      'create-point-of-interest': 1,
+      'change-point-of-interest': 2,
+    });
+  });
+
+  it('changes a point that the service already has under its title, or leaves it where it is the same', async () => {
+    const place = await makePushPlace();
+    const [first, second] = await truth(place, 'points_of_interest');
+    const { title, latitude, longitude } = first as { title: string; latitude: number; longitude: number };
+    place.drop('points_of_interest', 'a.json', [
+      { title, latitude, longitude },
+      pointOfInterest(String(second?.title)),
+    ]);
+    expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 2 });
+    expect(place.sandbox.ledger().requests).toMatchObject({ 'change-point-of-interest': 1 });
+    expect(place.sandbox.ledger().requests).not.toHaveProperty('create-point-of-interest');
+    expect((await place.outbox()).map(({ remote_id }) => remote_id).sort()).toEqual(
+      [first?.id, second?.id].sort(),
+    );
+  });
+
+  it('creates its own point beside one of the same title where only its own code counts', async () => {
+    const place = await makePushPlace();
+    const [first] = await truth(place, 'points_of_interest');
+    place.drop(
+      'points_of_interest',
+      'a.json',
+      pointOfInterest(String(first?.title), { external_code: 'C-1' }),
+    );
+    await place.run(JOB, { match: 'external_code' });
+    const [row] = await place.outbox();
+    expect(row?.state).toBe('confirmed');
+    expect(row?.remote_id).not.toBe(first?.id);
+  });
+
+  it('gives two things of the ERP with one title a point each', async () => {
+    const place = await makePushPlace();
+    place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { external_code: 'C-1' }));
+    await place.run(JOB);
+    place.drop('points_of_interest', 'b.json', pointOfInterest('Shop', { external_code: 'C-2' }));
+    await place.run(JOB);
+    expect(new Set((await place.outbox()).map(({ remote_id }) => remote_id)).size).toBe(2);
+  });
+
+  it('brings a lost change to its end without a second point', async () => {
+    const place = await makePushPlace();
+    place.drop('points_of_interest', 'a.json', pointOfInterest('Shop'));
+    await place.run(JOB);
+    place.sandbox.addFault({ call: 'change-point-of-interest', fault: 'reset-after-commit', times: 1 });
+    place.sandbox.addFault({
+      call: 'change-point-of-interest',
+      fault: 'reset-before-commit',
+      skip: 1,
+      times: 1,
+    });
+    for (const phone of ['1', '2']) {
+      place.drop('points_of_interest', `${phone}.json`, pointOfInterest('Shop', { phone }));
+      for (let runs = 0; runs < 3; runs++) {
+        await place.run(JOB);
+        await place.clock.advance(3_600_000);
+      }
+    }
+    const points = await truth(place, 'points_of_interest');
+    expect(points.filter(({ title }) => title === 'Shop')).toMatchObject([{ phone: '2' }]);
+    expect((await place.outbox())[0]).toMatchObject({ state: 'confirmed' });
+  });
+});
+
+describe('push-agents', () => {
+  const JOB = 'push-agents';
+
+  it('creates an agent once, confirms one that is there, and holds no tax number afterwards', async () => {
+    const place = await makePushPlace();
+    const existing = (await truth(place, 'drivers')).find(({ is_deliveryman }) => is_deliveryman) as {
+      id: number;
+      cpf: string;
+    };
+    place.drop('agents', 'a.json', [
+      agent(CPFS[0]),
+      agent(existing.cpf, { external_code: 'THERE' }),
+      // Named by the tax number itself.
+      { name: 'No code', cpf: CPFS[1] },
+    ]);
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 2, confirmed: 3 });
+    expect(place.sandbox.ledger().agents).toEqual({ [CPFS[0]]: 1, [CPFS[1]]: 1 });
+    const rows = await place.outbox();
+    expect(rows.find(({ external_code }) => external_code === 'THERE')?.remote_id).toBe(existing.id);
+    expect(rows.every(({ told_at }) => told_at !== null)).toBe(true);
+    const text = JSON.stringify(rows) + place.lines.join('\n');
+    for (const cpf of [...CPFS, existing.cpf]) expect(text).not.toContain(cpf);
+  });
+
+  it('flags an agent that the ERP changed afterwards: the service cannot change it', async () => {
+    const place = await makePushPlace();
+    place.drop('agents', 'a.json', agent(CPFS[0]));
+    await place.run(JOB);
+    place.drop('agents', 'b.json', agent(CPFS[0], { email: 'a@example.com' }));
+    expect(await place.run(JOB)).toMatchObject({ sent: 0 });
+    expect((await place.outbox())[0]).toMatchObject({ state: 'confirmed', changed_after_push: 1 });
+  });
+});
+
+describe('push-itineraries', () => {
+  const JOB = 'push-itineraries';
+
+  it('changes the itinerary it created, also when that moves to another week', async () => {
+    const place = await makePushPlace();
+    place.drop('itineraries', 'a.json', itinerary('I1'));
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
+    const [created] = await place.outbox();
+    place.drop(
+      'itineraries',
+      'b.json',
+      itinerary('I1', {
+        date_time_start_estimated: '2025-04-03T08:00:00-03:00',
+        date_time_end_estimated: '2025-04-04T18:00:00-03:00',
+      }),
+    );
+    expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
+    expect((await place.outbox())[0]).toMatchObject({ state: 'confirmed', remote_id: created?.remote_id });
+    expect(place.sandbox.ledger().requests).toMatchObject({ 'create-itinerary': 1, 'change-itinerary': 1 });
+  });
+});

@@ -1,0 +1,75 @@
+// A write whose answer was lost, and a service that cannot be searched, or not yet: it stays parked and visible,
+// and is sent again only where two searches a settling time apart did not find it.
+import { describe, expect, it } from 'vitest';
+import { type PushCase, pushCases } from '../support/push-cases.ts';
+import { expectTruth, HOUR_MS, nameOf, READ_FAULTS, settle } from '../support/push-faults.ts';
+import { makePushPlace } from '../support/push-place.ts';
+
+const SETTLE_MS = 120_000;
+const plans = pushCases[0] as PushCase;
+
+/** The other kinds share the way of reading; what an answer may look like is tried for each of them. */
+const OF_EVERY_KIND = ['html', 'empty', 'wrong-shape', 'truncated', 'duplicate', '500'];
+
+const cases = pushCases.flatMap((kind) =>
+  READ_FAULTS.filter(({ fault }) => kind === plans || OF_EVERY_KIND.includes(fault)).map(
+    (fault) => [kind.job, nameOf(fault), kind, fault] as const,
+  ),
+);
+
+describe('a write whose answer was lost', () => {
+  it.each(cases)(
+    'is not sent twice by %s where its reading back meets %s',
+    async (_job, _name, kind, fault) => {
+      const place = await makePushPlace({ timeoutMs: fault.fault === 'hang' ? 150 : 5_000 });
+      place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
+      place.sandbox.addFault({ ...fault, call: kind.list, skip: kind.readsALook, times: 4 });
+      place.drop(kind.kind, 'a.json', [kind.thing(0), kind.thing(1)]);
+      await settle(place, kind);
+      expect(await expectTruth(place, kind, 2)).toEqual(['confirmed', 'confirmed']);
+    },
+  );
+
+  it.each(pushCases)('stays parked while $job cannot read, and is resolved when it can', async (kind) => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
+    place.sandbox.addFault({ call: kind.list, fault: '500', skip: kind.readsALook });
+    place.drop(kind.kind, 'a.json', kind.thing(0));
+    for (let hours = 0; hours < 4; hours++) {
+      expect(await place.run(kind.job)).toMatchObject({ unknown: 1 });
+      await place.clock.advance(HOUR_MS);
+    }
+    expect((await place.outbox())[0]).toMatchObject({ state: 'unknown', attempts: 1 });
+    place.sandbox.clearFaults();
+    expect(await place.run(kind.job)).toMatchObject({ sent: 0, confirmed: 1, unknown: 0 });
+    expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
+  });
+});
+
+describe('a write that never arrived', () => {
+  it.each(pushCases)('is sent again by $job only after two searches a settling time apart', async (kind) => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: kind.create, fault: 'reset-before-commit', times: 1 });
+    place.drop(kind.kind, 'a.json', kind.thing(0));
+    await place.run(kind.job);
+    expect((await place.outbox())[0]).toMatchObject({ state: 'unknown' });
+    await place.clock.advance(SETTLE_MS - 1_000);
+    expect(await place.run(kind.job)).toMatchObject({ sent: 0, unknown: 1 });
+    await place.clock.advance(2_000);
+    expect(await place.run(kind.job)).toMatchObject({ sent: 1, confirmed: 1, unknown: 0 });
+    expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
+  });
+});
+
+describe('a service that shows a new plan late', () => {
+  it.each([10_000, 119_000])('is not sent a lost plan twice when that takes %i ms', async (lateMs) => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: lateMs } });
+    place.sandbox.addFault({ call: plans.create, fault: 'reset-after-commit' });
+    place.drop(plans.kind, 'a.json', [plans.thing(0), plans.thing(1)]);
+    for (let seconds = 0; seconds < 300; seconds += 15) {
+      await place.run(plans.job);
+      await place.clock.advance(15_000);
+    }
+    expect(await expectTruth(place, plans, 2)).toEqual(['confirmed', 'confirmed']);
+  });
+});

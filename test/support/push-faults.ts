@@ -1,0 +1,70 @@
+// The faults of the service that a push can meet, and the two questions every test of them asks: does it come to
+// an end, and is that end the truth.
+import { expect } from 'vitest';
+import type { Fault } from '../../src/sandbox/sandbox.ts';
+import type { PushCase } from './push-cases.ts';
+import type { PushPlace } from './push-place.ts';
+
+export type AnyFault = Omit<Fault, 'call'>;
+
+const BYTES = 3_000_000;
+const STATUSES = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
+
+export const WRITE_FAULTS: readonly AnyFault[] = [
+  { fault: 'latency', ms: 20 },
+  { fault: 'latency', ms: 20, after_commit: true },
+  { fault: 'drip', ms: 1 },
+  { fault: 'refused' },
+  { fault: 'reset-before-commit' },
+  { fault: 'reset-after-commit' },
+  { fault: 'truncated' },
+  { fault: 'html' },
+  { fault: 'empty' },
+  { fault: 'wrong-shape' },
+  { fault: 'duplicate' },
+  { fault: 'reordered' },
+  { fault: 'huge', bytes: BYTES },
+  { fault: 'gzip-bomb', bytes: BYTES },
+  { fault: 'deep', bytes: 50_000 },
+  { fault: 'redirect' },
+  { fault: 'hang' },
+  { fault: 'hang', after_commit: true },
+  { fault: 'expired-token' },
+  ...STATUSES.map((fault) => ({ fault })),
+  ...(['500', '502', '503'] as const).map((fault) => ({ fault, after_commit: true })),
+];
+
+export const READ_FAULTS: readonly AnyFault[] = WRITE_FAULTS.filter(
+  ({ fault, after_commit }) => !after_commit && fault !== 'expired-token' && fault !== '401',
+);
+
+export const nameOf = ({ fault, after_commit }: AnyFault): string =>
+  `${fault}${after_commit === true ? ' after commit' : ''}`;
+
+export const HOUR_MS = 3_600_000;
+const MOST_RUNS = 8;
+
+/** Runs until nothing is left to do, an hour apart; nothing is ever left in `sending`. */
+export async function settle(place: PushPlace, { job }: PushCase): Promise<void> {
+  for (let runs = 0; runs < MOST_RUNS; runs++) {
+    await place.run(job);
+    const rows = await place.outbox();
+    expect(rows.filter(({ state }) => state === 'sending')).toEqual([]);
+    if (rows.length > 0 && rows.every(({ state }) => state === 'confirmed' || state === 'rejected')) return;
+    await place.clock.advance(HOUR_MS);
+  }
+  throw new Error(`still open after ${MOST_RUNS} runs`);
+}
+
+/** Each confirmed one is there once, each refused one not at all, and the ERP was told; gives the states. */
+export async function expectTruth(place: PushPlace, kind: PushCase, many: number): Promise<string[]> {
+  const accepted = place.sandbox.ledger()[kind.ledger];
+  const rows = await place.outbox();
+  expect(rows).toHaveLength(many);
+  const confirmed = rows.filter(({ state }) => state === 'confirmed').length;
+  const counts = Array.from({ length: many }, (_, n) => accepted[kind.name(n)] ?? 0);
+  expect(counts.filter((count) => count > 1)).toEqual([]);
+  expect(counts.filter((count) => count === 1)).toHaveLength(confirmed);
+  expect(rows.every(({ told_at }) => told_at !== null)).toBe(true);
+  return rows.map(({ state }) => state);
+}

@@ -1,0 +1,223 @@
+// The decisions of the push engine as pure functions: what an offer of the ERP, a search of the service and a
+// failed send mean for an entry.
+import { describe, expect, it } from 'vitest';
+import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
+import { guardedDay } from '../../src/sync/push-deadline.ts';
+import { retryDelayMs, sendFailure } from '../../src/sync/push-failure.ts';
+import { confirmedAs, intakeStep, type Step } from '../../src/sync/push-intake.ts';
+import type { Seen } from '../../src/sync/push-kind.ts';
+import { judgeImport } from '../../src/sync/push-kinds/route-plans.ts';
+import { isSameValue } from '../../src/sync/push-kinds/same-value.ts';
+import { seenRecords } from '../../src/sync/push-listing.ts';
+import { sightOf } from '../../src/sync/push-sight.ts';
+import { searchWindows } from '../../src/sync/search-windows.ts';
+import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
+
+describe('an offer of the ERP', () => {
+  const known = (state: OutboxState) => ({ state, content_hash: 'new', sent_hash: 'sent' });
+  const step = (state: OutboxState, hash: string, isValid = true, canChange = false): Step =>
+    intakeStep(known(state), { hash, isValid }, canChange);
+
+  it('is queued or refused where it is not known', () => {
+    expect(intakeStep(undefined, { hash: 'a', isValid: true }, false)).toBe('queue');
+    expect(intakeStep(undefined, { hash: 'a', isValid: false }, false)).toBe('refuse');
+  });
+
+  it.each(['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const)(
+    'with a content that is known leads to nothing in state %s',
+    (state) => expect(step(state, 'new')).toBe('nothing'),
+  );
+
+  it.each([
+    ['ready', 'queue', 'refuse'],
+    ['rejected', 'queue', 'refuse'],
+    ['cancelled', 'queue', 'refuse'],
+    ['sending', 'hold', 'note'],
+    ['unknown', 'hold', 'note'],
+    ['confirmed', 'flag', 'flag'],
+  ] as const)(
+    'with another content in state %s leads to %s, or to %s where it is invalid',
+    (state, valid, invalid) => {
+      expect(step(state, 'other')).toBe(valid);
+      expect(step(state, 'other', false)).toBe(invalid);
+    },
+  );
+
+  it('changes what the service has where a call can', () => {
+    expect(step('confirmed', 'other', true, true)).toBe('change');
+    expect(step('confirmed', 'other', false, true)).toBe('note');
+    expect(step('confirmed', 'sent')).toBe('unflag');
+  });
+
+  it('that came while another content was on its way is flagged, or queued where it can be changed', () => {
+    expect(confirmedAs({ content_hash: 'b', sent_hash: 'a' }, false)).toBe('changed-after-push');
+    expect(confirmedAs({ content_hash: 'b', sent_hash: 'a' }, true)).toBe('to-change');
+    expect(confirmedAs({ content_hash: 'a', sent_hash: null }, false)).toBe('confirmed');
+  });
+});
+
+describe('a search of the service', () => {
+  const at = (seconds: number): string => new Date(1_700_000_000_000 + seconds * 1_000).toISOString();
+  const entry = (change: object = {}) => ({
+    state: 'unknown' as const,
+    unknown_since: at(0),
+    absent_since: null as string | null,
+    updated_at: at(0),
+    ...change,
+  });
+  const seen = (id: number): Seen => ({ id, key: 'P', status: 'P', record: { id, title: 'there' } });
+  const look = (what: object, found: Seen[], seconds: number) =>
+    sightOf(entry(what), found, undefined, {}, { readAt: at(seconds), now: at(seconds), settleMs: 120_000 });
+
+  it('confirms what it finds, and names the others', () => {
+    expect(look({}, [seen(7), seen(5)], 1)).toMatchObject({ is: 'there', seen: { id: 5 }, others: [7] });
+  });
+
+  it('does not believe the first absence, however late', () => {
+    expect(look({}, [], 1)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({}, [], 10_000)).toEqual({ is: 'maybe-absent', since: at(10_000) });
+  });
+
+  it('believes a second absence a settling time after the first', () => {
+    expect(look({ absent_since: at(1) }, [], 120)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ absent_since: at(1) }, [], 121)).toEqual({ is: 'absent' });
+  });
+
+  it('says nothing where it began before the outcome became unknown', () => {
+    const search = { readAt: at(9), now: at(11), settleMs: 0 };
+    expect(sightOf(entry({ unknown_since: at(10) }), [], undefined, {}, search)).toEqual({ is: 'nothing' });
+    const ready = entry({ state: 'ready', updated_at: at(10) });
+    expect(sightOf(ready, [], undefined, {}, search)).toEqual({ is: 'nothing' });
+  });
+
+  it('starts to wait anew where the clock was set back', () => {
+    expect(look({ unknown_since: at(900) }, [], 1)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ absent_since: at(900) }, [], 1)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ state: 'ready', updated_at: at(900) }, [], 1)).toEqual({ is: 'clear' });
+  });
+
+  it('clears a ready entry that is not there, and tells one that differs', () => {
+    expect(look({ state: 'ready' }, [], 1)).toEqual({ is: 'clear' });
+    const changeable = { change: async () => ({ is: 'unclear', message: '' }) as const, isSame: () => false };
+    const search = { readAt: at(1), now: at(1), settleMs: 0 };
+    expect(sightOf(entry({ state: 'ready' }), [seen(1)], {}, changeable, search)).toMatchObject({
+      is: 'differs',
+    });
+  });
+
+  it('is no listing where a record has no identifier', () => {
+    expect(() => seenRecords([{ items: 'none' }], () => 'P')).toThrow(/no list of records/);
+    expect(seenRecords([{ id: '7' }, { id: 7 }], () => 'P')).toHaveLength(1);
+  });
+});
+
+describe('the periods of many entries', () => {
+  const day = (n: number, hours = 8) => ({
+    start: new Date(Date.UTC(2026, 0, n, 8)).toISOString(),
+    end: new Date(Date.UTC(2026, 0, n, 8 + hours)).toISOString(),
+  });
+
+  it('are searched together where they are close, padded by a day', () => {
+    const [window, ...others] = searchWindows([day(2), day(1), day(2)]);
+    expect(others).toEqual([]);
+    expect(window).toEqual({
+      covers: { start: day(1).start, end: day(2).end },
+      search: { start: '2025-12-31T08:00:00.000Z', end: '2026-01-03T16:00:00.000Z' },
+    });
+  });
+
+  it('are searched apart where they are not, and each lies in its window', () => {
+    const periods = Array.from({ length: 28 }, (_, i) => day(1 + i, i === 5 ? 24 * 40 : 8));
+    const windows = searchWindows(periods);
+    expect(windows.length).toBeGreaterThan(2);
+    for (const { start, end } of periods) {
+      expect(windows.some(({ covers }) => covers.start <= start && end <= covers.end)).toBe(true);
+    }
+  });
+});
+
+describe('a failed send', () => {
+  const details = { code: 'x' };
+
+  it.each([
+    ['an unclear answer', new Ambiguous('x', details), { is: 'unclear' }],
+    ['something unforeseen', new TypeError('x'), { is: 'unclear' }],
+    ['something unforeseen, wrapped', new Fatal('x', { code: 'unexpected' }), { is: 'unclear' }],
+    ['a refusal', new Skippable('refused', details), { is: 'refused', reasons: ['refused'] }],
+    [
+      'a request that breaks a rule',
+      new Fatal('bad', { code: 'request_invalid' }),
+      { is: 'refused', reasons: ['bad'] },
+    ],
+    ['a refused login', new Fatal('x', { code: 'login_refused' }), { is: 'not-sent', stop: true }],
+    ['an outage', new Retriable('x', { code: 'service_unreachable' }), { is: 'not-sent', stop: true }],
+    ['throttling', new Retriable('x', { code: 'throttled' }), { is: 'not-sent', stop: false }],
+  ])('by %s', (_what, error, meaning) => expect(sendFailure(error, false)).toEqual(meaning));
+
+  it('by a stop that came before it is not sent', () => {
+    expect(sendFailure(new Error('abort'), true)).toEqual({ is: 'not-sent', stop: true });
+  });
+
+  it('waits longer each time, an hour at most', () => {
+    expect([1, 2, 3, 30].map(retryDelayMs)).toEqual([30_000, 60_000, 120_000, 3_600_000]);
+  });
+});
+
+describe('the answer to an import', () => {
+  const answer = (change: object) =>
+    judgeImport({
+      routePoints: undefined,
+      wrongLines: [],
+      wrongRoutePlans: [],
+      unassignedPoints: [],
+      id: undefined,
+      raw: null,
+      ...change,
+    });
+
+  it('is a success where points were routed, whatever was refused beside them', () => {
+    expect(answer({ routePoints: 2 })).toEqual({ is: 'accepted', id: undefined, reasons: [] });
+    const part = answer({
+      routePoints: 2,
+      wrongLines: [{ line: 3, message: 'no' }],
+      unassignedPoints: [{ name: 'B' }],
+    });
+    expect(part).toMatchObject({
+      is: 'accepted',
+      reasons: ['point refused: line 3, message no', 'point not assigned: B'],
+    });
+  });
+
+  it('is a refusal where nothing was', () => {
+    expect(answer({ routePoints: 0, wrongRoutePlans: [{ message: 'no' }] })).toMatchObject({ is: 'refused' });
+    expect(answer({ routePoints: 0, wrongLines: ['no'] })).toMatchObject({ is: 'refused' });
+  });
+
+  it('is unclear where it does not tell', () => {
+    expect(answer({})).toMatchObject({ is: 'unclear' });
+    expect(answer({ routePoints: 0 })).toMatchObject({ is: 'unclear' });
+  });
+});
+
+describe('a field that comes back', () => {
+  it.each([
+    [-23.5, -23.50000001, true],
+    ['-23.5', -23.5, true],
+    [-23.5, -23.6, false],
+    [undefined, 1, false],
+    ['2026-01-01T11:00:00Z', '2026-01-01T08:00:00-03:00', true],
+    ['a', 'b', false],
+  ])('%s is %s: %s', (returned, sent, same) => expect(isSameValue(returned, sent)).toBe(same));
+});
+
+describe('the deadline', () => {
+  const ZONE = 'America/Sao_Paulo';
+
+  it('guards the local tomorrow once it has passed', () => {
+    expect(guardedDay('18:00', Date.parse('2026-01-10T20:59:00Z'), ZONE)).toBeUndefined();
+    expect(guardedDay('18:00', Date.parse('2026-01-10T21:00:00Z'), ZONE)).toEqual({
+      start: '2026-01-11T03:00:00.000Z',
+      end: '2026-01-12T03:00:00.000Z',
+    });
+  });
+});
