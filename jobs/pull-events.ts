@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
-import { categoriesOption, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
+import { categoriesOption, eventGroup, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
 import { eventCalls, readEvents } from '../src/sync/pull/event-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
@@ -26,6 +26,7 @@ export default pullJob({
     { table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
     { table: event, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
   ],
+  tracks: (scope, options) => scope.endsWith(eventGroup(options)),
   // One is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
   plan: planEvents,

@@ -5,7 +5,7 @@ import { durationOption } from '../src/core/duration-option.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
 import { planLoads } from '../src/sync/pull/route-plan-records.ts';
-import { planRoutePlans, splitRoutePlans } from '../src/sync/pull/route-plan-slices.ts';
+import { PLANS_SCOPE, planRoutePlans, splitRoutePlans } from '../src/sync/pull/route-plan-slices.ts';
 import { routePlan } from '../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../src/warehouse/tables/route-point-execution.ts';
@@ -29,6 +29,7 @@ export default pullJob({
   tables: [routePlan, routePoint, routePointExecution, routePointItem, statusChange],
   records: planLoads([]),
   mentions: [{ table: routePlan, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
+  tracks: (scope) => scope === PLANS_SCOPE,
   plan: planRoutePlans,
   read: readRoutePlans,
   split: splitRoutePlans,

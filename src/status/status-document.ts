@@ -110,10 +110,13 @@ async function jobStatus(name: string, { config, engine, clock }: StatusParts): 
   };
 }
 
-async function tableStatus(name: string, { jobs, engine, clock }: StatusParts): Promise<TableStatus> {
+async function tableStatus(name: string, { config, jobs, engine, clock }: StatusParts): Promise<TableStatus> {
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
-    .map((job) => job.name);
+    .map((job) => {
+      const options = config.jobs[job.name]?.options ?? {};
+      return { job: job.name, tracks: (scope: string) => job.tracks?.(scope, options) ?? true };
+    });
   const { rows, lastChangeAt, coveredAt } = await tableFreshness(engine, name, fillers);
   return {
     name,

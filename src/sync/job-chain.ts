@@ -1,5 +1,7 @@
 // A run with what belongs before and after it: jobs it needs that never succeeded run first, dimensions that its
-// facts named and that were not there are pulled next. Neither goes further than one step.
+// facts named and that were not there are pulled next. Neither goes further than one step, and in one process a
+// job never overlaps itself: who asks for one that is under way waits for it.
+import { Fatal } from '../core/errors.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import type { NamedJob } from './job.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
@@ -11,16 +13,41 @@ export interface JobBook {
 }
 
 export async function runChain(request: RunRequest, book: JobBook, parts: SyncParts): Promise<FinishedRun> {
-  const also = async (name: string): Promise<void> => {
+  const { signal, draining } = request;
+  const also = async (name: string): Promise<FinishedRun | undefined> => {
     const found = book.find(name);
-    const { signal, draining } = request;
-    if (found === undefined || signal?.aborted === true || draining?.aborted === true) return;
-    await runJob({ ...found, cause: 'catch-up', signal, draining }, parts);
+    if (found === undefined || signal?.aborted === true || draining?.aborted === true) return undefined;
+    return runAlone({ ...found, cause: 'catch-up', signal, draining }, parts);
   };
+  let refusal: Fatal | undefined;
   for (const name of request.job.needs ?? []) {
-    if ((await jobHistory(parts.engine, name)).lastSuccessAt === null) await also(name);
+    if ((await jobHistory(parts.engine, name)).lastSuccessAt !== null) continue;
+    refusal ??= missingNeed(name, await also(name));
   }
-  const finished = await runJob(request, parts);
+  const finished = await runAlone({ ...request, refusal }, parts);
   for (const name of finished.wants) await also(name);
   return finished;
+}
+
+/** What the run is refused for where a job that it needs has failed; it ends as that job did. */
+function missingNeed(name: string, run: FinishedRun | undefined): Fatal | undefined {
+  const error = run?.summary.status === 'failed' ? run.summary.error : null;
+  if (error === null) return undefined;
+  return new Fatal(`${name} has to succeed first: ${error.message}`, {
+    code: error.code,
+    hint: error.hint ?? undefined,
+  });
+}
+
+const underWay = new WeakMap<SyncParts, Map<string, Promise<FinishedRun>>>();
+
+async function runAlone(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
+  const runs = underWay.get(parts) ?? new Map<string, Promise<FinishedRun>>();
+  underWay.set(parts, runs);
+  const { name } = request.job;
+  const running = runs.get(name);
+  if (running !== undefined) return running;
+  const run = runJob(request, parts).finally(() => runs.delete(name));
+  runs.set(name, run);
+  return run;
 }

@@ -67,6 +67,8 @@ export interface Preview {
 export interface Job extends JobDeclaration {
   /** The wire schema of each table it fills, for records that are tried again. */
   records?: readonly { table: Table; record: z.ZodType }[];
+  /** The scopes of its coverage that count for freshness; all of them unless told. */
+  tracks?(scope: string, options: Record<string, unknown>): boolean;
   execute(context: RunContext): Promise<RunOutcome>;
   /** For --dry-run: says what would be done and does none of it. */
   preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>): Promise<Preview[]>;

@@ -13,6 +13,8 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onP
   /** The planned instant, for a scheduled run. */
   tickAt?: number;
   signal?: AbortSignal;
+  /** Why the run cannot be made; it is opened and closed with this. */
+  refusal?: RoadbookError;
 }
 
 export interface FinishedRun {
@@ -36,7 +38,7 @@ export async function runJob(request: RunRequest, parts: SyncParts): Promise<Fin
   });
   log.debug({ cause }, 'run opened');
   const context: RunContext = { ...request, job: job.name, runId, counts: noCounts(), parts, log, signal };
-  const outcome = await execute(job, context);
+  const outcome = request.refusal === undefined ? await execute(job, context) : refused(request.refusal);
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,
@@ -63,6 +65,8 @@ async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> 
     return { failures: [failure], worked: false };
   }
 }
+
+const refused = (failure: RoadbookError): RunOutcome => ({ failures: [failure], worked: false });
 
 /** Failed: nothing was done. Partial: some was, and some failed or was quarantined or refused. */
 function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): RunStatus {

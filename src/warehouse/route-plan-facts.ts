@@ -7,10 +7,16 @@ export interface KnownPlan {
   id: number;
   status: string | null;
   date_time_end: string | null;
+  _missing_since: string | null;
+  /** When its status was last seen to change; null where it was never seen to. */
+  turned_at: string | null;
 }
 
 /** Statuses in which a plan rests: completed, or optimisation failed. */
 export const FINAL_PLAN_STATUSES: readonly string[] = ['C', 'I'];
+
+const TURNED = `(select max(observed_at) from status_change where entity = 'route_plan'
+  and entity_id = route_plan.id and from_status is not null)`;
 
 /** Plans that start in a period, by id. */
 export async function plansStartingIn(
@@ -22,17 +28,40 @@ export async function plansStartingIn(
     sql('route_plan')
       .where('date_time_start', '>=', beginAt)
       .where('date_time_start', '<', endAt)
-      .select('id', 'status', 'date_time_end'),
+      .select('id', 'status', 'date_time_end', '_missing_since', sql.raw(`${TURNED} as turned_at`)),
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Plans that are still listed, may yet change, and start outside of the period. */
-export async function openPlansOutside(reader: Reader, beginAt: string, endAt: string): Promise<number[]> {
+export interface WatchedSince {
+  /** Final plans that were seen to become so after this may still change. */
+  turnedAt: string;
+  /** Plans that were not found since this may still return. */
+  missingAt: string;
+}
+
+/** Plans that start outside of the period and may yet change. */
+export async function openPlansOutside(
+  reader: Reader,
+  { beginAt, endAt }: { beginAt: string; endAt: string },
+  since: WatchedSince,
+): Promise<number[]> {
   const rows = await reader.read((sql) =>
     sql('route_plan')
-      .whereNull('_missing_since')
-      .where((open) => open.whereNull('status').orWhereNotIn('status', [...FINAL_PLAN_STATUSES]))
+      .where((listed) => listed.whereNull('_missing_since').orWhere('_missing_since', '>=', since.missingAt))
+      .where((open) =>
+        open
+          .whereNull('status')
+          .orWhereNotIn('status', [...FINAL_PLAN_STATUSES])
+          .orWhereIn(
+            'id',
+            sql('status_change')
+              .where({ entity: 'route_plan' })
+              .whereNotNull('from_status')
+              .where('observed_at', '>=', since.turnedAt)
+              .select('entity_id'),
+          ),
+      )
       .where((outside) =>
         outside
           .whereNull('date_time_start')

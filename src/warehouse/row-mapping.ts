@@ -1,6 +1,7 @@
 // Turns a record into a row by the table's declaration. What the columns cannot hold exactly stays in `extra`,
 // so that columns and `extra` together give the record back; a null field and an absent one are the same.
 import type { Json, JsonObject } from '../core/glossary.ts';
+import { stableJson } from '../core/stable-json.ts';
 import type { Row, Scalar } from './engine.ts';
 import { type ColumnType, recordColumns, type Table } from './table.ts';
 
@@ -36,7 +37,7 @@ export function rowMapping(table: Table): RowMapping {
       if (row[position] === null) return { misfit: `${columns[position]?.from.join('.')}: missing` };
     }
     if (rest !== undefined) {
-      const extra = JSON.stringify(rest);
+      const extra = stableJson(rest);
       row[columns.length] = extra;
       if (ESCAPED.test(extra)) state.misfit ??= 'extra';
     }
@@ -155,7 +156,7 @@ function hold(value: Json, type: ColumnType): Scalar | undefined {
     case 'date':
       return typeof value === 'string' ? value : undefined;
     case 'json':
-      return JSON.stringify(value);
+      return stableJson(value);
   }
 }
 

@@ -1,9 +1,15 @@
 // How fresh a table is: as fresh as the reading of its stalest scope, never as its newest row.
 import type { Engine } from './engine.ts';
 
+export interface Filler {
+  job: string;
+  /** The scopes that the job reads now; those of former settings say nothing. */
+  tracks(scope: string): boolean;
+}
+
 export interface TableFreshness {
   rows: number;
-  /** When any row last changed. */
+  /** When a run last changed anything in it. */
   lastChangeAt: string | null;
   /** When the scope that waits longest was last read; null where nothing was read yet. */
   coveredAt: string | null;
@@ -12,18 +18,26 @@ export interface TableFreshness {
 export const tableFreshness = (
   engine: Engine,
   table: string,
-  jobs: readonly string[],
+  fillers: readonly Filler[],
 ): Promise<TableFreshness> =>
   engine.read(async (sql) => {
-    const [counted] = await sql(table).count({ rows: '*' }).max({ changed: '_changed_at' });
-    const scopes = sql('sync_coverage')
-      .whereIn('job', [...jobs])
+    const jobs = fillers.map(({ job }) => job);
+    const [counted] = await sql(table).count({ rows: '*' });
+    const scopes: { job: string; scope: string; read: string }[] = await sql('sync_coverage')
+      .whereIn('job', jobs)
       .groupBy('job', 'scope')
-      .max({ read: 'covered_at' });
-    const [stalest] = await sql.from(scopes.as('scopes')).min({ read: 'read' });
+      .select('job', 'scope', sql.raw('max(covered_at) as read'));
+    const tracked = scopes.filter(({ job, scope }) =>
+      fillers.some((filler) => filler.job === job && filler.tracks(scope)),
+    );
+    const changed = await sql('sync_run')
+      .whereIn('job', jobs)
+      .whereRaw('inserted + updated > 0')
+      .orderBy('started_at', 'desc')
+      .first('finished_at');
     return {
       rows: Number(counted?.rows ?? 0),
-      lastChangeAt: counted?.changed ?? null,
-      coveredAt: stalest?.read ?? null,
+      lastChangeAt: changed?.finished_at ?? null,
+      coveredAt: tracked.map(({ read }) => read).toSorted()[0] ?? null,
     };
   });

@@ -47,6 +47,17 @@ describe('the spans to read', () => {
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: [] }))).toEqual([[-48, 0]]);
   });
 
+  it('take in a hole that has become older than a first run reads', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-500, -300], [-290, -1]) }))).toEqual([
+      [-306, -290],
+      [-7, 0],
+    ]);
+  });
+
+  it('take no notice of what is covered ahead of now', () => {
+    expect(hours(spansToRead({ ...reach, covered: covered([-100, 50]) }))).toEqual([[-6, 0]]);
+  });
+
   it('take in holes in what was read', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-48, -40], [-30, -1]) }))).toEqual([
       [-46, -30],

@@ -1,7 +1,7 @@
 // GET /daily_summary/: figures of use per vehicle or driver, day by day or over the whole period.
 import { z } from 'zod';
 import { listEndpoint } from '../endpoint.ts';
-import { includesOf, moment, oneOfRule, periodRule, recordIds, withRules } from '../request-fields.ts';
+import { includesOf, moment, periodRule, recordIds, withRules } from '../request-fields.ts';
 import { decimal, name } from '../wire.ts';
 
 export const dailySummary = listEndpoint({
@@ -14,13 +14,11 @@ export const dailySummary = listEndpoint({
       daily_type: z.enum(['analytical', 'aggregate']).default('aggregate'),
       /** When it is required is not documented, so it never is here. */
       aggregated_fields: z.array(z.enum(['vehicle', 'driver'])).optional(),
-      /** Always sent; empty where the drivers are what is asked for. */
-      vehicles_id: recordIds,
+      vehicles_id: recordIds.min(1),
       driver_ids: recordIds.optional(),
       includes: includesOf(['driver', 'vehicle', 'vehicle.device']).optional(),
     }),
     periodRule('initial_date', 'end_date'),
-    oneOfRule('vehicles_id', 'driver_ids'),
   ),
   record: z.looseObject({
     /** The plate of the vehicle or the label of the driver: the only identity that a row has. */

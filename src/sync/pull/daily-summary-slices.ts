@@ -1,9 +1,10 @@
-// How daily summaries are read: the rows carry no date, so a slice is one local day of all vehicles or of all
-// drivers. Trailing days are read again, because the service recalculates them; the day that still goes on is
-// covered only until now.
+// How daily summaries are read: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
+// Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
+// until now. Coverage of vehicles is kept for each, so a new one gets its history.
 import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
+import type { Extent } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
 import { driver } from '../../warehouse/tables/driver.ts';
@@ -20,63 +21,95 @@ const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string
   driver: { table: driver, labels: ['name'] },
 };
 
-/** Vehicles or drivers of one call. */
-const MOST_IDS = 500;
+/** Vehicles of one call. */
+const MOST_VEHICLES = 500;
 
-interface SummaryWork {
+export interface SummaryWork {
   subject: Subject;
   day: LocalDay;
+  vehicles: number[];
 }
 
+interface SummaryOptions {
+  since: number;
+  lookback: number;
+}
+
+const scopesOf = ({ subject, vehicles }: Pick<SummaryWork, 'subject' | 'vehicles'>): string[] =>
+  subject === 'driver' ? ['drivers'] : vehicles.map((id) => `vehicle ${id}`);
+
 export async function planDailySummaries(
-  context: PlanContext<{ since: number; lookback: number }>,
+  context: PlanContext<SummaryOptions>,
 ): Promise<Slice<SummaryWork>[]> {
-  const { options, now, period, warehouse, coverage: name, timezone } = context;
-  const coverage = await coverageOf(warehouse, name);
-  return (Object.keys(SUBJECTS) as Subject[]).flatMap((subject) => {
-    const spans = spansToRead({ now, ...options, period, covered: coverage.get(subject) ?? [] });
-    return localDays(spans, timezone).map((day) => ({
-      scope: `${subject} ${day.date}`,
-      work: { subject, day },
-    }));
-  });
+  const { options, now, period, warehouse, timezone } = context;
+  const coverage = await coverageOf(warehouse, context.coverage);
+  const vehicles = await knownIds(warehouse, vehicle);
+  const daysOf = (scope: string): LocalDay[] =>
+    localDays(spansToRead({ now, ...options, period, covered: coverage.get(scope) ?? [] }), timezone);
+  const byDay = new Map<string, SummaryWork>();
+  for (const id of vehicles) {
+    for (const day of daysOf(`vehicle ${id}`)) {
+      const work = byDay.get(day.date) ?? { subject: 'vehicle', day, vehicles: [] };
+      byDay.set(day.date, work);
+      work.vehicles.push(id);
+    }
+  }
+  // The figures of a driver are over all vehicles, so all of them are asked for together.
+  const drivers = vehicles.length === 0 ? [] : daysOf('drivers');
+  const works = [...byDay.values(), ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles }))];
+  return works.map((work) => ({ scope: `${work.subject} ${work.day.date}`, work }));
 }
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
-  const { subject, day } = work;
+  const { subject, day, vehicles } = work;
   const { table, labels } = SUBJECTS[subject];
-  const ids = await knownIds(source.warehouse, table);
-  const parts = chunksFor(ids, MOST_IDS, (part) => source.urlBytes(summaryCall, requestOf(work, part)));
+  const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
+  const parts = subject === 'driver' ? [vehicles] : chunksFor(vehicles, MOST_VEHICLES, bytesOf);
   const answers = await Promise.all(parts.map((part) => source.call(summaryCall, requestOf(work, part))));
   const owners = await idsByLabel(source.warehouse, table, labels);
-  const records = answers.flat().map((record) => dated(record, work, owners));
+  const { records, refused } = tellApart(answers.flat(), work, owners);
   const readUntil = Math.min(day.end, Date.parse(source.readAt));
+  const covered = intervalOf({ begin: day.begin, end: readUntil });
   return {
-    loads: [{ table: dailySummary, record: summaryCall.record, records }],
-    whole: [{ table: dailySummary, extent: { day: { in: [day.date] }, subject: { in: [subject] } } }],
-    covers:
-      readUntil > day.begin
-        ? [{ scopes: [subject], ...intervalOf({ begin: day.begin, end: readUntil }) }]
-        : [],
+    loads: [{ table: dailySummary, record: summaryCall.record, records, refused }],
+    whole: [{ table: dailySummary, extent: extentOf(work) }],
+    covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
 }
 
-function requestOf({ subject, day }: SummaryWork, ids: number[]) {
+function extentOf({ subject, day, vehicles }: SummaryWork): Extent {
+  const extent: Extent = { day: { in: [day.date] }, subject: { in: [subject] } };
+  return subject === 'vehicle' ? { ...extent, vehicle_id: { in: vehicles } } : extent;
+}
+
+function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
+  // To the last second of the day: a period that ends at midnight may be read as holding the next day.
   const { beginAt, endAt } = intervalOf({ begin: day.begin, end: day.end - 1_000 });
   return {
-    // To the last second of the day: a period that ends at midnight may be read as holding the next day.
     initial_date: beginAt,
     end_date: endAt,
     daily_type: 'aggregate' as const,
     aggregated_fields: [subject],
-    vehicles_id: subject === 'vehicle' ? ids : [],
-    driver_ids: subject === 'driver' ? ids : [],
+    vehicles_id: vehicles,
   };
 }
 
-/** The record with what its call knew: day, subject, and who the title stands for. */
+/** The records with what their call knew. Two rows with one title cannot be told apart: neither is loaded. */
+function tellApart(answers: readonly unknown[], work: SummaryWork, owners: ReadonlyMap<string, number>) {
+  const titles = new Map<string, number>();
+  for (const record of answers) titles.set(titleOf(record), (titles.get(titleOf(record)) ?? 0) + 1);
+  const isShared = (record: unknown): boolean => (titles.get(titleOf(record)) ?? 0) > 1;
+  const reason = 'title: two rows of one day have it, so that neither can be told from the other';
+  return {
+    records: answers.filter((record) => !isShared(record)).map((record) => dated(record, work, owners)),
+    refused: answers.filter(isShared).map((record) => ({ record: dated(record, work, owners), reason })),
+  };
+}
+
+const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
+
 function dated(record: unknown, { subject, day }: SummaryWork, owners: ReadonlyMap<string, number>): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const owner = owners.get(String((record as { title?: unknown }).title)) ?? null;
+  const owner = owners.get(titleOf(record)) ?? null;
   return { ...record, day: day.date, subject, [`${subject}_id`]: owner };
 }

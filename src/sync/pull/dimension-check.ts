@@ -2,32 +2,59 @@
 // which dimension's pull should follow. One that was pulled a short while ago is left alone: what it did not
 // bring then it will not bring now.
 import { isoInstant } from '../../core/clock.ts';
-import type { RunContext } from '../job.ts';
-import type { AnyPull } from './pull-job.ts';
+import type { Row } from '../../warehouse/engine.ts';
+import { recordColumns, type Table } from '../../warehouse/table.ts';
+import type { SyncParts } from '../sync-parts.ts';
+import type { AnyPull, Mention } from './pull-job.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
+const IDS_A_QUERY = 500;
 
-export async function unmetDimensions(job: AnyPull, { parts, runId, counts }: RunContext): Promise<string[]> {
-  if (counts.inserted + counts.updated === 0) return [];
-  const wanted = new Set<string>();
-  for (const { table, column, dimension, job: puller } of job.mentions ?? []) {
-    if (wanted.has(puller)) continue;
-    const unmet = await parts.engine.read((sql) =>
-      sql(table.name)
-        .where({ _run_id: runId })
-        .whereNotNull(column)
-        .whereNotIn(column, sql(dimension.name).select('id'))
-        .first(column),
-    );
-    if (unmet !== undefined && !(await pulledLately(puller, parts))) wanted.add(puller);
-  }
-  return [...wanted];
+export interface DimensionCheck {
+  /** Takes note of what the rows of a slice name. */
+  note(table: Table, rows: readonly Row[]): void;
+  /** Jobs that would bring what was named and is not there. */
+  unmet(): Promise<string[]>;
 }
 
-async function pulledLately(job: string, { engine, clock }: RunContext['parts']): Promise<boolean> {
+export function createDimensionCheck({ mentions = [] }: AnyPull, parts: SyncParts): DimensionCheck {
+  const named = new Map<Mention, Set<number>>(mentions.map((mention) => [mention, new Set()]));
+  return {
+    note(table, rows) {
+      for (const [mention, ids] of named) {
+        if (mention.table !== table) continue;
+        const position = recordColumns(table).findIndex(({ name }) => name === mention.column);
+        for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
+      }
+    },
+    async unmet() {
+      const wanted = new Set<string>();
+      for (const [{ dimension, job }, ids] of named) {
+        if (wanted.has(job) || (await knowsAll(dimension, [...ids], parts))) continue;
+        if (!(await pulledLately(job, parts))) wanted.add(job);
+      }
+      return [...wanted];
+    },
+  };
+}
+
+async function knowsAll(dimension: Table, ids: number[], { engine }: SyncParts): Promise<boolean> {
+  for (let start = 0; start < ids.length; start += IDS_A_QUERY) {
+    const part = ids.slice(start, start + IDS_A_QUERY);
+    const [row] = await engine.read((sql) => sql(dimension.name).whereIn('id', part).count({ known: '*' }));
+    if (Number(row?.known) < part.length) return false;
+  }
+  return true;
+}
+
+async function pulledLately(job: string, { engine, clock }: SyncParts): Promise<boolean> {
   const since = isoInstant(clock.now() - LEAST_BETWEEN_MS);
   const run = await engine.read((sql) =>
-    sql('sync_run').where({ job }).where('started_at', '>', since).first('run_id'),
+    sql('sync_run')
+      .where({ job })
+      .whereIn('status', ['ok', 'partial', 'running'])
+      .where('started_at', '>', since)
+      .first('run_id'),
   );
   return run !== undefined;
 }

@@ -38,10 +38,11 @@ export interface EventWork {
 }
 
 /** Coverage is kept for each vehicle and group of categories. */
-export const eventScope = (vehicleId: number, { categories }: EventOptions): string => {
-  const group = categories === 'all' ? 'all' : categories.toSorted((a, b) => a - b).join(',');
-  return `vehicle ${vehicleId} categories ${group}`;
-};
+export const eventScope = (vehicleId: number, options: EventOptions): string =>
+  `vehicle ${vehicleId} ${eventGroup(options)}`;
+
+export const eventGroup = ({ categories }: Pick<EventOptions, 'categories'>): string =>
+  `categories ${categories === 'all' ? 'all' : categories.toSorted((a, b) => a - b).join(',')}`;
 
 export const eventRequest = (vehicles: number[], spans: readonly Span[], category: number) => ({
   event_category: category,

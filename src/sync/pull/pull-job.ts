@@ -59,6 +59,8 @@ export interface Load {
   /** The wire schema that each record is held against. */
   record: z.ZodType;
   records: readonly unknown[];
+  /** Records that the job itself cannot place, each with its reason; they go to quarantine. */
+  refused?: readonly { record: unknown; reason: string }[];
 }
 
 /** A part of a table that was read whole: its rows that were not met have vanished. */
@@ -94,6 +96,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;
+  /** The scopes of its coverage that count for freshness; all of them unless told. */
+  tracks?(scope: string, options: z.output<Options>): boolean;
   /** Columns of its tables that name a row of a dimension, and the job that brings it. */
   mentions?: readonly Mention[];
 }
@@ -111,6 +115,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
   const carried = declaration as unknown as AnyPull;
   return {
     ...declaration,
+    tracks: carried.tracks,
     execute: (context) => executePull(carried, context),
     preview: (context) => previewPull(carried, context),
   };

@@ -5,7 +5,7 @@ import PQueue from 'p-queue';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
-import { unmetDimensions } from './dimension-check.ts';
+import { createDimensionCheck } from './dimension-check.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
@@ -20,6 +20,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const { counts, log, parts } = context;
   const scale = await readScale(parts.engine, context.job);
   const planned = await job.plan(planContext(context, scale));
+  const dimensions = createDimensionCheck(job, parts);
   const failures: RoadbookError[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
@@ -34,7 +35,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     if (context.draining?.aborted === true) return;
     counts.slices++;
     try {
-      const brought = await pullSlice(job, slice, { ...context, signal });
+      const brought = await pullSlice(job, slice, { ...context, signal }, dimensions.note);
       for (const [name, count] of Object.entries(brought)) counts[name as keyof typeof brought] += count;
       loaded++;
       if (brought.records > MOST_RECORDS) cuts++;
@@ -66,7 +67,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(parts, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: await unmetDimensions(job, context) };
+  return { failures, worked: loaded > 0, wants: await dimensions.unmet() };
 }
 
 export async function previewPull(

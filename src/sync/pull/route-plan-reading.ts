@@ -6,8 +6,8 @@ import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
 import { FINAL_PLAN_STATUSES, type KnownPlan, plansStartingIn } from '../../warehouse/route-plan-facts.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
-import { planLoads, planParts } from './route-plan-records.ts';
+import type { Covers, Harvest, Slice, Source } from './pull-job.ts';
+import { idsOf, planLoads, planParts } from './route-plan-records.ts';
 import {
   dayScope,
   isWholeDay,
@@ -25,27 +25,31 @@ export async function readRoutePlans(
   source: Source,
   options: RoutePlanOptions,
 ): Promise<Harvest> {
-  if ('ids' in work) {
-    const plans = await askFor(work.ids, source);
-    const whole = [{ table: routePlan, extent: { id: { in: work.ids } } }, ...planParts(plans)];
-    return { loads: planLoads(plans), whole, covers: [] };
-  }
+  if ('ids' in work) return { ...(await brought(work.ids, work.ids, source)), covers: [] };
   const found = await search(work.span, source, options);
   const { beginAt, endAt } = intervalOf(work.span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
   const asked = found.filter((plan) =>
     mayHaveChanged(plan, known.get(plan.id), work.lastReadAt, options.settle),
   );
-  if (asked.length > MOST_PLANS) throw tooMany(asked.length);
-  const plans = await askFor(
-    asked.map(({ id }) => id),
-    source,
+  const met = new Set(found.map(({ id }) => id));
+  // A plan that the search no longer holds is asked for by id before it counts as gone: it may have moved.
+  const unmet = [...known.values()].filter(
+    ({ id, _missing_since }) => !met.has(id) && _missing_since === null,
   );
-  return {
-    loads: planLoads(plans),
-    whole: [listedPlans(work.span, found, options), ...planParts(plans)],
-    covers: coversOf(work.span, source.readAt),
-  };
+  const doubtful = unmet.map(({ id }) => id);
+  if (asked.length + doubtful.length > MOST_PLANS) throw tooMany(asked.length + doubtful.length);
+  const ids = [...asked.map(({ id }) => id), ...doubtful];
+  return { ...(await brought(ids, doubtful, source)), covers: coversOf(work.span, source.readAt) };
+}
+
+/** The plans by id; those of `doubtful` that are not there have vanished, with their points. */
+async function brought(ids: readonly number[], doubtful: readonly number[], source: Source) {
+  const plans = await askFor(ids, source);
+  const there = new Set(idsOf(plans));
+  const gone = doubtful.filter((id) => !there.has(id));
+  const whole = [{ table: routePlan, extent: { id: { in: gone } } }, ...planParts(plans, gone)];
+  return { loads: planLoads(plans), whole };
 }
 
 interface FoundPlan {
@@ -83,9 +87,9 @@ function mayHaveChanged(
 ) {
   if (known === undefined || lastReadAt === null || known.status !== plan.status) return true;
   if (!FINAL_PLAN_STATUSES.includes(known.status ?? '')) return true;
-  const endedAt = Date.parse(known.date_time_end ?? '');
+  const restsSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
   // Settled at the last reading already, so that reading has met whatever came late.
-  return Number.isNaN(endedAt) || endedAt + settle >= Date.parse(lastReadAt);
+  return Number.isNaN(restsSince) || restsSince + settle >= Date.parse(lastReadAt);
 }
 
 async function askFor(ids: readonly number[], source: Source): Promise<unknown[]> {
@@ -109,18 +113,6 @@ const INCLUDES = [
   'vehicle',
   'user',
 ] as const;
-
-/** Plans that lie in the span by their start and cannot have been left out for their end. */
-function listedPlans(
-  { begin, end }: Span,
-  found: readonly FoundPlan[],
-  { longest }: RoutePlanOptions,
-): Whole {
-  const { beginAt: from, endAt: to } = intervalOf({ begin, end });
-  const latestEnd = intervalOf({ begin, end: end + longest }).endAt;
-  const extent = { date_time_start: { from, to }, date_time_end: { from, to: latestEnd } };
-  return { table: routePlan, extent, alsoSeen: found.map(({ id }) => [id]) };
-}
 
 /** What has passed of the span is covered; the future is read again when it has come. */
 function coversOf(span: Span, readAt: string): Covers[] {

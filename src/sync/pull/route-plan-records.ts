@@ -59,17 +59,20 @@ export function planLoads(plans: readonly unknown[]): Load[] {
   ];
 }
 
-/** The points, executions and items of plans that were read whole: those that are gone have vanished. */
-export function planParts(plans: readonly unknown[]): Whole[] {
+/**
+ * What is read whole with these plans: the points of each plan whose answer held the list, the executions and items
+ * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more.
+ */
+export function planParts(plans: readonly unknown[], gone: readonly number[]): Whole[] {
   const { points } = levels(plans);
-  const planIds = idsOf(plans);
-  const pointIds = idsOf(points);
+  const holding = (records: readonly unknown[], field: string): number[] =>
+    idsOf(records.filter((record) => isObject(record) && Array.isArray(record[field])));
   return [
-    { table: routePoint, extent: { route_plan_id: { in: planIds } } },
-    { table: routePointExecution, extent: { route_point_id: { in: pointIds } } },
-    { table: routePointItem, extent: { route_point_id: { in: pointIds } } },
+    { table: routePoint, extent: { route_plan_id: { in: [...holding(plans, 'route_points'), ...gone] } } },
+    { table: routePointExecution, extent: { route_point_id: { in: holding(points, 'routes_info') } } },
+    { table: routePointItem, extent: { route_point_id: { in: holding(points, 'route_point_items') } } },
   ];
 }
 
-const idsOf = (records: readonly unknown[]): number[] =>
+export const idsOf = (records: readonly unknown[]): number[] =>
   records.flatMap((record) => (isObject(record) && Number.isInteger(record.id) ? [record.id as number] : []));

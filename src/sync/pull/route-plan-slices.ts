@@ -10,6 +10,9 @@ const LEAST_SPAN_MS = 60 * 60_000;
 /** Plans of one slice that are asked for by id. */
 const WATCHED = 50;
 
+/** How long a plan that was not found is still asked for: it may return. */
+const MISSED_MS = 7 * DAY_MS;
+
 /** Coverage of all plans by their start. */
 export const PLANS_SCOPE = 'plans';
 /** When the plans of a whole day were last read: whether a plan has been met after it settled. */
@@ -48,11 +51,16 @@ function wholeDays(spans: readonly Span[]): Span[] {
   return joined(outward).flatMap((span) => cutSpan(span, DAY_MS));
 }
 
-async function watchSlices({ warehouse }: PlanContext<RoutePlanOptions>, days: readonly Span[]) {
-  const [first, last] = [days[0], days.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const { beginAt, endAt } = intervalOf({ begin: first.begin, end: last.end });
-  const ids = await openPlansOutside(warehouse, beginAt, endAt);
+/** The spans in reach need not touch; what lies between them is watched as well. */
+async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonly Span[]) {
+  const { warehouse, now, options } = context;
+  const reach = joined(days).at(-1);
+  if (reach === undefined) return [];
+  const since = {
+    turnedAt: intervalOf({ begin: now - options.settle, end: now }).beginAt,
+    missingAt: intervalOf({ begin: now - MISSED_MS, end: now }).beginAt,
+  };
+  const ids = await openPlansOutside(warehouse, intervalOf(reach), since);
   const slices: Slice<RoutePlanWork>[] = [];
   for (let start = 0; start < ids.length; start += WATCHED)
     slices.push(watchSlice(ids.slice(start, start + WATCHED)));

@@ -2,10 +2,11 @@
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
-import type { Stamp, Transaction } from '../../warehouse/engine.ts';
+import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
+import type { Table } from '../../warehouse/table.ts';
 import type { RunContext } from '../job.ts';
-import { backfillName } from './backfill-progress.ts';
+import { writtenCoverage } from './backfill-progress.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
 import { byTable, type Sorted, sortRecords } from './sorting.ts';
 
@@ -17,7 +18,12 @@ export interface SliceCounts {
   quarantined: number;
 }
 
-export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext): Promise<SliceCounts> {
+export async function pullSlice(
+  job: AnyPull,
+  slice: Slice,
+  context: RunContext,
+  noteRows: (table: Table, rows: readonly Row[]) => void,
+): Promise<SliceCounts> {
   const { parts, runId, log } = context;
   const source = sourceOf(context);
   log.debug({ scope: slice.scope }, 'slice begun');
@@ -25,6 +31,7 @@ export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext)
   const sorted: Sorted[] = [];
   for (const load of harvest.loads) sorted.push('rows' in load ? load : await sortRecords(load));
   log.debug({ scope: slice.scope }, 'slice read');
+  for (const { table, rows } of sorted) noteRows(table, rows);
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
   return parts.engine.write(async (tx) => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
@@ -39,13 +46,12 @@ export async function pullSlice(job: AnyPull, slice: Slice, context: RunContext)
       counts.quarantined += part.misfits.length;
     }
     await markVanished(tx, harvest, sorted, stamp);
-    const by = { job: context.job, runId, at: source.readAt };
-    const backfill = backfillName(context);
-    for (const covers of harvest.covers) {
-      await cover(tx, covers, by);
-      if (backfill !== undefined) await cover(tx, covers, { ...by, job: backfill });
+    const job = writtenCoverage(context);
+    if (job !== undefined) {
+      const by = { job, runId, at: source.readAt };
+      for (const covers of harvest.covers) await cover(tx, covers, by);
+      for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     }
-    for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     return counts;
   });
 }

@@ -40,24 +40,25 @@ function mappingOf(table: Table): RowMapping {
   return made;
 }
 
-export async function sortRecords({ table, record: schema, records }: Load): Promise<Sorted> {
+export async function sortRecords({ table, record: schema, records, refused = [] }: Load): Promise<Sorted> {
   const toRow = mappingOf(table);
   const keyOfRow = keyReader(table);
   const rows: Row[] = [];
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
+  const misplaced = (raw: unknown, reason: string): void => {
+    const key = readableKey(table, raw);
+    lostKeys.push(key);
+    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, record: raw });
+  };
+  for (const { record, reason } of refused) misplaced(record, reason);
   for (let index = 0; index < records.length; index++) {
     if (index % TURN === TURN - 1) await nextTurn();
     const raw = records[index];
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
-    if ('row' in mapped) {
-      rows.push(mapped.row);
-    } else {
-      const key = readableKey(table, raw);
-      lostKeys.push(key);
-      misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason: mapped.misfit, record: raw });
-    }
+    if ('row' in mapped) rows.push(mapped.row);
+    else misplaced(raw, mapped.misfit);
   }
   return {
     table,

@@ -37,13 +37,13 @@ export function spansToRead({
   const read = covered.map(spanOf);
   if (period !== undefined) return without(spanOf(period), read);
   const edge = now - holdBack;
-  // `since` is for the first run: after an outage, however long, what came since the last reading is still due.
+  // `since` is for the first run. From the first reading on, every hole is due, however old it has become.
   const first = Math.min(edge - since, ...read.map(({ begin }) => begin));
-  const last = read.length === 0 ? edge - since : Math.max(...read.map(({ end }) => end));
-  const whole = { begin: Math.min(edge - since, last), end: edge + ahead };
+  const last = read.length === 0 ? first : Math.min(edge, Math.max(...read.map(({ end }) => end)));
+  const due = without({ begin: first, end: edge + ahead }, read);
   // Late data may lie behind the end of each reading, not only behind now.
   const again = (span: Span): Span => ({ begin: Math.max(first, span.begin - lookback), end: span.end });
-  return joined([...without(whole, read), { begin: Math.min(edge, last), end: whole.end }].map(again));
+  return joined([...due, { begin: last, end: edge + ahead }].map(again));
 }
 
 /** What is left of `span` when `others` are taken out. */

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
+import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { sqliteError } from './sqlite-errors.ts';
@@ -34,7 +35,7 @@ export const sqlite: EngineKind = {
 };
 
 function openSqlite(file: string): Engine {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(file);
   const writer = connect(file, 1, [
     'pragma journal_mode = wal',
     // A push is sent once its claim is on disk: a commit must survive a power cut, not only a crash.
@@ -98,11 +99,29 @@ interface Latest {
   latest: string | null;
 }
 
+function makeFolder(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+  } catch {
+    throw new Fatal(`The folder of the warehouse ${file} cannot be made`, {
+      code: 'warehouse_unwritable',
+      hint: 'Check warehouse.file and that this user may write there.',
+    });
+  }
+}
+
 function connect(file: string, connections: number, pragmas: string[]): Knex {
   return knex({
     client: 'sqlite3',
     connection: { filename: file },
     useNullAsDefault: true,
+    // knex would print what goes wrong, on stdout and with bound values; it is thrown as well.
+    log: {
+      warn: () => undefined,
+      error: () => undefined,
+      deprecate: () => undefined,
+      debug: () => undefined,
+    },
     pool: {
       // The writer's connection must outlive its transaction, so it is never reaped.
       min: Math.min(connections, 1),

@@ -1,0 +1,142 @@
+// Ways in which data could be missed for ever, each closed: failed slices, empty dimensions, answers that lack a
+// part, things that come back, fields in another order.
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const HOUR = 3_600_000;
+const START = '2026-03-10T12:00:00.000Z';
+let rig: Rig;
+afterEach(() => rig.close());
+
+const records = (call: string, list: unknown[]) =>
+  fetch(`${rig.sandbox.url}/_sandbox/records`, {
+    method: 'POST',
+    body: JSON.stringify({ call, records: list }),
+  });
+const noRecords = () => fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
+
+describe('nothing is missed for ever', () => {
+  it('when a slice of a long outage fails: its hole stays due', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    const options = { since: '5d', lookback: '1h', categories: [1] };
+    await rig.run('pull-events', options);
+    await rig.clock.advance(45 * 24 * HOUR);
+    rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
+    expect((await rig.run('pull-events', options)).status).toBe('partial');
+    await rig.clock.advance(HOUR);
+    await rig.run('pull-events', options);
+    const truth = (
+      await rig.truth('events', { from: START, to: new Date(rig.clock.now() - 3 * 24 * HOUR).toISOString() })
+    ).filter(({ event_category }) => event_category === 1);
+    const ids = `select count(*) as n from event where id in (${truth.map(({ id }) => id).join(',')})`;
+    expect(await rig.rows(ids)).toEqual([{ n: truth.length }]);
+  });
+
+  it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    rig.sandbox.addFault({ call: 'vehicles', fault: '403' });
+    for (const job of ['pull-daily-summaries', 'pull-events']) {
+      const { status, error } = await rig.run(job);
+      expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'forbidden' });
+      expect(error?.message).toMatch(/^pull-vehicles has to succeed first/);
+    }
+    expect(await rig.rows('select * from sync_coverage')).toEqual([]);
+    rig.sandbox.clearFaults();
+    await rig.run('pull-daily-summaries', { since: '10d' });
+    const days = await rig.rows(`select distinct day from daily_summary where subject = 'vehicle'`);
+    expect(days.length).toBeGreaterThan(6);
+  });
+
+  it('when a vehicle is new: it gets its past days too', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    await rig.run('pull-daily-summaries', { since: '10d' });
+    await records('vehicles', [{ id: 999_999, plate: 'NEW1A23' }]);
+    await rig.run('pull-vehicles');
+    rig.logLines.length = 0;
+    await rig.run('pull-daily-summaries', { since: '10d' });
+    const read = rig.logLines.filter(
+      (line) => line.includes('slice loaded') && line.includes('"vehicle 2026-03-0'),
+    );
+    expect(read.length).toBeGreaterThan(6);
+  });
+
+  it('when an open plan is not found once: it is asked for again, and unmarked when it returns', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    const options = { since: '3d', lookback: '1h', ahead: '1h' };
+    await rig.run('pull-route-plans', options);
+    const old = new Date(rig.clock.now() - 20 * 24 * HOUR).toISOString();
+    await rig.engine.write(({ sql }) =>
+      sql('route_plan').update({ status: 'E', date_time_start: old, date_time_end: old }),
+    );
+    rig.sandbox.addFault({ call: 'route-plan', fault: '404' });
+    await rig.run('pull-route-plans', options);
+    const missing = `select count(*) as n from route_plan where _missing_since is not null`;
+    const [{ n } = {}] = await rig.rows(missing);
+    expect(Number(n)).toBeGreaterThan(0);
+    const [points] = await rig.rows('select count(*) as n from route_point where _missing_since is not null');
+    expect(Number(points?.n)).toBeGreaterThan(0);
+    rig.sandbox.clearFaults();
+    await rig.clock.advance(HOUR);
+    await rig.run('pull-route-plans', options);
+    expect(await rig.rows(missing)).toEqual([{ n: 0 }]);
+    expect(await rig.rows('select count(*) as n from route_point where _missing_since is not null')).toEqual([
+      { n: 0 },
+    ]);
+  });
+
+  it('when a plan ends long after it was due: it is looked at until it has settled', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    const options = { since: '3d', lookback: '1h', ahead: '1h', settle: '24h' };
+    await rig.run('pull-route-plans', options);
+    const [{ id } = {}] = await rig.rows(`select id from route_plan where status = 'C' limit 1`);
+    const old = new Date(rig.clock.now() - 20 * 24 * HOUR).toISOString();
+    await rig.engine.write(({ sql }) =>
+      sql('route_plan').where({ id }).update({ status: 'E', date_time_start: old, date_time_end: old }),
+    );
+    await rig.run('pull-route-plans', options);
+    await rig.engine.write(({ sql }) =>
+      sql('route_plan').where({ id }).update({ date_time_start: old, date_time_end: old }),
+    );
+    await rig.clock.advance(HOUR);
+    await rig.run('pull-route-plans', options);
+    // Asked for again: it has its own dates once more.
+    expect(await rig.rows(`select id from route_plan where date_time_start = '${old}'`)).toEqual([]);
+  });
+});
+
+describe('the same content', () => {
+  it('is unchanged although its fields come in another order', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await records('vehicles', [{ id: 7, odd: { a: 1, b: { c: 2, d: 3 } } }]);
+    await rig.run('pull-vehicles');
+    await noRecords();
+    await records('vehicles', [{ id: 7, odd: { b: { d: 3, c: 2 }, a: 1 } }]);
+    expect(await rig.run('pull-vehicles')).toMatchObject({ inserted: 0, updated: 0 });
+  });
+
+  it('of two rows with one title is in quarantine, not in one row by chance', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await records('daily-summary', [
+      { title: 'Two of a name', count: 1 },
+      { title: 'Two of a name', count: 2 },
+    ]);
+    const run = await rig.run('pull-daily-summaries', { since: '1h' });
+    expect(run.records).toBe(run.inserted + run.updated + run.unchanged + run.quarantined);
+    expect(await rig.rows(`select * from daily_summary where title = 'Two of a name'`)).toEqual([]);
+    expect((await rig.rows('select reason from sync_quarantine')).length).toBeGreaterThan(1);
+  });
+});
+
+describe('jobs that need another', () => {
+  it('share one run of it when they start together', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await Promise.all(
+      ['pull-events', 'pull-daily-summaries', 'pull-vehicles'].map((job) => rig.run(job, {})),
+    );
+    expect(await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`)).toEqual([
+      { n: 1 },
+    ]);
+  });
+});

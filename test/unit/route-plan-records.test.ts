@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { planLoads, planParts } from '../../src/sync/pull/route-plan-records.ts';
+
+const extents = (...args: Parameters<typeof planParts>) =>
+  planParts(...args).flatMap(({ extent }) => Object.values(extent));
+
+describe('a plan taken apart', () => {
+  it('marks nothing below a list that the answer did not hold', () => {
+    expect(extents([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([
+      { in: [] },
+      { in: [] },
+      { in: [] },
+    ]);
+  });
+
+  it('marks below the lists that it held, empty or not, and below plans that are gone', () => {
+    const plan = {
+      id: 1,
+      route_points: [
+        { id: 5, routes_info: [] },
+        { id: 6, route_point_items: [{}] },
+      ],
+    };
+    expect(extents([plan], [9])).toEqual([{ in: [1, 9] }, { in: [5] }, { in: [6] }]);
+  });
+
+  it('links each level to the one above and leaves a list that is none where it is', () => {
+    const [plans, points, executions, items] = planLoads([
+      {
+        id: 1,
+        name: 'a',
+        route_points: [{ id: 5, routes_info: [{ id: 7 }], route_point_items: [{ value: 1 }] }],
+      },
+      { id: 2, route_points: 'odd' },
+      'not an object',
+    ]);
+    expect(plans?.records).toEqual([{ id: 1, name: 'a' }, { id: 2, route_points: 'odd' }, 'not an object']);
+    expect(points?.records).toEqual([{ id: 5, route_plan_id: 1 }]);
+    expect(executions?.records).toEqual([{ id: 7, route_point_id: 5 }]);
+    expect(items?.records).toEqual([{ value: 1, route_point_id: 5, position: 0 }]);
+  });
+});
