@@ -93,6 +93,7 @@ describe('nothing is missed for ever', () => {
     await rig.engine.write(({ sql }) =>
       sql('route_plan').where({ id }).update({ status: 'E', date_time_start: old, date_time_end: old }),
     );
+    await rig.clock.advance(HOUR);
     await rig.run('pull-route-plans', options);
     await rig.engine.write(({ sql }) =>
       sql('route_plan').where({ id }).update({ date_time_start: old, date_time_end: old }),
