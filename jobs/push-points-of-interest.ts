@@ -1,7 +1,7 @@
 // Points of interest of the ERP to the service: created, or changed where they are there already.
 import { z } from 'zod';
-import { pushJob } from '../src/sync/push-job.ts';
-import { pointOfInterestKind } from '../src/sync/push-kinds/points-of-interest.ts';
+import { pointOfInterestKind } from '../src/sync/push/kinds/points-of-interest.ts';
+import { pushJob } from '../src/sync/push/push-job.ts';
 
 export default pushJob({
   meaning: 'Pushes points of interest of the ERP to the service.',

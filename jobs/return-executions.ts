@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
-import { executeReturns, previewReturns } from '../src/sync/return-executions.ts';
+import { executeReturns, previewReturns } from '../src/sync/push/return-executions.ts';
 import { pushReturn } from '../src/warehouse/tables/push-return.ts';
 
 const job: Job = {

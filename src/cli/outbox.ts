@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
-import { cancelEntry, namedEntry, retryEntry } from '../sync/outbox-orders.ts';
+import { cancelEntry, namedEntry, retryEntry } from '../sync/push/outbox-orders.ts';
 import { runJob } from '../sync/run.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
 import { searchEntries } from '../warehouse/outbox-lookup.ts';

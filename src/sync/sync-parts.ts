@@ -5,7 +5,7 @@ import type { Redactor } from '../core/redaction.ts';
 import type { FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import type { Feed } from './push-run.ts';
+import type { Feed } from './push/push-run.ts';
 
 export interface SyncParts {
   fleet: Fleet;

@@ -13,7 +13,7 @@ import type { FeedKind } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Job, Preview } from '../../src/sync/job.ts';
-import type { Feed } from '../../src/sync/push-run.ts';
+import type { Feed } from '../../src/sync/push/push-run.ts';
 import { runJob } from '../../src/sync/run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';

@@ -2,15 +2,15 @@
 // failed send mean for an entry.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
-import { guardedDay } from '../../src/sync/push-deadline.ts';
-import { retryDelayMs, sendFailure } from '../../src/sync/push-failure.ts';
-import { confirmedAs, intakeStep, type Step } from '../../src/sync/push-intake.ts';
-import type { Seen } from '../../src/sync/push-kind.ts';
-import { judgeImport } from '../../src/sync/push-kinds/route-plans.ts';
-import { isSameValue } from '../../src/sync/push-kinds/same-value.ts';
-import { seenRecords } from '../../src/sync/push-listing.ts';
-import { sightOf } from '../../src/sync/push-sight.ts';
-import { searchWindows } from '../../src/sync/search-windows.ts';
+import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
+import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
+import { guardedDay } from '../../src/sync/push/push-deadline.ts';
+import { retryDelayMs, sendFailure } from '../../src/sync/push/push-failure.ts';
+import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-intake.ts';
+import type { Seen } from '../../src/sync/push/push-kind.ts';
+import { seenRecords } from '../../src/sync/push/push-listing.ts';
+import { sightOf } from '../../src/sync/push/push-sight.ts';
+import { searchWindows } from '../../src/sync/push/search-windows.ts';
 import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
 
 describe('an offer of the ERP', () => {

@@ -1,11 +1,11 @@
 // What a push run would do, from the feed and the outbox alone: what would be sent, what breaks the rules, what
 // differs from what was sent. Nothing is sent, taken or told.
-import { contentHash } from '../erp/content-hash.ts';
-import type { ErpThing } from '../erp/source.ts';
-import { validateThing } from '../erp/validation.ts';
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { entriesByCode, searchEntries } from '../warehouse/outbox-lookup.ts';
-import type { Preview, RunContext } from './job.ts';
+import { contentHash } from '../../erp/content-hash.ts';
+import type { ErpThing } from '../../erp/source.ts';
+import { validateThing } from '../../erp/validation.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { entriesByCode, searchEntries } from '../../warehouse/outbox-lookup.ts';
+import type { Preview, RunContext } from '../job.ts';
 import { outboxCode } from './outbox-code.ts';
 import { intakeStep, type Step } from './push-intake.ts';
 import type { PushKind } from './push-kind.ts';

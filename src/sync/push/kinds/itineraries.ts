@@ -1,10 +1,10 @@
 // How itineraries are pushed: searched by their period, found by external_id, created or changed. The names of
 // the times differ between the two calls, and a change knows no places.
-import type { JsonObject } from '../../core/glossary.ts';
-import { changeItinerary } from '../../fleet/endpoints/change-itinerary.ts';
-import { createItinerary } from '../../fleet/endpoints/create-itinerary.ts';
-import { itineraries } from '../../fleet/endpoints/itineraries.ts';
-import { toInstant } from '../../fleet/instants.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
+import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
+import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
+import { itineraries } from '../../../fleet/endpoints/itineraries.ts';
+import { toInstant } from '../../../fleet/instants.ts';
 import type { PushKind } from '../push-kind.ts';
 import { fieldText, seenRecords } from '../push-listing.ts';
 import { isSameValue } from './same-value.ts';

@@ -1,11 +1,11 @@
 // Tells the ERP what became of its things: every state once it is stored, and again whatever the ERP still waits
 // for. Told first and noted afterwards, so a crash tells twice rather than never.
-import { isoInstant } from '../core/clock.ts';
-import { asRoadbookError } from '../core/errors.ts';
-import type { Outcome, OutcomeState } from '../erp/source.ts';
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { entriesByCode } from '../warehouse/outbox-lookup.ts';
-import { markTold, untoldEntries } from '../warehouse/outbox-telling.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { asRoadbookError } from '../../core/errors.ts';
+import type { Outcome, OutcomeState } from '../../erp/source.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { entriesByCode } from '../../warehouse/outbox-lookup.ts';
+import { markTold, untoldEntries } from '../../warehouse/outbox-telling.ts';
 import { isDigest, outboxCode } from './outbox-code.ts';
 import type { PushRun } from './push-run.ts';
 

@@ -1,7 +1,7 @@
 // Stores that the service has a thing: by its answer, or because it was found there. The payload leaves in the
 // same transaction; what the ERP changed meanwhile is flagged, or queued where a call can bring it.
-import type { Transaction } from '../warehouse/engine.ts';
-import { type EntryChange, moveEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { CHANGED_AFTER_PUSH } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
 import type { PushRun } from './push-run.ts';

@@ -1,10 +1,10 @@
 // Makes the outcome that the ERP is told of a stop, from the warehouse's rows or from the service's record. Pure;
 // both ways give the same outcome for the same stop.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../core/glossary.ts';
-import type { StopOutcome } from '../erp/source.ts';
-import { toInstant } from '../fleet/instants.ts';
-import type { StopRow } from '../warehouse/stop-outcomes.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { StopOutcome } from '../../erp/source.ts';
+import { toInstant } from '../../fleet/instants.ts';
+import type { StopRow } from '../../warehouse/stop-outcomes.ts';
 import { fieldText } from './push-listing.ts';
 
 /** Nothing has happened at such a stop yet. */

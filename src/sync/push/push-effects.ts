@@ -1,8 +1,8 @@
 // What each step of the intake writes into the outbox. Pure: a move and the columns that change with it.
-import type { JsonObject } from '../core/glossary.ts';
-import type { ErpThing } from '../erp/source.ts';
-import type { EntryChange, OutboxEntry } from '../warehouse/outbox-entry.ts';
-import type { MoveName } from '../warehouse/outbox-states.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { ErpThing } from '../../erp/source.ts';
+import type { EntryChange, OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import type { MoveName } from '../../warehouse/outbox-states.ts';
 import type { Step } from './push-intake.ts';
 import type { PushKind } from './push-kind.ts';
 import { joinPeriods } from './search-windows.ts';

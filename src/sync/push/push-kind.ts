@@ -1,8 +1,8 @@
 // What the push engine has to know of one kind of thing: by what the service finds it, and which calls read,
 // create and change it. An answer is judged here; what follows from it is the engine's.
-import type { JsonObject } from '../core/glossary.ts';
-import type { FeedKind } from '../erp/source.ts';
-import type { Endpoint } from '../fleet/endpoint.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { FeedKind } from '../../erp/source.ts';
+import type { Endpoint } from '../../fleet/endpoint.ts';
 
 /** One call of the service, counted and cut with the run. */
 export type ServiceCall = <Request, Answer>(

@@ -1,6 +1,6 @@
 // Which searches cover the periods of many entries: overlapping ones are joined up to a longest span, so that a
 // thousand plans of one day cost one search. Each is padded on both sides, for zones and for edges.
-import { isoInstant } from '../core/clock.ts';
+import { isoInstant } from '../../core/clock.ts';
 import type { Period } from './push-kind.ts';
 
 export interface SearchWindow {

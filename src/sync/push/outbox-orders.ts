@@ -1,9 +1,9 @@
 // What a person may order for an entry of the outbox. None of it sends anything: a retried entry is ready for the
 // next run, and one whose outcome is unknown is only ever read back.
-import { Fatal } from '../core/errors.ts';
-import type { Engine } from '../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { entriesNamed } from '../warehouse/outbox-lookup.ts';
+import { Fatal } from '../../core/errors.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
 
 /** Asks for the kind where several entries have the code. */
 export async function namedEntry(engine: Engine, code: string, kind?: string): Promise<OutboxEntry> {

@@ -1,7 +1,7 @@
 // What a failed send says about the thing: refused, not sent, or anything. Pure. Whatever is not a clear answer
 // leaves the outcome unknown; only what certainly reached nobody may be sent again.
-import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../core/errors.ts';
-import { FleetHttpError, saidBy } from '../fleet/failures.ts';
+import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { FleetHttpError, saidBy } from '../../fleet/failures.ts';
 
 export type SendFailure =
   | { is: 'refused'; reasons: string[] }

@@ -1,7 +1,7 @@
 // Reads a listing of the service for the question "is it there?". A record without an identifier means that the
 // answer is no listing, and absence must not be read out of it.
-import { Retriable } from '../core/errors.ts';
-import type { JsonObject } from '../core/glossary.ts';
+import { Retriable } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
 import type { Seen } from './push-kind.ts';
 
 export function seenRecords(

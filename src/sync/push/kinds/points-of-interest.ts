@@ -1,8 +1,8 @@
 // How points of interest are pushed: all are listed, one is found by its title, created or changed as a whole.
-import type { JsonObject } from '../../core/glossary.ts';
-import { changePointOfInterest } from '../../fleet/endpoints/change-point-of-interest.ts';
-import { createPointOfInterest } from '../../fleet/endpoints/create-point-of-interest.ts';
-import { pointsOfInterest } from '../../fleet/endpoints/points-of-interest.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
+import { changePointOfInterest } from '../../../fleet/endpoints/change-point-of-interest.ts';
+import { createPointOfInterest } from '../../../fleet/endpoints/create-point-of-interest.ts';
+import { pointsOfInterest } from '../../../fleet/endpoints/points-of-interest.ts';
 import type { PushKind } from '../push-kind.ts';
 import { fieldText, seenRecords } from '../push-listing.ts';
 import { isSameValue } from './same-value.ts';

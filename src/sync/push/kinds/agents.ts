@@ -1,9 +1,9 @@
 // How agents are pushed: found by their tax number, which is kept and compared as a digest alone; created, never
 // changed, since the service has no call for it.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../core/glossary.ts';
-import { createAgent } from '../../fleet/endpoints/create-agent.ts';
-import { drivers } from '../../fleet/endpoints/drivers.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
+import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
+import { drivers } from '../../../fleet/endpoints/drivers.ts';
 import type { PushKind } from '../push-kind.ts';
 import { fieldText, seenRecords } from '../push-listing.ts';
 import { judgeWritten } from './written-verdict.ts';

@@ -1,11 +1,11 @@
 // Sends what is ready, several at once, each claimed on disk before its first byte leaves. Every send ends in
 // exactly one stored outcome; where the process dies instead, the claim itself says that it is unknown.
-import { isoInstant } from '../core/clock.ts';
-import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
-import type { Transaction } from '../warehouse/engine.ts';
-import { type Claimed, claimNext } from '../warehouse/outbox.ts';
-import { moveEntry } from '../warehouse/outbox-entry.ts';
-import { type AttemptEnd, closeAttempt } from '../warehouse/push-attempts.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { type Claimed, claimNext } from '../../warehouse/outbox.ts';
+import { moveEntry } from '../../warehouse/outbox-entry.ts';
+import { type AttemptEnd, closeAttempt } from '../../warehouse/push-attempts.ts';
 import { confirmEntry } from './push-confirmation.ts';
 import { retryDelayMs, sendFailure, statusOf } from './push-failure.ts';
 import type { Payload, Verdict } from './push-kind.ts';

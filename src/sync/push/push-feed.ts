@@ -1,12 +1,12 @@
 // Takes what the ERP gives into the outbox: validated, a batch a transaction, and only then reported as taken. A
 // crash in between has the batch given again, and every thing in it is then known.
-import { asRoadbookError } from '../core/errors.ts';
-import { contentHash } from '../erp/content-hash.ts';
-import type { ErpBatch, ErpFault, ErpThing } from '../erp/source.ts';
-import { validateThing } from '../erp/validation.ts';
-import type { Transaction } from '../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { addEntry, entriesByCode } from '../warehouse/outbox-lookup.ts';
+import { asRoadbookError } from '../../core/errors.ts';
+import { contentHash } from '../../erp/content-hash.ts';
+import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
+import { validateThing } from '../../erp/validation.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { addEntry, entriesByCode } from '../../warehouse/outbox-lookup.ts';
 import { clearCode, outboxCode } from './outbox-code.ts';
 import { contentOf, effectOf, refusalOf } from './push-effects.ts';
 import { intakeStep } from './push-intake.ts';

@@ -1,16 +1,16 @@
 // Searches the service for the entries that need it: those whose outcome is unknown, those that are about to be
 // sent, those whose identifier or optimisation is awaited. One search covers all entries of its period.
-import { asRoadbookError, Fatal, type RoadbookError } from '../core/errors.ts';
-import type { JsonObject } from '../core/glossary.ts';
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
+import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import {
   foreignIds,
   markChecked,
   type Sought,
   soughtEntries,
   soughtPeriods,
-} from '../warehouse/outbox-search.ts';
-import { noteReading } from '../warehouse/push-attempts.ts';
+} from '../../warehouse/outbox-search.ts';
+import { noteReading } from '../../warehouse/push-attempts.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { sightOf } from './push-sight.ts';

@@ -1,6 +1,6 @@
 // Decides what to do with a thing that the ERP gives, from what the outbox knows of it. Pure: the same offer
 // leads to the same step, and one that was already taken leads to none.
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 
 export type Step =
   /** Not known yet, or known with another content and not at the service. */

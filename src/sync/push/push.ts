@@ -1,11 +1,11 @@
 // One push run, in the order that keeps the promise: what a dead process left is unknown; the feed is taken; the
 // service is searched before anything is sent; then it is searched again, and the ERP is told.
 
-import { isoInstant } from '../core/clock.ts';
-import { Fatal } from '../core/errors.ts';
-import { dropOldPayloads, recoverSending } from '../warehouse/outbox.ts';
-import { abandonDeadRuns } from '../warehouse/run-log.ts';
-import type { RunContext, RunOutcome } from './job.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { Fatal } from '../../core/errors.ts';
+import { dropOldPayloads, recoverSending } from '../../warehouse/outbox.ts';
+import { abandonDeadRuns } from '../../warehouse/run-log.ts';
+import type { RunContext, RunOutcome } from '../job.ts';
 import { guardDeadline } from './push-deadline.ts';
 import { takeFeed } from './push-feed.ts';
 import type { PushKind } from './push-kind.ts';

@@ -1,10 +1,10 @@
 // How route plans are pushed: searched by their period, found by external_code, created, never changed. The
 // answer to an import names no plan, so its identifier is looked up afterwards.
-import { Skippable } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
-import { type ImportedPlan, importRoutePlan } from '../../fleet/endpoints/import-route-plan.ts';
-import { routePlans } from '../../fleet/endpoints/route-plans.ts';
-import { toInstant } from '../../fleet/instants.ts';
+import { Skippable } from '../../../core/errors.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
+import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
+import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
+import { toInstant } from '../../../fleet/instants.ts';
 import type { PushKind, Verdict } from '../push-kind.ts';
 import { fieldText, seenRecords } from '../push-listing.ts';
 

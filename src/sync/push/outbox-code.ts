@@ -1,8 +1,8 @@
 // The code of a thing as control tables hold it. An agent may be called by its tax number, which is replaced by a
 // digest; the codes of all other kinds are the ERP's own and stay, even where they look like one.
 import { createHash } from 'node:crypto';
-import { isCpf } from '../core/redaction.ts';
-import type { FeedKind } from '../erp/source.ts';
+import { isCpf } from '../../core/redaction.ts';
+import type { FeedKind } from '../../erp/source.ts';
 
 const DIGEST = 'cpf-';
 

@@ -1,8 +1,8 @@
 // The deadline guard: from a local time of day on, everything that starts tomorrow has to be confirmed. What is
 // not is told in the log and as the failure of the run, at every run until it is.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../core/clock.ts';
-import { Skippable } from '../core/errors.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { Skippable } from '../../core/errors.ts';
 import type { Period } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 

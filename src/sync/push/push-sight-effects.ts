@@ -1,11 +1,11 @@
 // Carries out what a search of the service said about an entry, each in one transaction with the attempt that
 // tells of it.
-import { isoInstant } from '../core/clock.ts';
-import { Ambiguous, Skippable } from '../core/errors.ts';
-import type { Transaction } from '../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { isSearchBlind } from '../warehouse/outbox-search.ts';
-import { type AttemptEnd, noteReading } from '../warehouse/push-attempts.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { Ambiguous, Skippable } from '../../core/errors.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isSearchBlind } from '../../warehouse/outbox-search.ts';
+import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { confirmEntry } from './push-confirmation.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';

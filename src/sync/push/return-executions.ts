@@ -1,16 +1,16 @@
 // Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. The warehouse tells
 // it; a plan that has not been pulled yet is asked of the service. Told first, noted afterwards.
 import PQueue from 'p-queue';
-import { isoInstant } from '../core/clock.ts';
-import { asRoadbookError } from '../core/errors.ts';
-import { type JsonObject, noCounts } from '../core/glossary.ts';
-import type { StopOutcome } from '../erp/source.ts';
-import { routePlan } from '../fleet/endpoints/route-plan.ts';
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { runningPlans } from '../warehouse/outbox-lookup.ts';
-import { noteTold, pulledPlans, stopsOf, toldStops } from '../warehouse/stop-outcomes.ts';
-import type { Preview, RunContext, RunOutcome } from './job.ts';
-import { routePlanKind } from './push-kinds/route-plans.ts';
+import { isoInstant } from '../../core/clock.ts';
+import { asRoadbookError } from '../../core/errors.ts';
+import { type JsonObject, noCounts } from '../../core/glossary.ts';
+import type { StopOutcome } from '../../erp/source.ts';
+import { routePlan } from '../../fleet/endpoints/route-plan.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { runningPlans } from '../../warehouse/outbox-lookup.ts';
+import { noteTold, pulledPlans, stopsOf, toldStops } from '../../warehouse/stop-outcomes.ts';
+import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import { routePlanKind } from './kinds/route-plans.ts';
 import { openPush, type PushRun } from './push-run.ts';
 import { outcomeHash, outcomesOfRows, rowsOfPlan } from './stop-outcomes.ts';
 

@@ -1,7 +1,7 @@
 // Compares a field as the service returns it with the field that was sent: numbers may come as text or rounded,
 // instants in another zone.
-import type { Json } from '../../core/glossary.ts';
-import { toInstant } from '../../fleet/instants.ts';
+import type { Json } from '../../../core/glossary.ts';
+import { toInstant } from '../../../fleet/instants.ts';
 
 /** About ten centimetres, where the number is a coordinate. */
 const CLOSE = 1e-6;

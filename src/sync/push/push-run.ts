@@ -1,9 +1,9 @@
 // What every step of one push run works with.
-import { isoInstant } from '../core/clock.ts';
-import type { RoadbookError } from '../core/errors.ts';
-import type { JsonObject } from '../core/glossary.ts';
-import type { ErpSource } from '../erp/source.ts';
-import type { RunContext } from './job.ts';
+import { isoInstant } from '../../core/clock.ts';
+import type { RoadbookError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { ErpSource } from '../../erp/source.ts';
+import type { RunContext } from '../job.ts';
 import type { PushKind, ServiceCall } from './push-kind.ts';
 
 export interface PushSettings {

@@ -1,9 +1,9 @@
 // What a push job declares: which kind of thing, and which of the common options it has. The engine does the rest.
 import { z } from 'zod';
-import { durationOption } from '../core/duration-option.ts';
-import { pushAttempt } from '../warehouse/tables/push-attempt.ts';
-import { pushOutbox } from '../warehouse/tables/push-outbox.ts';
-import type { Job } from './job.ts';
+import { durationOption } from '../../core/duration-option.ts';
+import { pushAttempt } from '../../warehouse/tables/push-attempt.ts';
+import { pushOutbox } from '../../warehouse/tables/push-outbox.ts';
+import type { Job } from '../job.ts';
 import { executePush } from './push.ts';
 import { DEADLINE_PATTERN } from './push-deadline.ts';
 import type { PushKind } from './push-kind.ts';

@@ -1,7 +1,7 @@
 // Decides what a search of the service says about an entry. Pure. Absence is believed only after two searches a
 // settling time apart, both begun after the outcome had become unknown: a service may show a new plan late.
-import type { JsonObject } from '../core/glossary.ts';
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushKind, Seen } from './push-kind.ts';
 
 export type Sight =

@@ -2,11 +2,11 @@
 // service shows a push. The plans name vehicles of that service, where it can be asked.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../core/clock.ts';
-import { replaceFile } from '../erp/durable-file.ts';
-import { samplePlans } from '../erp/sample-plans.ts';
-import type { Fleet } from '../fleet/client.ts';
-import { vehicles } from '../fleet/endpoints/vehicles.ts';
+import type { Clock } from '../../core/clock.ts';
+import { replaceFile } from '../../erp/durable-file.ts';
+import { samplePlans } from '../../erp/sample-plans.ts';
+import type { Fleet } from '../../fleet/client.ts';
+import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 
 export interface SampleParts {
   fleet: Fleet;
