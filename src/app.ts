@@ -10,7 +10,7 @@ import { type Clock, isoInstant, systemClock } from './core/clock.ts';
 import { createLimiter } from './core/limiter.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
-import type { FeedKind } from './erp/source.ts';
+import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import { createFleet, type Fleet } from './fleet/client.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
@@ -42,6 +42,8 @@ export interface App {
   warehouse(): Promise<Engine>;
   /** The service; `sandbox` starts the built-in one. */
   service(): Promise<{ fleet: Fleet; address: string }>;
+  /** The source of a feed, to look at; undefined where the configuration has none. */
+  erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
   /** What a run needs. */
   sync(): Promise<SyncParts>;
   close(): Promise<void>;
@@ -136,9 +138,17 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     if (settings.baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
       await dropSamplePlans(feed.folder, { fleet: (await service()).fleet, clock, timezone });
     }
+    const source = await erpSource(kind);
+    return source && { source, options: feed.options };
+  }
+
+  async function erpSource(kind: FeedKind): Promise<ErpSource | undefined> {
+    const { erp: own, timezone } = loaded.config;
+    const feed = own[kind];
+    if (feed === undefined) return undefined;
     const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
     closers.unshift(() => source.close());
-    return { source, options: feed.options };
+    return source;
   }
 
   return {
@@ -150,6 +160,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     redactor,
     warehouse,
     service,
+    erpSource,
     async sync() {
       const engine = await warehouse();
       await abandonDeadRuns(engine, isoInstant(clock.now()));

@@ -8,7 +8,7 @@ import { coloured, textTable } from './text-table.ts';
 export const addDoctor = (program: Command): Command =>
   addCommand(program, {
     usage: 'doctor',
-    summary: 'checks configuration, warehouse, disk, login and clock; says what to do',
+    summary: 'checks configuration, warehouse, disk, login, clock and ERP; says what to do',
     action: withApp(async (app, _args, { json }) => {
       const findings = await checkUp({
         file: app.loaded.file,
@@ -17,6 +17,7 @@ export const addDoctor = (program: Command): Command =>
         redactor: app.redactor,
         openWarehouse: app.warehouse,
         openService: async () => (await app.service()).fleet,
+        openFeed: app.erpSource,
       });
       print(json ? JSON.stringify({ checks: findings }, null, 2) : show(findings));
       const failed = findings.find(({ state }) => state === 'fail');

@@ -42,6 +42,13 @@ const MEANINGS: readonly Meaning[] = [
     mayPass: false,
   },
   {
+    matches: /^(?:42P08|42P18)$/,
+    what: 'cannot tell the type of a value',
+    code: 'erp_statement_refused',
+    hint: 'Say it in the statement of the feed, for example cast(:message as text).',
+    mayPass: false,
+  },
+  {
     matches: /^(?:42501|ER_TABLEACCESS_DENIED_ERROR|ORA-01031|SQLITE_READONLY|SQLITE_PERM)$/,
     what: 'does not permit the statement',
     code: 'erp_statement_refused',

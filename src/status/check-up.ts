@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { formatDuration } from '../core/durations.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { type ErpSource, FEED_KINDS, type FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import { vehicles } from '../fleet/endpoints/vehicles.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -26,6 +27,8 @@ export interface CheckUpParts {
   redactor: Redactor;
   openWarehouse(): Promise<Engine>;
   openService(): Promise<Fleet>;
+  /** The source of a feed; undefined where the configuration has none. */
+  openFeed(kind: FeedKind): Promise<ErpSource | undefined>;
 }
 
 const LEAST_FREE_BYTES = 1024 ** 3;
@@ -78,19 +81,34 @@ const LOOKS: Readonly<Record<string, Look>> = {
 export async function checkUp(parts: CheckUpParts): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(LOOKS)) {
-    try {
-      findings.push({ check, ...(await look(parts)) });
-    } catch (thrown) {
-      const { code, message, hint } = asRoadbookError(thrown);
-      const { redact } = parts.redactor;
-      findings.push({
-        check,
-        state: 'fail',
-        found: redact(message),
-        hint: hint === undefined ? null : redact(hint),
-        code,
-      });
-    }
+    findings.push({ check, ...(await tried(parts, () => look(parts))) });
   }
-  return findings;
+  return [...findings, ...(await checkFeeds(parts))];
+}
+
+/** One finding a configured feed. */
+async function checkFeeds(parts: CheckUpParts): Promise<Finding[]> {
+  const check = 'erp';
+  const findings: Finding[] = [];
+  for (const kind of FEED_KINDS) {
+    const finding = await tried(parts, async () => {
+      const source = await parts.openFeed(kind);
+      return source && ok(await source.check());
+    });
+    if (finding !== undefined) findings.push({ check, ...finding, found: `${kind}: ${finding.found}` });
+  }
+  return findings.length > 0 ? findings : [{ check, ...ok('no feed configured') }];
+}
+
+async function tried<Found extends Omit<Finding, 'check'> | undefined>(
+  { redactor: { redact } }: CheckUpParts,
+  look: () => Promise<Found>,
+): Promise<Found | Omit<Finding, 'check'>> {
+  try {
+    return await look();
+  } catch (thrown) {
+    const { code, message, hint } = asRoadbookError(thrown);
+    const found = redact(message);
+    return { state: 'fail', found, hint: hint === undefined ? null : redact(hint), code };
+  }
 }

@@ -1,17 +1,16 @@
-// An ERP of each kind to hold the sources against: a folder, a SQLite database, an HTTP server. Each is the
-// durable side; sources are opened and thrown away on it as a process would be.
+// An ERP of each kind to hold the sources against: a folder, an HTTP server; databases are in erp-sql-benches.ts.
+// Each is the durable side; sources are opened and thrown away on it as a process would be.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import knex, { type Knex } from 'knex';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { ErpBatch, ErpSource, FeedKind, SourceContext, StopOutcome } from '../../src/erp/source.ts';
-import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
+import { openSource } from '../../src/erp/sources.ts';
 import { type Cell, workbook } from './erp-workbook.ts';
 
 export interface Told {
@@ -71,7 +70,9 @@ export async function drain(
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'roadbook-erp-'));
 
-const columnsOf = (rows: readonly Row[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
+export const columnsOf = (rows: readonly Row[]): string[] => [
+  ...new Set(rows.flatMap((row) => Object.keys(row))),
+];
 
 export const csvText = (rows: readonly Row[], delimiter = ','): string => {
   const columns = columnsOf(rows);
@@ -134,64 +135,6 @@ const toldOf = (one: JsonObject): Told => ({
   state: one.state as string,
   remoteId: one.remote_id as number | null,
 });
-
-export function sqlBench(): Bench {
-  const folder = temporaryFolder();
-  const filename = join(folder, 'erp.db');
-  const clock = createManualClock(NOW);
-  const database: Knex = knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true });
-  const ready = (async () => {
-    await database.raw('create table orders (number integer primary key, body text)');
-    await database.raw('create table told (code text primary key, state text, remote_id integer)');
-    await database.raw('create table stops (plan text, point text, status text, primary key (plan, point))');
-  })();
-  const settings = (query: string): FeedSettings => ({
-    source: 'sql',
-    client: 'sqlite3',
-    connection: { filename },
-    query,
-    acknowledge:
-      'insert into told values (:external_code, :state, :remote_id) on conflict do update set state = excluded.state, remote_id = excluded.remote_id',
-    return:
-      'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict do update set status = excluded.status',
-    mapping: {},
-  });
-  let columns: string[] = ['plan.external_code'];
-  return {
-    name: 'sql',
-    clock,
-    open() {
-      const selected = columns.map((name) => `json_extract(body, '$."${name}"') as "${name}"`).join(', ');
-      return openSource(
-        settings(
-          `select ${selected} from orders where json_extract(body, '$."plan.external_code"') not in (select code from told where state <> 'unknown') order by number`,
-        ),
-        contextFor(clock),
-      );
-    },
-    async offer(rows) {
-      await ready;
-      columns = columnsOf(rows);
-      await database.batchInsert(
-        'orders',
-        rows.map((row) => ({ body: JSON.stringify(row) })),
-        100,
-      );
-    },
-    async told() {
-      const rows = await database('told').select();
-      return Object.fromEntries(rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id }]));
-    },
-    async returned() {
-      const rows = await database('stops').select();
-      return Object.fromEntries(rows.map(({ plan, point, status }) => [`${plan} ${point}`, status]));
-    },
-    async close() {
-      await database.destroy();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
 
 export async function httpBench(): Promise<Bench> {
   const clock = createManualClock(NOW);

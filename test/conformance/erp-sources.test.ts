@@ -1,16 +1,19 @@
 // One suite over every ERP source: the same rows give the same things, and an engine that is cut off at any step
 // and started again sends each thing once and tells the ERP of each.
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/content-hash.ts';
 import type { ErpBatch, ErpThing, Outcome } from '../../src/erp/source.ts';
 import { validateThing } from '../../src/erp/validation.ts';
-import { type Bench, drain, filesBench, httpBench, type Row, sqlBench, stopOutcome } from './erp-benches.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { type Bench, drain, filesBench, httpBench, type Row, stopOutcome } from './erp-benches.ts';
+import { postgresBench, sqliteBench } from './erp-sql-benches.ts';
 
 const BENCHES: [string, () => Bench | Promise<Bench>][] = [
   ['files, json', () => filesBench('json')],
   ['files, csv', () => filesBench('csv')],
   ['files, xlsx', () => filesBench('xlsx')],
-  ['sql', sqlBench],
+  ['sql, sqlite3', sqliteBench],
+  ['sql, pg', postgresBench],
   ['http', httpBench],
 ];
 
@@ -84,6 +87,8 @@ afterEach(async () => {
   await bench?.close();
   bench = undefined;
 });
+
+afterAll(stopPostgres);
 
 async function benchOf(make: () => Bench | Promise<Bench>, rows: readonly Row[] = ROWS): Promise<Bench> {
   bench = await make();
@@ -204,10 +209,10 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('check tells what it found', async () => {
+  test('check tells what it found, however often it is asked', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
-    expect(await source.check()).toMatch(/\.$/);
+    for (let times = 0; times < 6; times++) expect(await source.check()).toMatch(/\.$/);
     await source.close();
     await source.close();
   });

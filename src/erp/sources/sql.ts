@@ -76,7 +76,7 @@ function connect({ client, connection }: SqlSettings): Knex {
     return knex({
       client,
       connection: connection as Knex.StaticConnectionConfig,
-      pool: { min: 0, max: MOST_CONNECTIONS },
+      pool: { min: 0, max: MOST_CONNECTIONS, afterCreate: keepWallClocks },
       acquireConnectionTimeout: CONNECT_MS,
       useNullAsDefault: true,
       // It would print statements and values.
@@ -85,6 +85,22 @@ function connect({ client, connection }: SqlSettings): Knex {
   } catch (error) {
     throw sqlFailure(error, 'client');
   }
+}
+
+/** PostgreSQL's numbers for `date` and `timestamp without time zone`. */
+const WALL_CLOCK_TYPES = [1082, 1114];
+
+interface PgConnection {
+  setTypeParser?(type: number, format: 'text', parse: (text: string) => string): void;
+}
+
+/** pg would read a time without a zone in that of this machine; as text it is read in that of the configuration. */
+function keepWallClocks(
+  connection: PgConnection,
+  done: (error: null, connection: PgConnection) => void,
+): void {
+  for (const type of WALL_CLOCK_TYPES) connection.setTypeParser?.(type, 'text', (text) => text);
+  done(null, connection);
 }
 
 type Row = Record<string, unknown>;
@@ -133,7 +149,7 @@ async function runEach(
   let refused: RoadbookError | undefined;
   for (const bindings of all) {
     try {
-      await database.raw(statement, bindings as never);
+      await database.raw(castsApart(statement, bindings), bindings as never);
     } catch (error) {
       const failure = sqlFailure(error, name);
       if (failure instanceof Retriable) throw failure;
@@ -142,6 +158,10 @@ async function runEach(
   }
   if (refused !== undefined) throw refused;
 }
+
+/** `:state::state` casts to a type that is named as a value is; knex would put the value in its place. */
+const castsApart = (statement: string, bindings: Bindings): string =>
+  statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
 const outcomeBindings = ({ externalCode, state, remoteId, message, reasons }: Outcome): Bindings => ({
   external_code: externalCode,

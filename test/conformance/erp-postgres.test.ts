@@ -1,0 +1,119 @@
+// What is PostgreSQL's own: times without a zone, types of values, a stream that is left early, and its errors,
+// of which only the code may be told.
+import knex, { type Knex } from 'knex';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import type { ErpSource, Outcome } from '../../src/erp/source.ts';
+import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { contextFor, drain, NOW } from './erp-benches.ts';
+
+const SECRET = 'the value of a customer';
+const outcome: Outcome = { externalCode: 'P1', state: 'rejected', remoteId: null, message: SECRET };
+const QUERY = `select 'P' || n as "plan.external_code", timestamp '2026-05-18 08:00' as "plan.date_time_start",
+  timestamptz '2026-05-18 21:00Z' as "plan.date_time_end", 'Store' as "point.name"
+  from generate_series(1, 2000) n`;
+
+let connection: string;
+let database: Knex;
+let source: ErpSource | undefined;
+const clock = createManualClock(NOW);
+
+function open(change: Partial<FeedSettings & { source: 'sql' }>): ErpSource {
+  const settings = {
+    source: 'sql',
+    client: 'pg',
+    connection,
+    query: QUERY,
+    mapping: {},
+    ...change,
+  } as FeedSettings;
+  source = openSource(settings, contextFor(clock));
+  return source;
+}
+
+beforeEach(async () => {
+  connection = await (await startPostgres()).newDatabase();
+  database = knex({ client: 'pg', connection });
+});
+afterEach(async () => {
+  await source?.close();
+  source = undefined;
+  await database.destroy();
+});
+afterAll(stopPostgres);
+
+describe('sql on PostgreSQL', () => {
+  test('reads a time without a zone in the zone of the configuration, an instant as it is', async () => {
+    const [batch] = await drain(open({}), clock);
+    expect(batch?.things[0]?.data).toMatchObject({
+      date_time_start: '2026-05-18T08:00:00-03:00',
+      date_time_end: expect.stringMatching(/^2026-05-18T(?:21:00:00(?:\.000)?Z|18:00:00-03:00)$/),
+    });
+  });
+
+  test('gives its connection back when a reading is left early', async () => {
+    const erp = open({});
+    for (let times = 0; times < 10; times++) {
+      for await (const _ of erp.read()) break;
+    }
+    const rows = await database.raw(
+      "select count(*)::int as count from pg_stat_activity where datname = current_database() and state <> 'idle'",
+    );
+    expect(rows.rows).toEqual([{ count: 1 }]);
+  });
+
+  test('takes a statement whose casts are named as its values', async () => {
+    await database.raw("create type state as enum ('confirmed', 'rejected')");
+    await database.raw(
+      'create table told (code text primary key, state state, remote_id bigint, message text)',
+    );
+    const acknowledge = `insert into told values (:external_code::text, :state::state, :remote_id::bigint, :message::varchar)
+      on conflict (code) do update set state = excluded.state;`;
+    const erp = open({ acknowledge });
+    await erp.acknowledge([outcome]);
+    await erp.acknowledge([outcome]);
+    expect(await database('told').select()).toEqual([
+      { code: 'P1', state: 'rejected', remote_id: null, message: SECRET },
+    ]);
+  });
+
+  test.each([
+    ['a table that is not there', 'update nowhere set a = :message', 'erp_statement_refused', /42P01/],
+    [
+      'a value whose type it cannot tell',
+      'select 1 where :message is null',
+      'erp_statement_refused',
+      /42P18/,
+    ],
+    ['a value that does not fit', 'select cast(:message as integer)', 'erp_statement_refused', /22P02/],
+    ['broken syntax', 'updat x set a = :message', 'erp_statement_refused', /42601/],
+  ])('tells of %s by its code alone', async (_what, acknowledge, code, words) => {
+    const error = await open({ acknowledge })
+      .acknowledge([outcome])
+      .then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+    expect(error).toMatchObject({ code, message: expect.stringMatching(words), hint: expect.any(String) });
+    expect(`${error.message} ${error.hint} ${error.stack} ${error.cause}`).not.toContain(SECRET);
+  });
+
+  test.each([
+    ['a wrong password', (url: URL) => Object.assign(url, { password: SECRET }), 'erp_login_refused'],
+    [
+      'a database that is not there',
+      (url: URL) => Object.assign(url, { pathname: '/none' }),
+      'erp_database_missing',
+    ],
+    ['a server that is not there', (url: URL) => Object.assign(url, { port: '1' }), 'erp_unreachable'],
+  ])('tells of %s plainly', async (_what, change, code) => {
+    const erp = open({ connection: change(new URL(connection)).href });
+    const error = await erp.check().then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code, hint: expect.any(String) });
+    expect(error.message).not.toMatch(/customer|postgres:\/\//);
+  });
+});

