@@ -34,7 +34,10 @@ const results = {} as Record<Way, Measured>;
 for (const way of WAYS) {
   const task = JSON.stringify({ way, url, credentials, dir, ...period });
   const file = resolve(import.meta.dirname, 'measured.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [file, task], { maxBuffer: 1e8 });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=8', file, task], {
+    maxBuffer: 1e8,
+    env: { ...process.env, NODE_COMPILE_CACHE: join(dir, 'compiled') },
+  });
   results[way] = JSON.parse(stdout) as Measured;
   process.stderr.write(`${way}: ${JSON.stringify(results[way])}\n`);
 }

@@ -11,7 +11,7 @@ import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.t
 
 const DAY_MS = 86_400_000;
 /** Vehicle-days of a slice at full scale: some ten thousand events for a busy fleet. */
-const VEHICLE_DAYS = 100;
+const VEHICLE_DAYS = 50;
 /** Periods of one call; each takes some ninety bytes of the address. */
 const MOST_PERIODS = 10;
 const LEAST_SPAN_MS = 60_000;
