@@ -4,10 +4,16 @@ import { keyOf, type OutboxEntry } from './outbox-entry.ts';
 
 const PAGE = 200;
 
-/** `idAwaitedSince`: one confirmed later than this may still wait for its identifier. */
-export const untoldEntries = (sql: Knex, kind: string, idAwaitedSince: string): Promise<OutboxEntry[]> =>
+/** A page of them, by code. `idAwaitedSince`: one confirmed later than this may still wait for its identifier. */
+export const untoldEntries = (
+  sql: Knex,
+  kind: string,
+  idAwaitedSince: string,
+  afterCode: string,
+): Promise<OutboxEntry[]> =>
   sql('push_outbox')
     .where({ kind })
+    .where('external_code', '>', afterCode)
     .whereNull('told_at')
     .whereIn('state', ['confirmed', 'rejected', 'cancelled', 'unknown'])
     .where((or) =>

@@ -159,4 +159,17 @@ describe('an ERP on PostgreSQL', () => {
     expect((await ordersOf(erp)).every(({ estado_envio }) => estado_envio === 'confirmed')).toBe(true);
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
   });
+
+  it('may refuse one answer, and is told all the others all the same', async () => {
+    const { place, erp } = await openErp();
+    await erp.raw(
+      "alter table logistica.pedidos add constraint um check (numero::text <> '3' or estado_envio is distinct from 'confirmed')",
+    );
+    expect((await place.run(PUSH)).error?.message).toMatch(/acknowledge, 23514/);
+    const untold = (await ordersOf(erp)).filter(({ estado_envio }) => estado_envio !== 'confirmed');
+    expect(untold.map(({ numero }) => String(numero))).toEqual(['3']);
+    await erp.raw('alter table logistica.pedidos drop constraint um');
+    await place.run(PUSH);
+    expect((await ordersOf(erp)).every(({ estado_envio }) => estado_envio === 'confirmed')).toBe(true);
+  });
 });

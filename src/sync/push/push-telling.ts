@@ -24,20 +24,57 @@ export async function tellOutcomes(push: PushRun): Promise<void> {
 }
 
 /** A confirmed entry without its identifier waits a settling time for it, so that the ERP is told both at once. */
-async function tellNews({ kind, feed, settings, context, now }: PushRun): Promise<void> {
+async function tellNews(push: PushRun): Promise<void> {
+  const { kind, settings, context } = push;
   const { engine, clock } = context.parts;
   const idAwaitedSince = isoInstant(clock.now() - settings.settle);
+  let after = '';
+  let refusal: unknown;
   for (;;) {
-    const entries = await engine.read((sql) => untoldEntries(sql, kind.feed, idAwaitedSince));
-    if (entries.length === 0) return;
-    await feed.source.acknowledge(
-      entries.flatMap((entry) => {
-        const code = codeInClear(entry);
-        return code === undefined ? [] : [outcomeOf(entry, code)];
-      }),
-    );
-    await engine.write(({ sql }) => markTold(sql, entries, now()));
+    const from = after;
+    const entries = await engine.read((sql) => untoldEntries(sql, kind.feed, idAwaitedSince, from));
+    const last = entries.at(-1);
+    if (last === undefined) break;
+    after = last.external_code;
+    const { told, thrown } = await tellPage(push, entries);
+    refusal ??= thrown;
+    // Not one could be told: the ERP is away, and the others would fare no better.
+    if (told === 0) break;
   }
+  if (refusal !== undefined) throw refusal;
+}
+
+/** All at once, or one by one where that is refused: one that the ERP will not hear must not silence the others. */
+async function tellPage(
+  push: PushRun,
+  entries: readonly OutboxEntry[],
+): Promise<{ told: number; thrown?: unknown }> {
+  try {
+    await tell(push, entries);
+    return { told: entries.length };
+  } catch (thrown) {
+    let told = 0;
+    for (const entry of entries) {
+      if (push.context.signal.aborted) break;
+      if (await isHeard(push, entry)) told++;
+    }
+    return { told, thrown };
+  }
+}
+
+const isHeard = (push: PushRun, entry: OutboxEntry): Promise<boolean> =>
+  tell(push, [entry]).then(
+    () => true,
+    () => false,
+  );
+
+async function tell({ feed, context, now }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
+  const outcomes = entries.flatMap((entry) => {
+    const code = codeInClear(entry);
+    return code === undefined ? [] : [outcomeOf(entry, code)];
+  });
+  await feed.source.acknowledge(outcomes);
+  await context.parts.engine.write(({ sql }) => markTold(sql, entries, now()));
 }
 
 /** Heals what was cut between telling and noting, and answers a code that is offered a second time. */
