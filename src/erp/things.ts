@@ -26,6 +26,8 @@ export function thingOf(given: JsonObject, origin: string, context: ThingContext
   const { options = null, ...planFields } = whole;
   const data = canonicalData(kind, isPlan ? planFields : whole, zone);
   const names = CODE_FIELDS[kind];
+  // The same text in the outbox, in what is sent and in what is searched for.
+  for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
   if (externalCode === undefined) return { fault: { origin, reason: `${names.join(' or ')}: is missing` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;

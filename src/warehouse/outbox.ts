@@ -11,6 +11,8 @@ export interface Claim {
   at: string;
   /** Entries that this run has not found absent from the service are left alone. */
   checkedOnly: boolean;
+  /** By what the service will show a payload: what is searched for is always what was sent. */
+  keyOf(payload: string): string;
 }
 
 export interface Claimed {
@@ -29,9 +31,10 @@ export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undef
     const { runId, at } = claim;
     const what = entry.remote_id === null ? 'create' : 'change';
     const attempt = await openAttempt(tx, entry, { what, runId, at });
-    const taken = { owner_run_id: runId, sent_hash: entry.content_hash, sent_at: at };
+    const remote_key = claim.keyOf(entry.payload ?? '{}');
+    const taken = { owner_run_id: runId, sent_hash: entry.content_hash, sent_at: at, remote_key };
     const counted = { ...taken, attempts: entry.attempts + 1 };
-    await moveEntry(tx, entry, 'claim', at, counted);
+    if (!(await moveEntry(tx, entry, 'claim', at, counted))) return undefined;
     return { entry: { ...entry, ...counted, state: 'sending' }, attempt, sentBefore: entry.sent_hash };
   });
 }

@@ -67,7 +67,11 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
       // A changed thing starts anew, and is refused for its new reasons.
       return { moves: ['renew', 'refuse'], change: { ...content, ...fresh, ...refusalOf(reasons) } };
     case 'hold':
-      return { moves: [], change: { ...content, ...widened(known, content) } };
+      // It is searched for by what was sent, not by what the ERP wants now; the next claim takes the new key.
+      return {
+        moves: [],
+        change: { ...content, remote_key: known.remote_key, ...widened(known, content) },
+      };
     case 'flag':
       return offered.flags
         ? {

@@ -20,7 +20,8 @@ export async function sendReady(push: PushRun): Promise<void> {
 
   async function lane(): Promise<void> {
     while (!context.signal.aborted && !stop.signal.aborted) {
-      const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly };
+      const keyOf = (payload: string): string => kind.keyOf((JSON.parse(payload) as Payload).data);
+      const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly, keyOf };
       const claimed = await claimNext(engine, claim);
       if (claimed === undefined) return;
       context.counts.sent++;
