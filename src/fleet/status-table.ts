@@ -19,9 +19,10 @@ const REFUSED = 'The service does not accept this request; compare its fields wi
 
 /** By status; a status without a row takes the row of its class. */
 export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {
+  // A write may be answered by a redirect after it was done.
   '3xx': {
     read: 'fatal',
-    write: 'fatal',
+    write: 'ambiguous',
     code: 'redirected',
     hint: 'Set service.base_url to the address that the service redirects to, if you trust it.',
   },

@@ -21,7 +21,7 @@ const short = (error: RoadbookError) => `${error.name} ${error.code}`;
 
 describe('the status table', () => {
   it.each([
-    [301, 'Fatal redirected', 'Fatal redirected'],
+    [301, 'Fatal redirected', 'Ambiguous answer_unclear'],
     [400, 'Skippable request_refused', 'Skippable request_refused'],
     [401, 'Fatal unauthorised', 'Fatal unauthorised'],
     [403, 'Fatal forbidden', 'Fatal forbidden'],

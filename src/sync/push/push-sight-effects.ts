@@ -158,7 +158,7 @@ async function stayUnknown(tx: Transaction, push: PushRun, entry: OutboxEntry): 
   push.failures.push(
     new Skippable(`The service confirms a ${push.kind.noun} and does not show it in a search`, {
       code: 'search_blind',
-      hint: 'Look for the unknown ones at the service; cancel with --force what is not there, and let the ERP give it anew.',
+      hint: 'Look for the unknown ones at the service by hand; what is not there can be given by the ERP under another code.',
     }),
   );
 }
