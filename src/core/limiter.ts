@@ -16,10 +16,6 @@ export interface Limiter {
   run<T>(call: () => Promise<T>, options?: { signal?: AbortSignal; priority?: number }): Promise<T>;
   /** Nothing starts for `ms` from now; a longer pause that is under way stays. */
   pause(ms: number): void;
-  /** When the pause ends, in ms since the epoch; in the past when there is none. */
-  pausedUntil(): number;
-  /** Takes new settings over; calls in flight go on. */
-  configure(settings: Pick<LimiterOptions, 'concurrency' | 'perMinute'>): void;
 }
 
 const MINUTE_MS = 60_000;
@@ -40,7 +36,7 @@ export function paceOf(concurrency: number, perMinute: number): Pace {
 
 export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {
   const queue = new PQueue({ concurrency });
-  let pace = paceOf(concurrency, perMinute);
+  const pace = paceOf(concurrency, perMinute);
   /** When a start would find the pace fully rested (the "theoretical arrival time" of GCRA). */
   let restedAt = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -70,11 +66,6 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
       ),
     pause: (ms) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.now() + ms);
-    },
-    pausedUntil: () => pausedUntilMs,
-    configure(settings) {
-      queue.concurrency = settings.concurrency;
-      pace = paceOf(settings.concurrency, settings.perMinute);
     },
   };
 }

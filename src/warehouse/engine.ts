@@ -1,5 +1,4 @@
-// What a SQL engine has to offer. Engines differ in capability flags and in what they do inside; nobody else
-// asks which one it is.
+// What a SQL engine has to offer. Engines differ in what they do inside; nobody else asks which one it is.
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { ColumnType, Table } from './table.ts';
@@ -38,10 +37,6 @@ export interface Transaction {
 
 export interface Engine {
   readonly name: string;
-  readonly capabilities: {
-    /** Readers and the writer never wait for one another. */
-    readonly readersNeverBlock: boolean;
-  };
   /** Column types in the engine's words. */
   readonly types: Readonly<Record<ColumnType, string>>;
   /** One transaction; the writes of this process run one after another. */

@@ -63,7 +63,6 @@ function openSqlite(file: string): Engine {
 
   return {
     name: 'sqlite',
-    capabilities: { readersNeverBlock: true },
     types: {
       integer: 'integer',
       real: 'real',
