@@ -22,6 +22,9 @@ import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
+import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
+import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
+import { privacySecret } from './warehouse/privacy-secret.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import { bringSchemaUpToDate } from './warehouse/schema.ts';
 
@@ -40,6 +43,8 @@ export interface App {
   readonly redactor: Redactor;
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
+  /** What is stored of personal values; what was stored is brought under it first. */
+  privacy(): Promise<Privacy>;
   /** The service; `sandbox` starts the built-in one. */
   service(): Promise<{ fleet: Fleet; address: string }>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
@@ -51,6 +56,9 @@ export interface App {
 
 /** Where the built-in service keeps what was written to it. */
 const SANDBOX_STATE = join('data', 'sandbox.jsonl');
+
+/** Where the secret of the digests lies unless the configuration has one. */
+const PRIVACY_KEY = join('data', 'privacy.key');
 
 const jobsFolder = new URL('../jobs/', import.meta.url);
 
@@ -72,6 +80,12 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
     engines: Object.fromEntries(
       Object.entries(engines).map(([name, { settings }]): [string, ZodObject] => [name, settings]),
     ),
+    personal: Object.fromEntries(
+      [...personalColumns].map(([name, { table, column }]) => [
+        name,
+        { allowed: allowedPolicies(table, column), default: column.policy },
+      ]),
+    ),
   };
 }
 
@@ -92,6 +106,13 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     closers.unshift(() => engine.close());
     await bringSchemaUpToDate(engine);
     return engine;
+  });
+
+  const privacy = once(async () => {
+    const { secret, policies } = loaded.config.privacy;
+    const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
+    await enforcePrivacy(await warehouse(), made, { clock, log });
+    return made;
   });
 
   const service = once(async () => {
@@ -159,6 +180,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     log,
     redactor,
     warehouse,
+    privacy,
     service,
     erpSource,
     async sync() {
@@ -166,6 +188,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
       await abandonDeadRuns(engine, isoInstant(clock.now()));
       const { fleet } = await service();
       return {
+        privacy: await privacy(),
         fleet,
         engine,
         clock,

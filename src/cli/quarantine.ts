@@ -53,7 +53,11 @@ export function addQuarantine(program: Command): void {
     action: withApp(async (app, [id], { json, job, table }) => {
       const engine = await app.warehouse();
       const rows = await quarantined(engine, { job, table, id }, MOST_RETRIED);
-      const results = await retryQuarantined(rows, app.jobs, randomUUID(), { ...app, engine });
+      const results = await retryQuarantined(rows, app.jobs, randomUUID(), {
+        ...app,
+        engine,
+        privacy: await app.privacy(),
+      });
       const loaded = results.filter((result) => result.loaded).length;
       if (json) print(JSON.stringify({ tried: results.length, loaded, results }, null, 2));
       else {

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { erpSection } from './erp-section.ts';
 import { type JobPart, jobsSection } from './jobs-section.ts';
+import { type PersonalColumn, type PrivacySettings, privacySection } from './privacy-section.ts';
 import { section } from './section.ts';
 import { serviceSection } from './service-section.ts';
 import { alertsSection, statusSection } from './status-section.ts';
@@ -15,6 +16,8 @@ export interface ConfigParts {
   jobs: Record<string, JobPart>;
   /** Settings of each warehouse engine by name, without the `engine` key. */
   engines: Record<string, z.ZodObject>;
+  /** The personal columns by `table.column`. */
+  personal: Record<string, PersonalColumn>;
 }
 
 export interface JobSettings {
@@ -33,27 +36,12 @@ export interface Config {
   warehouse: WarehouseSettings;
   /** Feeds by kind, under the kinds' own names. */
   erp: z.output<typeof erpSection>;
-  /** Policy by `table.column`. */
-  privacy: Record<string, z.output<typeof policy>>;
+  privacy: PrivacySettings;
   status: z.output<typeof statusSection>;
   alerts: z.output<typeof alertsSection>;
   /** Every declared job, whether the file lists it or not. */
   jobs: Record<string, JobSettings>;
 }
-
-const policy = z.enum(['keep', 'mask', 'hash', 'drop']);
-
-const column = z
-  .string()
-  .regex(/^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$/)
-  .meta({ title: 'table and column', examples: ['driver.cpf'] });
-
-const privacySection = z
-  .record(column, policy)
-  .nullable()
-  .prefault({})
-  .transform((policies) => policies ?? {})
-  .describe('What happens to personal columns, by `table.column` (default keep).');
 
 export function configSchema(parts: ConfigParts): z.ZodType<Config> {
   const file = z.strictObject({
@@ -63,7 +51,7 @@ export function configSchema(parts: ConfigParts): z.ZodType<Config> {
     service: serviceSection,
     warehouse: warehouseSection(parts.engines),
     erp: erpSection,
-    privacy: privacySection,
+    privacy: privacySection(parts.personal),
     status: statusSection,
     alerts: alertsSection,
     jobs: jobsSection(parts.jobs),

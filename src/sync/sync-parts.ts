@@ -5,6 +5,7 @@ import type { Redactor } from '../core/redaction.ts';
 import type { FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import type { Privacy } from '../warehouse/privacy.ts';
 import type { Feed } from './push/push-run.ts';
 
 export interface SyncParts {
@@ -13,6 +14,8 @@ export interface SyncParts {
   clock: Clock;
   log: Log;
   redactor: Redactor;
+  /** What is stored of personal values. */
+  privacy: Privacy;
   /** Slices worked on at once; bounds memory as well as the load on the service. */
   concurrency: number;
   /** Time zone of local days. */

@@ -49,6 +49,8 @@ export interface Engine {
   tableSuffix(table: Table): string;
   /** Columns of an existing table, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
+  /** Leaves nothing in the files of values that were overwritten or deleted, as far as the engine can. */
+  scrub(): Promise<void>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 // How a table is declared: once, as data, for the DDL, the row mapping, the upsert and the dictionary.
+import type { Policy } from '../core/privacy-policy.ts';
 
 export type ColumnType = 'integer' | 'real' | 'text' | 'boolean' | 'instant' | 'date' | 'json';
 
@@ -13,6 +14,8 @@ export interface Column {
   readonly again?: readonly string[];
   /** Says something about a person. */
   readonly personal: boolean;
+  /** What is stored of it unless the configuration says otherwise. */
+  readonly policy: Policy;
   readonly required: boolean;
 }
 
@@ -20,6 +23,7 @@ interface ColumnOptions {
   from?: string;
   again?: string;
   personal?: boolean;
+  policy?: Policy;
   required?: boolean;
 }
 
@@ -31,6 +35,7 @@ const column =
     type,
     meaning,
     personal: options.personal ?? false,
+    policy: options.policy ?? 'keep',
     required: options.required ?? false,
     from: options.from,
     again: options.again,

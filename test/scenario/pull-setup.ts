@@ -3,6 +3,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { type Answering, startFront } from '../support/front.ts';
 import { byKey, expectedRow, storedRow } from '../support/projection.ts';
@@ -12,8 +13,12 @@ import { openFleet } from './fleet-setup.ts';
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-export async function openRig(startAt: string, sandbox: SandboxOptions = {}): Promise<Rig> {
-  const rig = await makeRig({ startAt, sandbox });
+export async function openRig(
+  startAt: string,
+  sandbox: SandboxOptions = {},
+  parts: Partial<SyncParts> = {},
+): Promise<Rig> {
+  const rig = await makeRig({ startAt, sandbox, parts });
   onTestFinished(() => rig.close());
   return rig;
 }

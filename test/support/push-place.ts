@@ -18,6 +18,7 @@ import { runJob } from '../../src/sync/run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { drive, NOON, openFleet } from '../scenario/fleet-setup.ts';
 import type { OutboxRow } from './push-samples.ts';
@@ -65,6 +66,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     clock,
     log,
     redactor,
+    privacy: createPrivacy({}, 'test'),
     concurrency: 4,
     timezone: 'America/Sao_Paulo',
     images: join(dir, 'images'),

@@ -17,6 +17,7 @@ import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 
 export interface Rig {
@@ -76,6 +77,7 @@ export async function makeRig({ startAt, sandbox: options, parts: others }: RigO
     clock,
     log,
     redactor,
+    privacy: createPrivacy({}, 'test'),
     concurrency: 4,
     timezone: 'America/Sao_Paulo',
     images: join(dir, 'images'),

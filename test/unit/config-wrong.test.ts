@@ -32,7 +32,8 @@ const keys: Wrong[] = [
   ['status: { prot: 1 }', 'status.prot', '1:11', 'did you mean `port`?'],
   ['__proto__: { a: 1 }', '__proto__', '1:1', 'use one of'],
   ['1: x', '1', '1:1', 'use one of'],
-  ['privacy: { cpf: hash }', 'privacy.cpf', '1:12', 'table.column'],
+  ['privacy: { cpf: hash }', 'privacy.cpf', '1:12', 'driver.cpf'],
+  ['privacy: { driver.date_of_birth: hash }', 'privacy.driver.date_of_birth', '1:34', 'keep'],
   ['? [a, b]\n: c', '', '1:3', 'write `key: value`'],
 ];
 

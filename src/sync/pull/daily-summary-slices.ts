@@ -67,7 +67,9 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
   const parts = subject === 'driver' ? [vehicles] : chunksFor(vehicles, MOST_VEHICLES, bytesOf);
   const answers = await Promise.all(parts.map((part) => source.call(summaryCall, requestOf(work, part))));
   const owners = await idsByLabel(source.warehouse, table, labels);
-  const { records, refused } = tellApart(answers.flat(), work, owners);
+  const ownerOf = (title: string) =>
+    ownerByLabel(owners, labels, (label) => source.asStored(table, label, title));
+  const { records, refused } = tellApart(answers.flat(), work, ownerOf);
   const readUntil = Math.min(day.end, Date.parse(source.readAt));
   const covered = intervalOf({ begin: day.begin, end: readUntil });
   return {
@@ -95,21 +97,36 @@ function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
 }
 
 /** The records with what their call knew. Two rows with one title cannot be told apart: neither is loaded. */
-function tellApart(answers: readonly unknown[], work: SummaryWork, owners: ReadonlyMap<string, number>) {
+function tellApart(answers: readonly unknown[], work: SummaryWork, ownerOf: OwnerOf) {
   const titles = new Map<string, number>();
   for (const record of answers) titles.set(titleOf(record), (titles.get(titleOf(record)) ?? 0) + 1);
   const isShared = (record: unknown): boolean => (titles.get(titleOf(record)) ?? 0) > 1;
   const reason = 'title: two rows of one day have it, so that neither can be told from the other';
   return {
-    records: answers.filter((record) => !isShared(record)).map((record) => dated(record, work, owners)),
-    refused: answers.filter(isShared).map((record) => ({ record: dated(record, work, owners), reason })),
+    records: answers.filter((record) => !isShared(record)).map((record) => dated(record, work, ownerOf)),
+    refused: answers.filter(isShared).map((record) => ({ record: dated(record, work, ownerOf), reason })),
   };
+}
+
+type OwnerOf = (title: string) => number | null;
+
+/** By any of the labels, as the warehouse holds them. */
+function ownerByLabel(
+  owners: ReadonlyMap<string, number>,
+  labels: readonly string[],
+  asStored: (label: string) => string | null,
+): number | null {
+  for (const label of labels) {
+    const owner = owners.get(asStored(label) ?? '');
+    if (owner !== undefined) return owner;
+  }
+  return null;
 }
 
 const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
 
-function dated(record: unknown, { subject, day }: SummaryWork, owners: ReadonlyMap<string, number>): unknown {
+function dated(record: unknown, { subject, day }: SummaryWork, ownerOf: OwnerOf): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const owner = owners.get(titleOf(record)) ?? null;
+  const owner = ownerOf(titleOf(record));
   return { ...record, day: day.date, subject, [`${subject}_id`]: owner };
 }

@@ -7,7 +7,6 @@ import { recordColumns } from '../../warehouse/table.ts';
 import { checklist } from '../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
 import type { Load, Source, WarehouseReader } from './pull-job.ts';
-import { sortRecords } from './sorting.ts';
 import { canBeAsked, type RecordId } from './unlisted.ts';
 
 export interface OpenChecklist {
@@ -23,10 +22,10 @@ const IDS = 500;
 
 export async function openChecklists(
   summaries: Load,
-  { warehouse, readAt }: Source,
+  { warehouse, readAt, sort }: Source,
   settleMs: number,
 ): Promise<OpenChecklist[]> {
-  const { rows } = await sortRecords(summaries);
+  const { rows } = await sort(summaries);
   const settledBefore = isoInstant(Date.parse(readAt) - settleMs);
   const open: OpenChecklist[] = [];
   for (let start = 0; start < rows.length; start += IDS) {

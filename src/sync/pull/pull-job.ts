@@ -42,6 +42,8 @@ export interface Source {
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
   /** Sorts records as soon as they are there, so that those of many calls are not held in memory together. */
   sort(load: Load): Promise<Sorted>;
+  /** A personal value as a column of the warehouse holds it, to find it there again. */
+  asStored(table: Table, column: string, value: string): string | null;
   warehouse: WarehouseReader;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;

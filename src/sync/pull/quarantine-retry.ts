@@ -13,11 +13,13 @@ export interface RetryResult {
   reason: string | null;
 }
 
+type RetryParts = Pick<SyncParts, 'engine' | 'clock' | 'redactor' | 'privacy'>;
+
 export async function retryQuarantined(
   kept: readonly QuarantinedRecord[],
   jobs: readonly NamedJob[],
   runId: string,
-  parts: Pick<SyncParts, 'engine' | 'clock' | 'redactor'>,
+  parts: RetryParts,
 ): Promise<RetryResult[]> {
   const results: RetryResult[] = [];
   for (const row of kept) results.push({ id: row.id, ...(await retryOne(row, jobs, runId, parts)) });
@@ -28,7 +30,7 @@ async function retryOne(
   row: QuarantinedRecord,
   jobs: readonly NamedJob[],
   runId: string,
-  { engine, clock, redactor }: Pick<SyncParts, 'engine' | 'clock' | 'redactor'>,
+  { engine, clock, redactor, privacy }: RetryParts,
 ): Promise<Omit<RetryResult, 'id'>> {
   const schema = jobs
     .find(({ name }) => name === row.job)
@@ -37,7 +39,7 @@ async function retryOne(
   if (row.payload.includes(REDACTED)) {
     return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
   }
-  const { rows, misfits } = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] });
+  const { rows, misfits } = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
   const stamp = { runId, at: isoInstant(clock.now()) };
   await engine.write(async (tx) => {
     await tx.load(schema.table, rows, stamp);

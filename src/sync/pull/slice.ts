@@ -29,7 +29,7 @@ export async function pullSlice(
   log.debug({ scope: slice.scope }, 'slice begun');
   const harvest = await job.read(slice, source, context.options);
   const sorted: Sorted[] = [];
-  for (const load of harvest.loads) sorted.push('rows' in load ? load : await sortRecords(load));
+  for (const load of harvest.loads) sorted.push('rows' in load ? load : await source.sort(load));
   log.debug({ scope: slice.scope }, 'slice read');
   for (const { table, rows } of sorted) noteRows(table, rows);
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
@@ -71,7 +71,8 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
         counts.retries++;
       },
     }),
-  sort: sortRecords,
+  sort: (load) => sortRecords(load, parts.privacy),
+  asStored: parts.privacy.asStored,
   warehouse: parts.engine,
   urlBytes: parts.fleet.urlBytes,
   readAt: isoInstant(parts.clock.now()),

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../core/glossary.ts';
 import { checkRecord } from '../../fleet/record-check.ts';
 import type { Row, Scalar } from '../../warehouse/engine.ts';
+import type { Privacy } from '../../warehouse/privacy.ts';
 import type { Misfit } from '../../warehouse/quarantine.ts';
 import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
@@ -40,16 +41,21 @@ function mappingOf(table: Table): RowMapping {
   return made;
 }
 
-export async function sortRecords({ table, record: schema, records, refused = [] }: Load): Promise<Sorted> {
+export async function sortRecords(
+  { table, record: schema, records, refused = [] }: Load,
+  privacy: Privacy,
+): Promise<Sorted> {
   const toRow = mappingOf(table);
+  const guard = privacy.guard(table);
   const keyOfRow = keyReader(table);
   const rows: Row[] = [];
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
   const misplaced = (raw: unknown, reason: string): void => {
-    const key = readableKey(table, raw);
+    const record = guard.record(raw);
+    const key = readableKey(table, record);
     lostKeys.push(key);
-    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, record: raw });
+    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, record });
   };
   for (const { record, reason } of refused) misplaced(record, reason);
   for (let index = 0; index < records.length; index++) {
@@ -57,7 +63,7 @@ export async function sortRecords({ table, record: schema, records, refused = []
     const raw = records[index];
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
-    if ('row' in mapped) rows.push(mapped.row);
+    if ('row' in mapped) rows.push(guard.row(mapped.row));
     else misplaced(raw, mapped.misfit);
   }
   return {

@@ -2,6 +2,8 @@
 import { baseTable, boolean, date, instant, integer, text } from '../table.ts';
 
 const personal = { personal: true };
+/** Identifies a person towards the state: nobody needs it in reports, only to know that two are the same. */
+const personalDocument = { personal: true, policy: 'hash' } as const;
 
 export const driver = baseTable({
   name: 'driver',
@@ -11,8 +13,8 @@ export const driver = baseTable({
   columns: {
     id: integer('Identifier given by the service.'),
     name: text('Name of the person.', personal),
-    cpf: text('Personal tax number.', personal),
-    rg: text('Identity document number.', personal),
+    cpf: text('Personal tax number.', personalDocument),
+    rg: text('Identity document number.', personalDocument),
     company_registry: text('Registration number in the company.', personal),
     email: text('Address for e-mail.', personal),
     phone_number: text('Telephone number.', personal),
@@ -33,7 +35,7 @@ export const driver = baseTable({
     cnh_category_id: integer('Category of the driving licence; see cnh_category.', {
       again: 'cnh_category.id',
     }),
-    cnh_number: text('Number of the driving licence.', personal),
+    cnh_number: text('Number of the driving licence.', personalDocument),
     cnh_date: date('Date of the driving licence.', personal),
     first_cnh_date: date('Date of the first driving licence.', personal),
     toxicology_expiration: date('Day on which the toxicology test expires.', personal),

@@ -1,0 +1,170 @@
+// Personal values as the warehouse may hold them: each column by its policy, and by the same policy what is left
+// of it in `extra` and in quarantined records. Documents that no column holds are found there by their names.
+import { createHmac } from 'node:crypto';
+import type { Json, JsonObject } from '../core/glossary.ts';
+import type { Policy } from '../core/privacy-policy.ts';
+import { stableJson } from '../core/stable-json.ts';
+import { tables } from './catalog.ts';
+import type { Row, Scalar } from './engine.ts';
+import { type Column, recordColumns, type Table } from './table.ts';
+
+export interface Privacy {
+  /** Policy by `table.column`. */
+  readonly policies: Readonly<Record<string, Policy>>;
+  /** Tells two secrets apart without telling either. */
+  readonly fingerprint: string;
+  /** What guards the table. */
+  guard(table: Table): Guard;
+  /** A value as that column holds it. */
+  asStored(table: Table, column: string, value: string): string | null;
+}
+
+export interface Guard {
+  row(row: Row): Row;
+  record(record: unknown): unknown;
+  /** The text of `extra`. */
+  extra(text: string): string | null;
+}
+
+/** What a column of the type can bear: a digest and a mask are texts, and a key cannot be blotted out. */
+export function allowedPolicies(table: Table, { name, type }: Column): Policy[] {
+  if (table.key.includes(name)) return ['keep', 'hash'];
+  return type === 'text' ? ['keep', 'mask', 'hash', 'drop'] : ['keep', 'drop'];
+}
+
+/** The personal columns of the service's records, by `table.column`. */
+export const personalColumns: ReadonlyMap<string, { table: Table; column: Column }> = new Map(
+  tables
+    .filter(({ kind }) => kind === 'base')
+    .flatMap((table) =>
+      recordColumns(table)
+        .filter(({ personal }) => personal)
+        .map((column) => [`${table.name}.${column.name}`, { table, column }]),
+    ),
+);
+
+/** Names under which documents travel in parts of a record that no column holds, and whose policy they share. */
+const DOCUMENTS: readonly { name: RegExp; like: string }[] = [
+  { name: /^(?:.*_)?cpf(?:_.*)?$/i, like: 'driver.cpf' },
+  { name: /^(?:.*_)?rg$/i, like: 'driver.rg' },
+  { name: /^(?:.*_)?cnh(?:_?number)?$/i, like: 'driver.cnh_number' },
+];
+/** A first look, so that the text is parsed only where it has to be. */
+const MAY_HOLD_DOCUMENT = /(?:cpf(?:_[^"]*)?|rg|cnh(?:_?number)?)":/i;
+
+export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
+  const digest = (text: string): string =>
+    createHmac('sha256', secret).update(text).digest('hex').slice(0, DIGEST_LENGTH);
+  const guards = new Map<Table, Guard>();
+  const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
+  const documentPolicy = (name: string): Policy => {
+    const like = DOCUMENTS.find((each) => each.name.test(name))?.like;
+    return like === undefined ? 'keep' : (policies[like] ?? 'keep');
+  };
+
+  /** Undefined where nothing may be stored. */
+  function applied(policy: Policy, value: Json): Json | undefined {
+    if (policy === 'keep' || value === null || value === '') return value;
+    if (policy === 'drop') return undefined;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return policy === 'mask' ? masked(text) : hashed(text, digest);
+  }
+
+  function makeGuard(table: Table): Guard {
+    const columns = recordColumns(table);
+    const guarded = columns.flatMap((column, position) => {
+      const policy = policyOf(table, column.name);
+      return policy === 'keep' ? [] : [{ column, position, policy }];
+    });
+    const paths = guarded.flatMap(({ column: { from, again }, policy }) =>
+      [from, ...(again === undefined ? [] : [again])].map((path) => ({ path, policy })),
+    );
+    const clean = (record: JsonObject): JsonObject => {
+      for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
+      return walked(record, (name, value) => applied(documentPolicy(name), value));
+    };
+    const guard: Guard = {
+      row(row) {
+        const extra = row[columns.length];
+        const cleaned = typeof extra === 'string' ? guard.extra(extra) : null;
+        if (guarded.length === 0 && cleaned === (extra ?? null)) return row;
+        const stored: Scalar[] = [...row];
+        for (const { position, policy } of guarded) {
+          stored[position] = (applied(policy, stored[position] ?? null) ?? null) as Scalar;
+        }
+        stored[columns.length] = cleaned;
+        return stored;
+      },
+      record: (record) => (isObject(record) ? clean(structuredClone(record)) : record),
+      extra(text) {
+        const names = paths.some(({ path }) => text.includes(`"${path.at(-1)}"`));
+        if (!names && !MAY_HOLD_DOCUMENT.test(text)) return text;
+        const rest = clean(JSON.parse(text) as JsonObject);
+        return Object.keys(rest).length === 0 ? null : stableJson(rest);
+      },
+    };
+    return guard;
+  }
+
+  return {
+    policies,
+    fingerprint: digest('fingerprint'),
+    guard(table) {
+      const guard = guards.get(table) ?? makeGuard(table);
+      guards.set(table, guard);
+      return guard;
+    },
+    asStored: (table, column, value) => (applied(policyOf(table, column), value) ?? null) as string | null,
+  };
+}
+
+const DIGEST_LENGTH = 32;
+const DIGEST_PREFIX = 'h:';
+const IS_DIGEST = /^h:[0-9a-f]{32}$/;
+
+/** Equal however it is punctuated; what is a digest already stays as it is. */
+function hashed(text: string, digest: (text: string) => string): string {
+  if (IS_DIGEST.test(text)) return text;
+  const bare = text.trim();
+  return DIGEST_PREFIX + digest(/^[\d.\-/ ]+$/.test(bare) ? bare.replace(/\D/g, '') : bare);
+}
+
+const SHOWN = 2;
+const SHORTEST_SHOWN = 6;
+
+/** The last two characters, of what is long enough to hide behind them. A mask of a mask is the same. */
+const masked = (text: string): string => {
+  const shown = text.length < SHORTEST_SHOWN ? 0 : SHOWN;
+  return '*'.repeat(text.length - shown) + text.slice(text.length - shown);
+};
+
+function changeAt(record: JsonObject, path: readonly string[], change: (value: Json) => Json | undefined) {
+  let object: Json | undefined = record;
+  for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+  const name = path.at(-1) ?? '';
+  if (isObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
+}
+
+/** Changes every value by its name, at any depth. */
+function walked<T extends Json>(value: T, change: (name: string, value: Json) => Json | undefined): T {
+  const left: Json[] = [value];
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    if (Array.isArray(each)) left.push(...each.filter((item) => item !== null));
+    else if (isObject(each)) {
+      for (const [name, inner] of Object.entries(each)) {
+        if (typeof inner === 'object' && inner !== null) left.push(inner);
+        else set(each, name, change(name, inner));
+      }
+    }
+  }
+  return value;
+}
+
+function set(object: JsonObject, name: string, value: Json | undefined): void {
+  if (value === undefined) delete object[name];
+  else if (object[name] !== value)
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,151 @@
+// Planted values must be nowhere in the bytes of the warehouse: not in a column, not in `extra`, not in the
+// quarantine, and not in what SQLite leaves behind of a page that was overwritten.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Policy } from '../../src/core/privacy-policy.ts';
+import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
+import { enforcePrivacy } from '../../src/warehouse/privacy-rewrite.ts';
+import { addRecords, openRig, putBefore } from './pull-setup.ts';
+
+const START = '2026-03-02T15:00:00Z';
+const SECRET = 'a secret of this test';
+const DEFAULTS = Object.fromEntries([...personalColumns].map(([name, { column }]) => [name, column.policy]));
+
+const PLANTED = {
+  cpf: '935.411.347-80',
+  rg: '48.291.733-1',
+  cnh: '98765432109',
+  nested: '52998224725',
+  number: 15350946056,
+  stray: '111.444.777-35',
+};
+
+const person = {
+  id: 9_001,
+  name: 'Planted Person',
+  cpf: PLANTED.cpf,
+  rg: PLANTED.rg,
+  cnh_number: PLANTED.cnh,
+  emergency: { contact_cpf: PLANTED.nested },
+};
+/** A number does not fit the column, so that it would be left in `extra`. */
+const numbered = { id: 9_002, name: 'Numbered', cpf: PLANTED.number };
+const misfit = { id: 'not a number', name: 'Misfit', cpf: PLANTED.stray, rg: PLANTED.rg };
+
+type Rig = Awaited<ReturnType<typeof openRig>>;
+
+/** Every byte of the warehouse's files. */
+function bytesOf(rig: Rig): string {
+  const folder = dirname(rig.parts.images);
+  const own = readdirSync(folder).filter((name) => name.startsWith('warehouse.db'));
+  return own.map((name) => readFileSync(join(folder, name), 'latin1')).join('\n');
+}
+
+const found = (rig: Rig): string[] => {
+  const bytes = bytesOf(rig);
+  return Object.entries(PLANTED)
+    .filter(([, value]) => bytes.includes(String(value)) || bytes.includes(String(value).replace(/\D/g, '')))
+    .map(([name]) => name);
+};
+
+async function rigWith(policies: Record<string, Policy>) {
+  const privacy = createPrivacy(policies, SECRET);
+  const rig = await openRig(START, {}, { privacy });
+  await putBefore(rig, (url) =>
+    url.pathname === '/driver/'
+      ? { body: { data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, misfit] : [] } }
+      : undefined,
+  );
+  return rig;
+}
+
+const enforce = (rig: Rig, policies: Record<string, Policy>, secret = SECRET) =>
+  enforcePrivacy(rig.engine, createPrivacy(policies, secret), { clock: rig.clock, log: rig.parts.log });
+
+describe('personal values', () => {
+  it('are nowhere in the files by default, and equal values are still equal', async () => {
+    const rig = await rigWith(DEFAULTS);
+    const summary = await rig.run('pull-drivers');
+    expect(summary).toMatchObject({ records: 3, inserted: 2, quarantined: 1 });
+    expect(found(rig)).toEqual([]);
+    const [stored] = await rig.rows(`select cpf, rg, cnh_number, name, extra from driver where id = 9001`);
+    expect(stored).toMatchObject({ cpf: expect.stringMatching(/^h:[0-9a-f]{32}$/), name: 'Planted Person' });
+    expect(JSON.parse(String(stored?.extra))).toEqual({
+      emergency: { contact_cpf: expect.stringMatching(/^h:[0-9a-f]{32}$/) },
+    });
+    const again = await rig.run('pull-drivers');
+    expect(again).toMatchObject({ inserted: 0, updated: 0, unchanged: 2 });
+  });
+
+  it('are in the files where the policy keeps them, so that the search above can find them', async () => {
+    const rig = await rigWith({});
+    await rig.run('pull-drivers');
+    expect(found(rig)).toEqual(expect.arrayContaining(['cpf', 'rg', 'cnh', 'nested', 'number']));
+  });
+
+  it('are rewritten when the policy becomes stricter, pages that were overwritten included', async () => {
+    const rig = await rigWith({});
+    await rig.run('pull-drivers');
+    await enforce(rig, DEFAULTS);
+    expect(found(rig)).toEqual([]);
+    const hashed = await rig.rows('select cpf from driver where id = 9001');
+    await enforce(rig, { ...DEFAULTS, 'driver.cpf': 'drop', 'driver.name': 'mask' });
+    expect(await rig.rows('select cpf, name from driver where id = 9001')).toEqual([
+      { cpf: null, name: '************on' },
+    ]);
+    expect(hashed).toEqual([{ cpf: expect.stringMatching(/^h:/) }]);
+    expect(bytesOf(rig)).not.toContain('Planted Person');
+    expect(bytesOf(rig)).not.toContain(String(hashed[0]?.cpf));
+  });
+
+  it('come back with the next reading when the policy is eased', async () => {
+    const rig = await rigWith(DEFAULTS);
+    await enforce(rig, DEFAULTS);
+    await rig.run('pull-drivers');
+    await enforce(rig, {});
+    Object.assign(rig.parts, { privacy: createPrivacy({}, SECRET) });
+    expect(await rig.run('pull-drivers')).toMatchObject({ updated: 2 });
+    expect(await rig.rows('select cpf from driver where id = 9001')).toEqual([{ cpf: PLANTED.cpf }]);
+  });
+
+  it('are refused under another secret, because digests would no longer be equal', async () => {
+    const rig = await rigWith(DEFAULTS);
+    await enforce(rig, DEFAULTS);
+    await expect(enforce(rig, DEFAULTS, 'another secret')).rejects.toMatchObject({
+      code: 'privacy_secret_differs',
+    });
+  });
+
+  it('find the driver of a daily summary by a hashed name', async () => {
+    const rig = await openRig(START, {}, { privacy: createPrivacy({ 'driver.name': 'hash' }, SECRET) });
+    await rig.run('pull-daily-summaries', { since: '2d' });
+    const [row] = await rig.rows(
+      `select count(*) as days, count(driver_id) as owned from daily_summary where subject = 'driver'`,
+    );
+    expect(row?.days).toBeGreaterThan(0);
+    expect(row?.owned).toBe(row?.days);
+  });
+
+  it('in the key of a day and of its revisions are hashed alike', async () => {
+    const rig = await openRig(START);
+    await rig.run('pull-daily-summaries', { since: '2d' });
+    const [day] = await rig.rows(`select title from daily_summary where subject = 'driver' limit 1`);
+    const revision = { day: '2026-03-01', subject: 'driver', figure: 'x', observed_at: START, run_id: 'r' };
+    await rig.engine.write(({ sql }) => sql('daily_summary_revision').insert({ ...revision, ...day }));
+    await enforce(rig, { 'daily_summary.title': 'hash' });
+    expect(bytesOf(rig)).not.toContain(`driver${day?.title}`);
+    const joined = await rig.rows(
+      'select title from daily_summary_revision where title in (select title from daily_summary)',
+    );
+    expect(joined).toEqual([{ title: expect.stringMatching(/^h:/) }]);
+  });
+
+  it('of a quarantined record fit once the record does', async () => {
+    const rig = await openRig(START, {}, { privacy: createPrivacy(DEFAULTS, SECRET) });
+    await addRecords(rig, 'drivers', [misfit]);
+    await rig.run('pull-drivers');
+    const [kept] = await rig.rows('select payload from sync_quarantine');
+    expect(JSON.parse(String(kept?.payload))).toMatchObject({ cpf: expect.stringMatching(/^h:/) });
+  });
+});
