@@ -5,6 +5,7 @@ import { currentExitCode } from './command.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
+import { addExport } from './export.ts';
 import { addJobs } from './jobs.ts';
 import { addOutbox } from './outbox.ts';
 import { addQuarantine } from './quarantine.ts';
@@ -26,6 +27,7 @@ const COMMANDS = [
   addDoctor,
   addConfig,
   addTables,
+  addExport,
   addSandbox,
 ];
 

@@ -10,15 +10,20 @@ export interface ProgressBar {
 const WIDTH = 30;
 
 /** `stream` is stderr in the product: stdout belongs to data. */
-export function createProgressBar(label: string, clock: Clock, stream: NodeJS.WriteStream): ProgressBar {
+export function createProgressBar(
+  label: string,
+  clock: Clock,
+  stream: NodeJS.WriteStream,
+  unit = 'slices',
+): ProgressBar {
   const startedAt = clock.now();
   let first: number | undefined;
   let lastTenth = -1;
   return {
     update(done, all) {
-      first ??= done - 1;
+      first ??= unit === 'slices' ? done - 1 : 0;
       const share = all === 0 ? 1 : done / all;
-      const line = `${done}/${all} slices, ${timeLeft(clock.now() - startedAt, done - first, all - done)}`;
+      const line = `${done}/${all} ${unit}, ${timeLeft(clock.now() - startedAt, done - first, all - done)}`;
       if (stream.isTTY) {
         const filled = Math.round(share * WIDTH);
         stream.write(`\r\x1b[K${label} [${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${line}`);

@@ -35,6 +35,12 @@ export interface Transaction {
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
 }
 
+/** The rows of a statement with `?` for its bindings. */
+export type Scan = (
+  statement: string,
+  bindings?: readonly Scalar[],
+) => AsyncIterable<Record<string, unknown>[]>;
+
 export interface Engine {
   readonly name: string;
   /** Column types in the engine's words. */
@@ -43,6 +49,8 @@ export interface Engine {
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Reads a committed state; never waits for a write. */
   read<T>(work: (sql: Knex) => Promise<T>): Promise<T>;
+  /** Reads one committed state through all of `work`, however long that takes; rows come by batches. */
+  snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
   /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
   latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
   /** DDL that the engine adds after `create table name (…)`. */

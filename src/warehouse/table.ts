@@ -61,6 +61,8 @@ export interface Table {
   readonly indexes: readonly (readonly string[])[];
   /** Column whose every observed transition is kept in `status_change`. */
   readonly history: string | null;
+  /** Instant by whose month the table may be divided; null where it is one. */
+  readonly byMonth: string | null;
   /** Table that keeps old and new values of changed numbers; null where none does. */
   readonly revisions: string | null;
 }
@@ -73,6 +75,7 @@ export interface TableDraft {
   columns: Record<string, ColumnDraft>;
   indexes?: readonly (readonly string[])[];
   history?: string;
+  byMonth?: string;
   revisions?: string;
 }
 
@@ -91,6 +94,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   })),
   indexes: draft.indexes ?? [],
   history: draft.history ?? null,
+  byMonth: draft.byMonth ?? null,
   revisions: draft.revisions ?? null,
 });
 

@@ -9,6 +9,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
   COUNTER_TABLE,
   extentCondition,
@@ -76,6 +77,7 @@ function openSqlite(file: string): Engine {
     tableSuffix: () => 'strict',
     write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
     read: (work) => plainErrors(() => work(reader)),
+    snapshot: (work) => plainErrors(() => sqliteSnapshot(file, work)),
     latest: (table, by, column, keys) =>
       plainErrors(async () => {
         const rows = await reader.raw(latestStatement(table, by, column), { keys: JSON.stringify(keys) });

@@ -1,0 +1,71 @@
+// roadbook export: tables as files for BI. Into the same folder again, only what changed is written.
+import { type Command, Option } from 'commander';
+import { Fatal } from '../core/errors.ts';
+import { suggest } from '../core/near-word.ts';
+import { csv } from '../warehouse/export/csv-format.ts';
+import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
+import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
+import { parquet } from '../warehouse/export/parquet-format.ts';
+import { addCommand, print, say, withApp } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { textTable } from './text-table.ts';
+
+const FORMATS = { parquet, csv };
+
+interface ExportOptions {
+  format: keyof typeof FORMATS;
+  out: string;
+  table: string[];
+  full: boolean;
+}
+
+export const addExport = (program: Command): Command =>
+  addCommand<ExportOptions>(program, {
+    usage: 'export',
+    summary: 'tables and views as files for BI; into the same folder again, only what changed',
+    options: (command) =>
+      command
+        .addOption(
+          new Option('--format <format>', 'format of the files')
+            .choices(Object.keys(FORMATS))
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--out <folder>', 'folder to write to')
+        .option('--table <name...>', 'only these tables or views', [])
+        .option('--full', 'write everything again, changed or not', false),
+    action: withApp(async (app, _args, { json, format, out, table, full }) => {
+      const bar = createProgressBar('export', app.clock, process.stderr, 'rows');
+      const written = await exportTables(await app.warehouse(), {
+        folder: out,
+        format: FORMATS[format],
+        what: chosen(table),
+        nowMs: app.clock.now(),
+        full,
+        onProgress: bar.update,
+      });
+      bar.end();
+      print(json ? JSON.stringify({ folder: out, format, tables: written }, null, 2) : describe(written));
+      if (!json) say(`Written to ${out}.`);
+      return EXIT.ok;
+    }),
+  });
+
+function chosen(names: readonly string[]): readonly Exportable[] {
+  if (names.length === 0) return exportables;
+  return names.map((name) => {
+    const found = exportables.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    const hint = suggest(
+      name,
+      exportables.map((each) => each.name),
+    );
+    throw new Fatal(`There is no table or view ${name} to export`, { code: 'usage', hint });
+  });
+}
+
+const describe = (written: readonly ExportedTable[]): string =>
+  textTable(
+    ['table', 'rows', 'files written', 'unchanged'],
+    written.map(({ table, rows, written, kept }) => [table, String(rows), String(written), String(kept)]),
+  );

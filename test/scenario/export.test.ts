@@ -1,0 +1,184 @@
+// Exported files are read by somebody else's reader: DuckDB has to see what SQL sees in the warehouse.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { parse } from 'csv-parse/sync';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { csv } from '../../src/warehouse/export/csv-format.ts';
+import { type ExportOrder, exportTables } from '../../src/warehouse/export/export.ts';
+import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
+import { parquet } from '../../src/warehouse/export/parquet-format.ts';
+import { addRecords, DAY, HOUR, openRig } from './pull-setup.ts';
+
+const START = '2026-03-02T15:00:00Z';
+
+let duck: DuckDBConnection;
+beforeAll(async () => {
+  duck = await (await DuckDBInstance.create(':memory:')).connect();
+  await duck.run(`set timezone = 'UTC'`);
+});
+
+const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
+  (await duck.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
+
+type Rig = Awaited<ReturnType<typeof openRig>>;
+
+function exporting(rig: Rig, order: Partial<ExportOrder> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-export-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const run = (more: Partial<ExportOrder> = {}) =>
+    exportTables(rig.engine, {
+      folder,
+      format: parquet,
+      what: exportables,
+      nowMs: rig.clock.now(),
+      full: false,
+      onProgress: () => undefined,
+      ...order,
+      ...more,
+    });
+  return { folder, run };
+}
+
+const filesOf = ({ name, month }: Exportable, folder: string): string =>
+  month === null ? join(folder, `${name}.parquet`) : join(folder, name, '*', `${name}.parquet`);
+
+async function filledRig(): Promise<Rig> {
+  const rig = await openRig(START, { vehicles: 6 });
+  await rig.run('pull-vehicles');
+  await rig.run('pull-drivers');
+  await rig.run('pull-route-plans', { since: '3d' });
+  await rig.run('pull-events', { since: '5d' });
+  await rig.run('pull-daily-summaries', { since: '3d' });
+  await rig.run('pull-checklists', { since: '3d' });
+  return rig;
+}
+
+const DUCK_TYPE = {
+  integer: 'BIGINT',
+  real: 'DOUBLE',
+  text: 'VARCHAR',
+  json: 'VARCHAR',
+  boolean: 'BOOLEAN',
+  instant: 'TIMESTAMP WITH TIME ZONE',
+  date: 'DATE',
+} as const;
+
+/** How a column is written by each side so that equal values are equal texts. */
+const AS_TEXT = {
+  integer: { sqlite: (c: string) => `cast("${c}" as text)`, duck: (c: string) => `cast("${c}" as varchar)` },
+  real: { sqlite: (c: string) => `printf('%.9f', "${c}")`, duck: (c: string) => `printf('%.9f', "${c}")` },
+  text: { sqlite: (c: string) => `"${c}"`, duck: (c: string) => `"${c}"` },
+  json: { sqlite: (c: string) => `"${c}"`, duck: (c: string) => `"${c}"` },
+  boolean: {
+    sqlite: (c: string) => `cast("${c}" as text)`,
+    duck: (c: string) => `cast(cast("${c}" as int) as varchar)`,
+  },
+  instant: {
+    sqlite: (c: string) => `"${c}"`,
+    duck: (c: string) => `strftime("${c}", '%Y-%m-%dT%H:%M:%S.%gZ')`,
+  },
+  date: { sqlite: (c: string) => `"${c}"`, duck: (c: string) => `cast("${c}" as varchar)` },
+} as const;
+
+describe('an export', () => {
+  it('in Parquet holds every row, value, type and null of the warehouse', async () => {
+    const rig = await filledRig();
+    const { folder, run } = exporting(rig);
+    const told = await run();
+    for (const table of exportables) {
+      const files = `read_parquet('${filesOf(table, folder)}', hive_partitioning = false)`;
+      const types = await ask(`select column_name, column_type from (describe select * from ${files})`);
+      expect(types).toEqual(
+        table.columns.map(({ name, type }) => ({ column_name: name, column_type: DUCK_TYPE[type] })),
+      );
+      const sorted = table.key.map((name) => `"${name}"`).join(', ');
+      const list = (side: 'sqlite' | 'duck') =>
+        table.columns.map(({ name, type }) => `${AS_TEXT[type][side](name)} as "${name}"`).join(', ');
+      const exported = await ask(`select ${list('duck')} from (select * from ${files}) t order by ${sorted}`);
+      const stored = await rig.rows(`select ${list('sqlite')} from "${table.name}" order by ${sorted}`);
+      expect(exported).toEqual(stored);
+      expect(told.find(({ table: name }) => name === table.name)?.rows).toBe(stored.length);
+    }
+    const filled = told.filter(({ rows }) => rows > 0).map(({ table }) => table);
+    expect(filled).toEqual(
+      expect.arrayContaining(['event', 'route_point', 'daily_summary', 'checklist_answer']),
+    );
+  });
+
+  it('divides events by month, and gives the month as a column to readers of partitions', async () => {
+    const rig = await filledRig();
+    const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'event') });
+    await run();
+    const [inFiles, inTable] = await Promise.all([
+      ask(
+        `select month, count(*)::int as n from '${folder}/event/*/*.parquet' group by month order by month`,
+      ),
+      rig.rows(`select substr(begin_date, 1, 7) as month, count(*) as n from event group by 1 order by 1`),
+    ]);
+    expect(inFiles.map(({ month }) => month)).toEqual(['2026-02', '2026-03']);
+    expect(inFiles).toEqual(inTable);
+  });
+
+  it('into the same folder again writes only the months that changed', async () => {
+    const rig = await filledRig();
+    const what = exportables.filter(({ name }) => name === 'event' || name === 'vehicle');
+    const { folder, run } = exporting(rig, { what });
+    await run();
+    const february = join(folder, 'event', 'month=2026-02', 'event.parquet');
+    const before = await stat(february);
+    await rig.clock.advance(2 * HOUR);
+    expect(await run()).toEqual([
+      expect.objectContaining({ table: 'event', written: 2 }),
+      expect.objectContaining({ table: 'vehicle', written: 1 }),
+    ]);
+    await rig.clock.advance(DAY);
+    await rig.run('pull-events', { since: '5d', lookback: '1h' });
+    expect(await run()).toEqual([
+      expect.objectContaining({ table: 'event', written: 1, kept: 1 }),
+      expect.objectContaining({ table: 'vehicle', written: 0, kept: 1 }),
+    ]);
+    expect((await stat(february)).size).toBe(before.size);
+    const [{ n } = {}] = await rig.rows('select count(*) as n from event');
+    expect(await ask(`select count(*)::int as n from '${folder}/event/*/*.parquet'`)).toEqual([{ n }]);
+  });
+
+  it('follows what is deleted: a month that is gone has no file, a smaller one is written again', async () => {
+    const rig = await filledRig();
+    const what = exportables.filter(({ name }) => name === 'event');
+    const { folder, run } = exporting(rig, { what });
+    await run();
+    await rig.engine.write(({ sql }) => sql('event').where('begin_date', '<', '2026-03-02').delete());
+    await rig.clock.advance(2 * DAY);
+    expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
+    const months = await ask(`select distinct month from '${folder}/event/*/*.parquet'`);
+    expect(months).toEqual([{ month: '2026-03' }]);
+  });
+
+  it('in CSV is harmless in a spreadsheet, tells null from empty, and comes back byte by byte', async () => {
+    const rig = await openRig(START);
+    const hostile = ['=cmd|calc', '+1', '-1', '@x', '\tx', '"a";b,c\nd', 'çã 🚚', "'x"];
+    await addRecords(
+      rig,
+      'vehicles',
+      hostile.map((title, index) => ({ id: 1 + index, title, plate: index === 0 ? '' : null })),
+    );
+    await rig.run('pull-vehicles');
+    const { folder, run } = exporting(rig, {
+      format: csv,
+      what: exportables.filter(({ name }) => name === 'vehicle'),
+    });
+    await run();
+    const text = readFileSync(join(folder, 'vehicle.csv'), 'utf8');
+    const rows: Record<string, string>[] = parse(text, { bom: true, columns: true });
+    const titles = rows.filter(({ id }) => Number(id) < 90_000).map(({ title }) => title);
+    expect(titles).toEqual(["'=cmd|calc", "'+1", "'-1", "'@x", "'\tx", '"a";b,c\nd', 'çã 🚚', "'x"]);
+    const nulls = await ask(
+      `select count(*) filter (plate is null)::int as n, count(*) filter (plate = '')::int as e
+       from read_csv('${folder}/vehicle.csv', all_varchar = true, allow_quoted_nulls = false) where id::bigint < 90000`,
+    );
+    expect(nulls).toEqual([{ n: hostile.length - 1, e: 1 }]);
+  });
+});
