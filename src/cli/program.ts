@@ -1,6 +1,7 @@
 // The command line: one file a command, put together here.
 import { Command, CommanderError } from 'commander';
 import { addBackfill } from './backfill.ts';
+import { addBackup } from './backup.ts';
 import { currentExitCode } from './command.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
@@ -28,6 +29,7 @@ const COMMANDS = [
   addConfig,
   addTables,
   addExport,
+  addBackup,
   addSandbox,
 ];
 

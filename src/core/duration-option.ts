@@ -21,14 +21,15 @@ export interface DurationBounds {
 }
 
 /** A duration with its default as ops would write it; `description` is one sentence. */
-export function durationOption(fallback: string, description: string, bounds: DurationBounds = {}) {
+export const durationOption = (fallback: string, description: string, bounds: DurationBounds = {}) =>
+  boundedDuration(bounds).prefault(fallback).describe(description);
+
+export function boundedDuration(bounds: DurationBounds) {
   const minMs = boundMs(bounds.min, 0);
   const maxMs = boundMs(bounds.max, Number.POSITIVE_INFINITY);
   return duration
     .refine((ms) => ms >= minMs, { message: `must be at least ${formatDuration(minMs)}`, abort: true })
-    .refine((ms) => ms <= maxMs, { message: `must be at most ${formatDuration(maxMs)}`, abort: true })
-    .prefault(fallback)
-    .describe(description);
+    .refine((ms) => ms <= maxMs, { message: `must be at most ${formatDuration(maxMs)}`, abort: true });
 }
 
 function boundMs(bound: string | undefined, otherwise: number): number {

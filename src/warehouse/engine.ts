@@ -57,6 +57,10 @@ export interface Engine {
   tableSuffix(table: Table): string;
   /** Columns of an existing table, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
+  /** Looks for damage and tells it in words; brings statistics and files into good order. */
+  upkeep(): Promise<string[]>;
+  /** Writes a consistent copy to a new file while work goes on. */
+  backup(file: string): Promise<void>;
   /** Leaves nothing in the files of values that were overwritten or deleted, as far as the engine can. */
   scrub(): Promise<void>;
   /** Idempotent and safe before any use. */

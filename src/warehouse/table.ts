@@ -63,6 +63,10 @@ export interface Table {
   readonly history: string | null;
   /** Instant by whose month the table may be divided; null where it is one. */
   readonly byMonth: string | null;
+  /** Column that tells how old a row is, for retention; null where rows are kept for ever. */
+  readonly age: string | null;
+  /** The table whose rows own these, and the column that names the owner: they go when it goes. */
+  readonly partOf: { readonly table: string; readonly column: string } | null;
   /** Table that keeps old and new values of changed numbers; null where none does. */
   readonly revisions: string | null;
 }
@@ -76,6 +80,8 @@ export interface TableDraft {
   indexes?: readonly (readonly string[])[];
   history?: string;
   byMonth?: string;
+  age?: string;
+  partOf?: { table: string; column: string };
   revisions?: string;
 }
 
@@ -95,6 +101,8 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   indexes: draft.indexes ?? [],
   history: draft.history ?? null,
   byMonth: draft.byMonth ?? null,
+  age: draft.age ?? null,
+  partOf: draft.partOf ?? null,
   revisions: draft.revisions ?? null,
 });
 

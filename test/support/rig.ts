@@ -12,7 +12,7 @@ import { createManualClock, type ManualClock } from '../../src/core/manual-clock
 import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { AskedPeriod } from '../../src/sync/job.ts';
+import type { AskedPeriod, Preview } from '../../src/sync/job.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -28,6 +28,8 @@ export interface Rig {
   /** Lines of the product's log at debug level. */
   logLines: string[];
   run(job: string, options?: Record<string, unknown>, period?: AskedPeriod): Promise<RunSummary>;
+  /** What a run would do. */
+  preview(job: string, options?: Record<string, unknown>): Promise<Preview[]>;
   /** The sandbox's own state. */
   truth(resource: string, query?: Record<string, string>): Promise<Record<string, unknown>[]>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
@@ -100,6 +102,15 @@ export async function makeRig({ startAt, sandbox: options, parts: others }: RigO
       const own = found.job.options.parse(options) as Record<string, unknown>;
       return (await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, parts))
         .summary;
+    },
+    async preview(name, options = {}) {
+      const job = jobs.find((each) => each.name === name);
+      if (job === undefined) throw new Error(`no job ${name}`);
+      return job.preview({
+        job: name,
+        options: job.options.parse(options) as Record<string, unknown>,
+        parts,
+      });
     },
     async truth(resource, query = {}) {
       const answer = await fetch(`${sandbox.url}/_sandbox/truth/${resource}?${new URLSearchParams(query)}`);

@@ -88,6 +88,21 @@ function openSqlite(file: string): Engine {
       const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
       return rows.length === 0 ? undefined : rows.map(({ name }) => name);
     },
+    upkeep: () =>
+      plainErrors(async () => {
+        const found: { quick_check: string }[] = await reader.raw('pragma quick_check(20)');
+        await turns.add(async () => {
+          await writer.raw('pragma optimize');
+          await writer.raw('pragma wal_checkpoint(truncate)');
+        });
+        return found.map(({ quick_check }) => quick_check).filter((word) => word !== 'ok');
+      }),
+    backup: (copy) =>
+      plainErrors(async () => {
+        // On a connection of its own: a copy counts as a write for the readers, and would stop the writer.
+        const copier = connect(file, 1, []);
+        await copier.raw('vacuum into ?', [copy]).finally(() => copier.destroy());
+      }),
     scrub: () =>
       turns.add(() =>
         plainErrors(async () => {

@@ -6,6 +6,7 @@ export const checklist = baseTable({
   meaning: 'Checklists that were filled in, one row each.',
   source: 'GET /checklist/',
   key: ['id'],
+  age: 'date_created',
   columns: {
     id: integer('Identifier given by the service.'),
     checklist_form_id: integer('Form that was filled in.', { again: 'checklist_form.id' }),

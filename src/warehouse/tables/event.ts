@@ -6,6 +6,7 @@ export const event = baseTable({
   meaning: 'Tracked events of vehicles: trips, speeding, idling, sensors and the like.',
   source: 'GET /event/',
   key: ['event_category', 'id'],
+  age: 'begin_date',
   columns: {
     event_category: integer('What kind of event; see event_category.'),
     id: integer('Identifier given by the service, unique within the category.'),

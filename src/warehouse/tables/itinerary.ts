@@ -6,6 +6,7 @@ export const itinerary = baseTable({
   meaning: 'Itineraries of vehicles and drivers.',
   source: 'GET /itinerary/',
   key: ['id'],
+  age: 'date_time_end',
   columns: {
     id: integer('Identifier given by the service.'),
     description: text('What the itinerary is about.'),

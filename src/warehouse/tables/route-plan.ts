@@ -6,6 +6,7 @@ export const routePlan = baseTable({
   meaning: 'Route plans with their state of execution.',
   source: 'GET /import/route_plan',
   key: ['id'],
+  age: 'date_time_end',
   columns: {
     id: integer('Identifier given by the service.'),
     status: text('State of the plan; see route_plan_status.'),

@@ -6,6 +6,7 @@ export const routePointExecution = baseTable({
   meaning: 'What happened at the points: place, time, evidence, reasons.',
   source: 'GET /import/route_plan with route_plan_id',
   key: ['id'],
+  partOf: { table: 'route_point', column: 'route_point_id' },
   columns: {
     id: integer('Identifier given by the service.'),
     route_point_id: integer('Point that was executed.', { required: true }),

@@ -6,6 +6,7 @@ export const routePointItem = baseTable({
   meaning: 'Items to be delivered or collected at the points.',
   source: 'GET /import/route_plan with route_plan_id',
   key: ['route_point_id', 'position'],
+  partOf: { table: 'route_point', column: 'route_point_id' },
   columns: {
     route_point_id: integer('Point that the item belongs to.'),
     position: integer('Place in the list of the point, from 0.'),

@@ -6,6 +6,7 @@ export const routePoint = baseTable({
   meaning: 'Points of the route plans, in planned and optimised order.',
   source: 'GET /import/route_plan with route_plan_id',
   key: ['id'],
+  partOf: { table: 'route_plan', column: 'route_plan_id' },
   columns: {
     id: integer('Identifier given by the service.'),
     route_plan_id: integer('Plan that the point belongs to.', { required: true }),

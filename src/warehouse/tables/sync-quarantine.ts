@@ -5,6 +5,7 @@ export const syncQuarantine = controlTable({
   name: 'sync_quarantine',
   meaning: 'Records that did not fit their table, kept whole with the reason.',
   key: ['id'],
+  age: 'last_seen_at',
   columns: {
     id: text('Digest of table and payload.'),
     job: text('Job that met it.', { required: true }),

@@ -1,0 +1,35 @@
+// Keeps the warehouse in order: rows older than their limit go, damage is looked for, statistics are brought up to
+// date. Without a limit nothing is deleted.
+import { z } from 'zod';
+import { boundedDuration } from '../src/core/duration-option.ts';
+import type { Job } from '../src/sync/job.ts';
+import { executeUpkeep, previewUpkeep } from '../src/sync/upkeep/maintain-warehouse.ts';
+import { agingTables } from '../src/warehouse/retention.ts';
+
+/** Shorter, and jobs would read again what was deleted. */
+const SHORTEST = '31d';
+
+const retention = z
+  .strictObject(
+    Object.fromEntries(
+      agingTables.map(({ name }) => [
+        name,
+        boundedDuration({ min: SHORTEST })
+          .optional()
+          .describe(`How long rows of ${name} are kept (default for ever).`),
+      ]),
+    ),
+  )
+  .prefault({})
+  .describe('How long rows are kept, by table; at least 31d. A table without a limit keeps everything.');
+
+const job: Job = {
+  meaning: 'Deletes rows past their retention, checks the warehouse for damage, and optimises it.',
+  schedule: '30 3 * * *',
+  options: z.object({ retention }),
+  tables: [],
+  execute: executeUpkeep,
+  preview: previewUpkeep,
+};
+
+export default job;

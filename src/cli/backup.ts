@@ -1,0 +1,35 @@
+// roadbook backup: a consistent copy of the warehouse while the daemon works. The copy is whole or it is not there.
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { Fatal } from '../core/errors.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+
+export const addBackup = (program: Command): Command =>
+  addCommand<{ out: string; force: boolean }>(program, {
+    usage: 'backup',
+    summary: 'a consistent copy of the warehouse, while the daemon works',
+    options: (command) =>
+      command
+        .requiredOption('--out <file>', 'file to write')
+        .option('--force', 'replace the file where there is one', false),
+    action: withApp(async (app, _args, { json, out, force }) => {
+      if (existsSync(out) && !force) throw thereAlready(out);
+      const engine = await app.warehouse();
+      await mkdir(dirname(out), { recursive: true });
+      const draft = `${out}.tmp`;
+      await rm(draft, { force: true });
+      await engine.backup(draft);
+      await rename(draft, out);
+      const { size } = await stat(out);
+      print(json ? JSON.stringify({ file: out, bytes: size }, null, 2) : `${out}: ${megabytes(size)} MB`);
+      return EXIT.ok;
+    }),
+  });
+
+const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
+
+const thereAlready = (file: string): Fatal =>
+  new Fatal(`${file} is there already`, { code: 'usage', hint: 'name another file, or add --force' });

@@ -1,0 +1,60 @@
+// One run of upkeep: what is older than its limit goes, then the warehouse is looked over for damage.
+import { isoInstant } from '../../core/clock.ts';
+import { Fatal } from '../../core/errors.ts';
+import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/retention.ts';
+import type { Table } from '../../warehouse/table.ts';
+import type { Preview, RunContext, RunOutcome } from '../job.ts';
+
+export interface UpkeepOptions {
+  /** Longest age in ms by table. */
+  retention: Readonly<Record<string, number>>;
+}
+
+type UpkeepContext = Pick<RunContext, 'options' | 'parts'>;
+
+interface Limit {
+  table: Table;
+  /** ISO instant; older rows go. */
+  before: string;
+}
+
+function limits({ options, parts }: UpkeepContext): Limit[] {
+  const { retention } = options as unknown as UpkeepOptions;
+  return agingTables.flatMap((table) => {
+    const longest = retention[table.name];
+    return longest === undefined ? [] : [{ table, before: isoInstant(parts.clock.now() - longest) }];
+  });
+}
+
+export async function executeUpkeep(context: RunContext): Promise<RunOutcome> {
+  const { parts, counts, log, signal } = context;
+  const isStopped = () => signal.aborted || context.draining?.aborted === true;
+  for (const { table, before } of limits(context)) {
+    for (const { table: name, rows } of await deleteOutdated(parts.engine, table, before, isStopped)) {
+      counts.records += rows;
+      counts.updated += rows;
+      log.info({ table: name, rows, before }, 'old rows deleted');
+    }
+    counts.slices++;
+  }
+  if (isStopped()) return { failures: [], worked: true };
+  const damage = await parts.engine.upkeep();
+  return { failures: damage.length === 0 ? [] : [damaged(damage)], worked: true };
+}
+
+export async function previewUpkeep(context: UpkeepContext): Promise<Preview[]> {
+  const { engine } = context.parts;
+  return Promise.all(
+    limits(context).map(async ({ table, before }) => ({
+      what: table.name,
+      detail: { before, rows: await countOutdated(engine, table, before) },
+      calls: 0,
+    })),
+  );
+}
+
+const damaged = ([first]: readonly string[]): Fatal =>
+  new Fatal(`The warehouse is damaged: ${first}`, {
+    code: 'warehouse_damaged',
+    hint: 'Stop the daemon, keep the file, and restore the last backup.',
+  });

@@ -1,0 +1,84 @@
+// Deletes rows that are older than somebody wants to keep them, with the rows that belong to them: a few thousand a
+// transaction, so that nobody waits long, parts before their owner, so that a crash leaves no orphan.
+import type { Knex } from 'knex';
+import { tables } from './catalog.ts';
+import type { Engine } from './engine.ts';
+import type { Table } from './table.ts';
+
+/** The tables that can have a limit of age. */
+export const agingTables: readonly Table[] = tables.filter(({ age }) => age !== null);
+
+const OWNERS = 2_000;
+
+export interface Outdated {
+  table: string;
+  rows: number;
+}
+
+/** Rows of the table older than `before`, an ISO instant; those that belong to them are not counted. */
+export const countOutdated = (engine: Engine, table: Table, before: string): Promise<number> =>
+  engine.read(async (sql) => {
+    const [found] = await outdated(sql, table, before).count({ n: '*' });
+    return Number(found?.n ?? 0);
+  });
+
+/** Tells how many rows of each table are gone. */
+export async function deleteOutdated(
+  engine: Engine,
+  table: Table,
+  before: string,
+  isStopped: () => boolean,
+): Promise<Outdated[]> {
+  const gone = new Map<string, number>();
+  while (!isStopped()) {
+    const deleted = await engine.write(async ({ sql }) => {
+      const owners: Record<string, string | number>[] = await outdated(sql, table, before)
+        .select([...table.key])
+        .limit(OWNERS);
+      if (owners.length > 0) await deleteRows(sql, table, owners, gone);
+      return owners.length;
+    });
+    if (deleted < OWNERS) break;
+  }
+  return [...gone].map(([table, rows]) => ({ table, rows }));
+}
+
+function outdated(sql: Knex, { name, age, columns }: Table, before: string): Knex.QueryBuilder {
+  const isDay = columns.some((column) => column.name === age && column.type === 'date');
+  return sql(name).where(age ?? '', '<', isDay ? before.slice(0, 10) : before);
+}
+
+type Key = Record<string, string | number>;
+
+async function deleteRows(
+  sql: Knex,
+  table: Table,
+  keys: readonly Key[],
+  gone: Map<string, number>,
+): Promise<void> {
+  for (const part of tables.filter(({ partOf }) => partOf?.table === table.name)) {
+    const column = part.partOf?.column ?? '';
+    const owners = keys.map(({ id }) => id as number);
+    for (const some of chunks(owners, MOST_BOUND)) {
+      const owned: Key[] = await sql(part.name)
+        .whereIn(column, some)
+        .select([...part.key]);
+      if (owned.length > 0) await deleteRows(sql, part, owned, gone);
+    }
+  }
+  for (const some of chunks(keys, Math.floor(MOST_BOUND / table.key.length))) {
+    const values = some.map((key) => table.key.map((name) => key[name] ?? null));
+    const deleted = await sql(table.name)
+      .whereIn([...table.key], values as Knex.Value[][])
+      .delete();
+    gone.set(table.name, (gone.get(table.name) ?? 0) + deleted);
+  }
+}
+
+/** Values a statement, below what any engine binds. */
+const MOST_BOUND = 1_000;
+
+const chunks = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
