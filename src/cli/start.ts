@@ -4,8 +4,10 @@ import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
+import { createWatch } from '../schedule/watch.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { jobBook, namedJob } from './named-job.ts';
@@ -30,11 +32,20 @@ export const addStart = (program: Command): Command =>
         json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
       );
       const scheduler = schedule(app, parts, jobs);
+      const watch = createWatch({
+        clock: app.clock,
+        log: app.log,
+        scheduler,
+        controls: () => readControls(parts.engine),
+        freedLeases: async () => (await app.leases()).look(),
+      });
       scheduler.start();
+      watch.start();
       const signal = await stopped;
       say(
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
+      await watch.stop();
       await scheduler.stop(GRACE_MS);
       return 0;
     }),

@@ -65,6 +65,9 @@ const BACK_OFF_MS = 30_000;
 /** A start that is later than this behind its tick is a catch-up. */
 const LATE_MS = 1_000;
 
+/** Another process has made the run, or has taken it over, or there is no time left to begin it. */
+const NOT_MADE_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
+
 interface Entry {
   name: string;
   eras: Era[];
@@ -139,8 +142,8 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     try {
       await parts.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });
     } catch (error) {
-      if (!(error instanceof RoadbookError) || error.code !== 'tick_taken') throw error;
-      log.debug({ job: entry.name }, 'another process has made this run');
+      if (!(error instanceof RoadbookError) || !NOT_MADE_HERE.includes(error.code)) throw error;
+      log.info({ job: entry.name, code: error.code }, 'run is not made here');
     }
   }
 
