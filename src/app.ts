@@ -22,6 +22,7 @@ import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
 import { privacySecret } from './warehouse/privacy-secret.ts';
@@ -49,6 +50,8 @@ export interface App {
   service(): Promise<{ fleet: Fleet; address: string }>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** The leases of this process. */
+  leases(): Promise<LeaseKeeper>;
   /** What a run needs. */
   sync(): Promise<SyncParts>;
   close(): Promise<void>;
@@ -114,6 +117,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     await enforcePrivacy(await warehouse(), made, { clock, log });
     return made;
   });
+  const leases = once(async () => createLeaseKeeper(await warehouse(), { clock, log }));
 
   const service = once(async () => {
     const address = settings.baseUrl === 'sandbox' ? await openSandbox() : settings.baseUrl;
@@ -181,10 +185,13 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     redactor,
     warehouse,
     privacy,
+    leases,
     service,
     erpSource,
     async sync() {
       const engine = await warehouse();
+      const keeper = await leases();
+      await keeper.look();
       await abandonDeadRuns(engine, isoInstant(clock.now()));
       const { fleet } = await service();
       return {
@@ -197,6 +204,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
         concurrency: settings.concurrency,
         timezone: loaded.config.timezone,
         images: loaded.config.warehouse.images,
+        leases: keeper,
         erp,
       };
     },

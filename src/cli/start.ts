@@ -4,9 +4,11 @@ import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
+import { createWatch } from '../schedule/watch.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
-import { jobHistory } from '../warehouse/run-log.ts';
+import { readControls } from '../warehouse/job-controls.ts';
+import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { untilSignal } from './signals.ts';
@@ -30,11 +32,20 @@ export const addStart = (program: Command): Command =>
         json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
       );
       const scheduler = schedule(app, parts, jobs);
+      const watch = createWatch({
+        clock: app.clock,
+        log: app.log,
+        scheduler,
+        controls: () => readControls(parts.engine),
+        freedLeases: async () => (await app.leases()).look(),
+      });
       scheduler.start();
+      watch.start();
       const signal = await stopped;
       say(
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
+      await watch.stop();
       await scheduler.stop(GRACE_MS);
       return 0;
     }),
@@ -49,13 +60,10 @@ const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
   createScheduler(jobs, {
     clock: app.clock,
     log: app.log,
-    async lastStart(name) {
-      const { last } = await jobHistory(parts.engine, name);
-      return last === undefined ? undefined : Date.parse(last.started_at);
-    },
-    async run(name, cause, tickAt, stops) {
+    look: (name) => readTicks(parts.engine, name),
+    async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
-      await runChain({ job, options: settings.options, cause, tickAt, ...stops }, jobBook(app), parts);
+      await runChain({ job, options: settings.options, ...order, ...stops }, jobBook(app), parts);
     },
   });
 

@@ -6,6 +6,7 @@ import { nextTick } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
@@ -59,7 +60,10 @@ export interface StatusDocument {
 }
 
 export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
-  const jobs = await Promise.all(parts.jobs.map(({ name }) => jobStatus(name, parts)));
+  const controls = await readControls(parts.engine);
+  const jobs = await Promise.all(
+    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
+  );
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   return {
@@ -77,20 +81,25 @@ export async function statusDocument(parts: StatusParts): Promise<StatusDocument
   };
 }
 
-async function jobStatus(name: string, { config, engine, clock }: StatusParts): Promise<JobStatus> {
+async function jobStatus(
+  name: string,
+  paused: boolean,
+  { config, engine, clock }: StatusParts,
+): Promise<JobStatus> {
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
-  const next = enabled ? nextTick(cron, clock.now()) : undefined;
+  const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
   return {
     name,
     enabled,
-    paused: false,
+    paused,
     schedule,
     timezone,
     health: healthOf({
       ...cron,
       enabled,
+      paused,
       lastStatus: last?.status,
       lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
       nowMs: clock.now(),
