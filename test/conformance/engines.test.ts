@@ -1,5 +1,5 @@
 // What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
@@ -9,6 +9,7 @@ import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
 
 const toRow = rowMapping(vehicle);
 const row = (record: Record<string, string | number>): Row => {
@@ -22,6 +23,8 @@ const fleet = (count: number, title = 'title'): Row[] =>
   );
 const first = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
 const second = { runId: 'run-2', at: '2026-01-02T00:00:00.000Z' };
+
+afterAll(stopPostgres);
 
 describe.each(engineCases)('the $name engine', ({ make }) => {
   let place: Awaited<ReturnType<typeof make>>;
@@ -134,7 +137,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('commits all of a transaction or nothing', async () => {
     const failed = engine.write(async (tx) => {
       await tx.load(vehicle, fleet(10), first);
-      await cover(tx, { scopes: ['all'], beginAt: 'a', endAt: 'b' }, { job: 'j', ...first });
+      await cover(tx, { scopes: ['all'], beginAt: first.at, endAt: second.at }, { job: 'j', ...first });
       throw new Error('cut');
     });
     await expect(failed).rejects.toThrow('cut');

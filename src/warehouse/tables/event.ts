@@ -21,4 +21,5 @@ export const event = baseTable({
     location_end_address: text('Address where it ended.', { from: 'location_end.address' }),
   },
   indexes: [['vehicle_id', 'begin_date'], ['begin_date']],
+  monthsOf: 'begin_date',
 });
