@@ -2,11 +2,16 @@
 // so that readers get the same values as from SQLite and an ERP source on the same driver is left alone.
 import knex, { type Knex } from 'knex';
 import { withoutNul } from './bound-text.ts';
+import { isLostSession } from './postgres-errors.ts';
 
 /** The driver's own connection, as far as it is used. */
 export interface PgConnection {
-  query(config: object, callback?: (error: Error | null, result: PgResult) => void): unknown;
+  query(config: object, callback?: Callback): unknown;
+  /** knex's own mark: the pool gives the connection to nobody any more. */
+  __knex__disposed?: unknown;
 }
+
+type Callback = (error: Error | null, result: PgResult) => void;
 
 export interface PgResult {
   rowCount: number | null;
@@ -56,12 +61,25 @@ function connect({ url, schema }: PostgresSettings, most: number, session: strin
       min: 0,
       max: most,
       afterCreate: (connection: PgConnection, done: (error: Error | null, made: unknown) => void) => {
-        const query = connection.query.bind(connection);
-        connection.query = (config, callback) => query(withStorableValues(config), callback);
+        watchQueries(connection);
         connection.query({ text: session }, (error) => done(error, connection));
       },
     },
   });
+}
+
+/** Binds no NUL, and lets go of a connection as soon as a statement meets its end: the driver tells it later. */
+function watchQueries(connection: PgConnection): void {
+  const query = connection.query.bind(connection);
+  connection.query = (config, callback) =>
+    query(
+      withStorableValues(config),
+      callback &&
+        ((error, result) => {
+          if (isLostSession(error)) connection.__knex__disposed = error;
+          callback(error, result);
+        }),
+    );
 }
 
 function withStorableValues(config: object & { values?: unknown[] }): object {

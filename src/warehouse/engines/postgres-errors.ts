@@ -95,6 +95,10 @@ export function postgresError(thrown: unknown, place: string): unknown {
   return meaning.mayPass ? new Retriable(message, details) : new Fatal(message, details);
 }
 
+/** The session has ended; another one may do. */
+export const isLostSession = (thrown: unknown): boolean =>
+  thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
+
 const LOST_CONNECTION =
   /(?:^| - )(?:Connection terminated|Connection ended|timeout expired|Client (?:has encountered|was closed))/;
 const NO_ENCRYPTION = /(?:^| - )The server does not support SSL/;

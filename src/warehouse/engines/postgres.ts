@@ -12,7 +12,7 @@ import {
   type PostgresSettings,
 } from './postgres-connection.ts';
 import { postgresDdl } from './postgres-ddl.ts';
-import { postgresError } from './postgres-errors.ts';
+import { isLostSession, postgresError } from './postgres-errors.ts';
 import { loadRows, markMissingRows } from './postgres-load.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
@@ -53,19 +53,26 @@ function openPostgres(given: PostgresSettings): Engine {
     }
   };
 
-  const transact = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
-    writer.transaction(async (sql) => {
-      await sql.raw(ONE_WRITER, [given.schema]);
-      return work(await transactionOn(sql));
-    });
+  const transact = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    let isBegun = false;
+    const attempt = () =>
+      writer.transaction(async (sql) => {
+        await sql.raw(ONE_WRITER, [given.schema]);
+        isBegun = true;
+        return work(await transactionOn(sql));
+      });
+    return again(attempt, () => !isBegun);
+  };
+
+  const reading = <T>(work: () => Promise<T>): Promise<T> => plainErrors(() => again(work));
 
   return {
     name: 'postgres',
     ...postgresDdl(given.schema),
     write: (work) => turns.add(() => plainErrors(() => transact(work))),
-    read: (work) => plainErrors(() => work(reader)),
+    read: (work) => reading(() => work(reader)),
     latest: (table, by, column, keys) =>
-      plainErrors(async () => {
+      reading(async () => {
         const { rows } = await reader.raw(latestStatement(table, by, column), [arrayText(keys)]);
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
@@ -75,6 +82,16 @@ function openPostgres(given: PostgresSettings): Engine {
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };
+}
+
+/** Once more on a new session where the old one had ended unnoticed and `may` allows. */
+async function again<T>(work: () => Promise<T>, may = () => true): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!isLostSession(thrown) || !may()) throw thrown;
+    return work();
+  }
 }
 
 interface Latest {
