@@ -1,7 +1,12 @@
 // What a SQL engine has to offer. Engines differ in what they do inside; nobody else asks which one it is.
 import type { Knex } from 'knex';
 import type { z } from 'zod';
-import type { ColumnType, Table } from './table.ts';
+import type { Column, Table } from './table.ts';
+
+/**
+ * What a reader gets is the same from every engine: instants as ISO text with Z and milliseconds, days as text,
+ * booleans as 1 and 0, JSON as text, integers as numbers where 2^53 allows.
+ */
 
 /** A row in the order of the table's record columns, with the JSON text of `extra` (or null) at the end. */
 export type Row = readonly Scalar[];
@@ -41,10 +46,24 @@ export type Scan = (
   bindings?: readonly Scalar[],
 ) => AsyncIterable<Record<string, unknown>[]>;
 
-export interface Engine {
+/** How an engine makes what is declared; the order of the steps is src/warehouse/schema.ts's. */
+export interface Ddl {
+  /** Makes the place for the tables where it is absent; the first step of every upgrade. */
+  prepareSchema(sql: Knex): Promise<void>;
+  /** Name, type and constraint of a column in the engine's words. */
+  columnDefinition(column: Column, table: Table): string;
+  /** The statements that make a table that does not exist, with its key; its indexes follow. */
+  createStatements(table: Table): string[];
+  /** Columns of an existing table, or undefined where it does not exist. */
+  columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
+  /** Names of the indexes of a table. */
+  indexesOf(sql: Knex, table: string): Promise<string[]>;
+  /** The last step of every upgrade, such as comments on what was declared. Changes only what differs. */
+  finishSchema(sql: Knex, tables: readonly Table[]): Promise<void>;
+}
+
+export interface Engine extends Ddl {
   readonly name: string;
-  /** Column types in the engine's words. */
-  readonly types: Readonly<Record<ColumnType, string>>;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Reads a committed state; never waits for a write. */
@@ -53,10 +72,6 @@ export interface Engine {
   snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
   /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
   latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
-  /** DDL that the engine adds after `create table name (…)`. */
-  tableSuffix(table: Table): string;
-  /** Columns of an existing table, or undefined where it does not exist. */
-  columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
   /** Looks for damage and tells it in words; brings statistics and files into good order. */
   upkeep(): Promise<string[]>;
   /** Writes a consistent copy to a new file while work goes on. */

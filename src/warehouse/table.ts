@@ -61,14 +61,14 @@ export interface Table {
   readonly indexes: readonly (readonly string[])[];
   /** Column whose every observed transition is kept in `status_change`. */
   readonly history: string | null;
-  /** Instant by whose month the table may be divided; null where it is one. */
-  readonly byMonth: string | null;
   /** Column that tells how old a row is, for retention; null where rows are kept for ever. */
   readonly age: string | null;
   /** The table whose rows own these, and the column that names the owner: they go when it goes. */
   readonly partOf: { readonly table: string; readonly column: string } | null;
   /** Table that keeps old and new values of changed numbers; null where none does. */
   readonly revisions: string | null;
+  /** Instant by whose month an engine that can keeps the rows apart; null where it need not. */
+  readonly monthsOf: string | null;
 }
 
 export interface TableDraft {
@@ -79,10 +79,10 @@ export interface TableDraft {
   columns: Record<string, ColumnDraft>;
   indexes?: readonly (readonly string[])[];
   history?: string;
-  byMonth?: string;
   age?: string;
   partOf?: { table: string; column: string };
   revisions?: string;
+  monthsOf?: string;
 }
 
 const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
@@ -100,10 +100,10 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   })),
   indexes: draft.indexes ?? [],
   history: draft.history ?? null,
-  byMonth: draft.byMonth ?? null,
   age: draft.age ?? null,
   partOf: draft.partOf ?? null,
   revisions: draft.revisions ?? null,
+  monthsOf: draft.monthsOf ?? null,
 });
 
 /** Columns that end every base table; the loader fills them, never a record. */

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/core/privacy-policy.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
 import { enforcePrivacy } from '../../src/warehouse/privacy-rewrite.ts';
+import type { EngineName } from '../support/engines.ts';
 import { addRecords, openRig, putBefore } from './pull-setup.ts';
 
 const START = '2026-03-02T15:00:00Z';
@@ -37,21 +38,21 @@ type Rig = Awaited<ReturnType<typeof openRig>>;
 
 /** Every byte of the warehouse's files. */
 function bytesOf(rig: Rig): string {
-  const folder = dirname(rig.parts.images);
+  const folder = dirname(String(rig.settings.file));
   const own = readdirSync(folder).filter((name) => name.startsWith('warehouse.db'));
   return own.map((name) => readFileSync(join(folder, name), 'latin1')).join('\n');
 }
 
-const found = (rig: Rig): string[] => {
-  const bytes = bytesOf(rig);
-  return Object.entries(PLANTED)
+const found = (rig: Rig): string[] => findings(bytesOf(rig));
+
+const findings = (bytes: string): string[] =>
+  Object.entries(PLANTED)
     .filter(([, value]) => bytes.includes(String(value)) || bytes.includes(String(value).replace(/\D/g, '')))
     .map(([name]) => name);
-};
 
-async function rigWith(policies: Record<string, Policy>) {
+async function rigWith(policies: Record<string, Policy>, engine: EngineName = 'sqlite') {
   const privacy = createPrivacy(policies, SECRET);
-  const rig = await openRig(START, {}, { privacy });
+  const rig = await openRig(START, {}, { engine, parts: { privacy } });
   await putBefore(rig, (url) =>
     url.pathname === '/driver/'
       ? { body: { data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, misfit] : [] } }
@@ -99,6 +100,18 @@ describe('personal values', () => {
     expect(bytesOf(rig)).not.toContain(String(hashed[0]?.cpf));
   });
 
+  it('are rewritten in PostgreSQL too', async () => {
+    const rig = await rigWith({}, 'postgres');
+    expect(await rig.run('pull-drivers')).toMatchObject({ inserted: 2, quarantined: 1 });
+    await enforce(rig, DEFAULTS);
+    const [{ rows } = {}] = await rig.rows(
+      `select (select json_agg(d)::text from driver d) || (select json_agg(q)::text from sync_quarantine q) as rows`,
+    );
+    expect(findings(String(rows))).toEqual([]);
+    expect(String(rows)).toContain('"cpf":"h:');
+    expect(await rig.rows('select cpf is null as gone from driver where id = 9001')).toEqual([{ gone: 0 }]);
+  });
+
   it('come back with the next reading when the policy is eased', async () => {
     const rig = await rigWith(DEFAULTS);
     await enforce(rig, DEFAULTS);
@@ -118,7 +131,13 @@ describe('personal values', () => {
   });
 
   it('find the driver of a daily summary by a hashed name', async () => {
-    const rig = await openRig(START, {}, { privacy: createPrivacy({ 'driver.name': 'hash' }, SECRET) });
+    const rig = await openRig(
+      START,
+      {},
+      {
+        parts: { privacy: createPrivacy({ 'driver.name': 'hash' }, SECRET) },
+      },
+    );
     await rig.run('pull-daily-summaries', { since: '2d' });
     const [row] = await rig.rows(
       `select count(*) as days, count(driver_id) as owned from daily_summary where subject = 'driver'`,
@@ -142,7 +161,7 @@ describe('personal values', () => {
   });
 
   it('of a quarantined record fit once the record does', async () => {
-    const rig = await openRig(START, {}, { privacy: createPrivacy(DEFAULTS, SECRET) });
+    const rig = await openRig(START, {}, { parts: { privacy: createPrivacy(DEFAULTS, SECRET) } });
     await addRecords(rig, 'drivers', [misfit]);
     await rig.run('pull-drivers');
     const [kept] = await rig.rows('select payload from sync_quarantine');

@@ -3,11 +3,10 @@
 import { expect, onTestFinished } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { type Answering, startFront } from '../support/front.ts';
 import { byKey, expectedRow, storedRow } from '../support/projection.ts';
-import { makeRig, type Rig } from '../support/rig.ts';
+import { makeRig, type Rig, type RigOptions } from '../support/rig.ts';
 import { openFleet } from './fleet-setup.ts';
 
 export const HOUR = 3_600_000;
@@ -16,9 +15,9 @@ export const DAY = 24 * HOUR;
 export async function openRig(
   startAt: string,
   sandbox: SandboxOptions = {},
-  parts: Partial<SyncParts> = {},
+  more: Pick<RigOptions, 'parts' | 'engine'> = {},
 ): Promise<Rig> {
-  const rig = await makeRig({ startAt, sandbox, parts });
+  const rig = await makeRig({ startAt, sandbox, ...more });
   onTestFinished(() => rig.close());
   return rig;
 }

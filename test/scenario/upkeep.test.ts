@@ -10,7 +10,7 @@ type Rig = Awaited<ReturnType<typeof openRig>>;
 const count = async (rig: Rig, table: string, where = '1 = 1'): Promise<number> =>
   Number((await rig.rows(`select count(*) as n from "${table}" where ${where}`))[0]?.n);
 
-const folderOf = (rig: Rig): string => dirname(rig.parts.images);
+const folderOf = (rig: Rig): string => dirname(String(rig.settings.file));
 
 describe('maintain-warehouse', () => {
   it('deletes nothing unless told', async () => {

@@ -16,14 +16,16 @@ import type { AskedPeriod, Preview } from '../../src/sync/job.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { type EngineName, makePlace, rowsOf } from './engines.ts';
 
 export interface Rig {
   clock: ManualClock;
   sandbox: Sandbox;
   engine: Engine;
+  /** `warehouse` of a configuration that leads to it. */
+  settings: Record<string, string>;
   parts: SyncParts;
   /** Lines of the product's log at debug level. */
   logLines: string[];
@@ -41,13 +43,21 @@ export interface RigOptions {
   startAt: string;
   sandbox?: SandboxOptions;
   parts?: Partial<SyncParts>;
+  /** The warehouse's engine; SQLite unless told. */
+  engine?: EngineName;
 }
 
-export async function makeRig({ startAt, sandbox: options, parts: others }: RigOptions): Promise<Rig> {
+export async function makeRig({
+  startAt,
+  sandbox: options,
+  parts: others,
+  engine: engineName = 'sqlite',
+}: RigOptions): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-rig-'));
   const clock = createManualClock(Date.parse(startAt));
   const sandbox = await startSandbox({ clock, ...options });
-  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  const place = await makePlace(engineName);
+  const engine = await place.open();
   await bringSchemaUpToDate(engine);
   const redactor = createRedactor();
   const logLines: string[] = [];
@@ -94,6 +104,7 @@ export async function makeRig({ startAt, sandbox: options, parts: others }: RigO
     clock,
     sandbox,
     engine,
+    settings: place.settings,
     parts,
     logLines,
     async run(name, options = {}, period) {
@@ -117,10 +128,11 @@ export async function makeRig({ startAt, sandbox: options, parts: others }: RigO
       if (!answer.ok) throw new Error(`truth of ${resource}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Record<string, unknown>[];
     },
-    rows: (text) => engine.read((sql) => sql.raw(text)),
+    rows: (text) => engine.read((sql) => rowsOf(sql, text)),
     async close() {
       fleet.close();
       await engine.close();
+      await place.remove();
       await sandbox.close();
       rmSync(dir, { recursive: true, force: true });
     },

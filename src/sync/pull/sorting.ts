@@ -104,12 +104,18 @@ function keyReader(table: Table): (row: Row) => Row {
   return (row) => positions.map((position) => row[position] ?? null);
 }
 
-/** The key of a record that did not fit, where it can be read all the same. */
+const INTEGER = /^-?\d{1,18}$/;
+
+/** The key of a record that did not fit, where it can be read all the same and a row may have it. */
 function readableKey(table: Table, record: unknown): Scalar[] | undefined {
   const columns = recordColumns(table);
   const key = table.key.map((name) => {
-    const { from = [] } = columns.find((column) => column.name === name) ?? {};
-    return from.reduce<unknown>((value, step) => (value as JsonObject | null | undefined)?.[step], record);
+    const column = columns.find((each) => each.name === name);
+    const value = column?.from.reduce<unknown>(
+      (inner, step) => (inner as JsonObject | null | undefined)?.[step],
+      record,
+    );
+    return column?.type === 'integer' && !INTEGER.test(String(value)) ? undefined : value;
   });
   const isReadable = key.every((value) => typeof value === 'string' || typeof value === 'number');
   return isReadable ? (key as Scalar[]) : undefined;

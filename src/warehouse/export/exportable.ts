@@ -33,5 +33,5 @@ export const exportables: readonly Exportable[] = tables.filter(isRead).map((tab
   columns: table.columns,
   key: table.key,
   changed: table.columns.some(({ name }) => name === CHANGED) ? CHANGED : null,
-  month: table.byMonth,
+  month: table.monthsOf,
 }));

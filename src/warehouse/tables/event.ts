@@ -21,6 +21,6 @@ export const event = baseTable({
     location_start_address: text('Address where it began.', { from: 'location_start.address' }),
     location_end_address: text('Address where it ended.', { from: 'location_end.address' }),
   },
-  byMonth: 'begin_date',
   indexes: [['vehicle_id', 'begin_date'], ['begin_date']],
+  monthsOf: 'begin_date',
 });
