@@ -1,6 +1,7 @@
 // What a SQL engine has to offer. Engines differ in what they do inside; nobody else asks which one it is.
 import type { Knex } from 'knex';
 import type { z } from 'zod';
+import type { Dialect } from './dialect.ts';
 import type { ColumnType, Table } from './table.ts';
 
 /** A row in the order of the table's record columns, with the JSON text of `extra` (or null) at the end. */
@@ -39,6 +40,8 @@ export interface Engine {
   readonly name: string;
   /** Column types in the engine's words. */
   readonly types: Readonly<Record<ColumnType, string>>;
+  /** How views say what the engines write differently. */
+  readonly dialect: Dialect;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Reads a committed state; never waits for a write. */
@@ -47,7 +50,9 @@ export interface Engine {
   latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
   /** DDL that the engine adds after `create table name (…)`. */
   tableSuffix(table: Table): string;
-  /** Columns of an existing table, or undefined where it does not exist. */
+  /** Makes a view, or puts another query in its place. */
+  replaceView(sql: Knex, name: string, query: string): Promise<void>;
+  /** Columns of an existing table or view, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;

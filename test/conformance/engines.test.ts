@@ -8,6 +8,7 @@ import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { views } from '../../src/warehouse/view-catalog.ts';
 import { engineCases } from '../support/engines.ts';
 
 const toRow = rowMapping(vehicle);
@@ -231,6 +232,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await Promise.all([bringSchemaUpToDate(other), bringSchemaUpToDate(engine)]);
     await load(fleet(2));
     await engine.write(async ({ sql }) => {
+      for (const { name } of views) await sql.raw(`drop view ${name}`);
       await sql.raw('drop index idx_vehicle_plate');
       await sql.raw('alter table vehicle drop column plate');
     });

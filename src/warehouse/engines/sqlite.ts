@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import {
   COUNTER_TABLE,
@@ -72,6 +73,7 @@ function openSqlite(file: string): Engine {
       date: 'text',
       json: 'text',
     },
+    dialect: sqliteDialect,
     // With row numbers: rows are appended, and only the small key index is inserted into. Loads a third faster.
     tableSuffix: () => 'strict',
     write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
@@ -82,6 +84,10 @@ function openSqlite(file: string): Engine {
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),
+    async replaceView(sql, name, query) {
+      await sql.raw(`drop view if exists "${name}"`);
+      await sql.raw(`create view "${name}" as ${query}`);
+    },
     async columnsOf(sql, table) {
       const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
       return rows.length === 0 ? undefined : rows.map(({ name }) => name);
