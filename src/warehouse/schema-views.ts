@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Engine } from './engine.ts';
+import { schemaView } from './tables/schema-view.ts';
 import { viewQuery } from './view.ts';
 import { views } from './view-catalog.ts';
-
-const HASH_TABLE = 'schema_view';
 
 /** Brings the views to their declarations; those that are declared no more are dropped. */
 export async function convergeViews(engine: Engine, sql: Knex): Promise<void> {
@@ -20,7 +19,7 @@ export async function convergeViews(engine: Engine, sql: Knex): Promise<void> {
     const isThere = (await engine.columnsOf(sql, view.name)) !== undefined;
     if (isThere && made.get(view.name) === hash) continue;
     await engine.replaceView(sql, view.name, query);
-    await sql(HASH_TABLE).insert({ name: view.name, hash }).onConflict('name').merge();
+    await sql(schemaView.name).insert({ name: view.name, hash }).onConflict('name').merge();
   }
 }
 
@@ -29,17 +28,14 @@ export async function dropViews(engine: Engine, sql: Knex): Promise<void> {
   for (const name of (await madeViews(engine, sql)).keys()) await dropView(sql, name);
 }
 
+/** The views that were made, with the digests of their queries; none before the first start that made any. */
 async function madeViews(engine: Engine, sql: Knex): Promise<Map<string, string>> {
-  if ((await engine.columnsOf(sql, HASH_TABLE)) === undefined) {
-    const { text } = engine.types;
-    await sql.raw(`create table ${HASH_TABLE} (name ${text} primary key, hash ${text} not null)`);
-    return new Map();
-  }
-  const rows: { name: string; hash: string }[] = await sql(HASH_TABLE).select('name', 'hash');
+  if ((await engine.columnsOf(sql, schemaView.name)) === undefined) return new Map();
+  const rows: { name: string; hash: string }[] = await sql(schemaView.name).select('name', 'hash');
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
 async function dropView(sql: Knex, name: string): Promise<void> {
   await sql.raw(`drop view if exists "${name}"`);
-  await sql(HASH_TABLE).where({ name }).delete();
+  await sql(schemaView.name).where({ name }).delete();
 }

@@ -11,6 +11,8 @@ export interface Column {
   readonly from: readonly string[];
   /** A second place where the record repeats the same value, such as driver.id beside driver_id. */
   readonly again?: readonly string[];
+  /** No field of the service's record: the job or the loader knows it. */
+  readonly added: boolean;
   /** Says something about a person. */
   readonly personal: boolean;
   readonly required: boolean;
@@ -19,6 +21,7 @@ export interface Column {
 interface ColumnOptions {
   from?: string;
   again?: string;
+  added?: boolean;
   personal?: boolean;
   required?: boolean;
 }
@@ -30,6 +33,7 @@ const column =
   (meaning: string, options: ColumnOptions = {}): ColumnDraft => ({
     type,
     meaning,
+    added: options.added ?? false,
     personal: options.personal ?? false,
     required: options.required ?? false,
     from: options.from,
@@ -51,6 +55,8 @@ export interface Table {
   readonly meaning: string;
   /** The call that fills it. */
   readonly source: string | null;
+  /** The list below each element of the answer that holds its records; null where the elements themselves do. */
+  readonly list: string | null;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly indexes: readonly (readonly string[])[];
@@ -64,6 +70,7 @@ export interface TableDraft {
   name: string;
   meaning: string;
   source?: string;
+  list?: string;
   key: readonly string[];
   columns: Record<string, ColumnDraft>;
   indexes?: readonly (readonly string[])[];
@@ -76,6 +83,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   kind,
   meaning: draft.meaning,
   source: draft.source ?? null,
+  list: draft.list ?? null,
   key: draft.key,
   columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, again, ...rest }]) => ({
     ...rest,

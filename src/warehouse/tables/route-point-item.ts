@@ -5,10 +5,11 @@ export const routePointItem = baseTable({
   name: 'route_point_item',
   meaning: 'Items to be delivered or collected at the points.',
   source: 'GET /import/route_plan with route_plan_id',
+  list: 'route_points.route_point_items',
   key: ['route_point_id', 'position'],
   columns: {
-    route_point_id: integer('Point that the item belongs to.'),
-    position: integer('Place in the list of the point, from 0.'),
+    route_point_id: integer('Point that the item belongs to.', { added: true }),
+    position: integer('Place in the list of the point, from 0.', { added: true }),
     external_code: text('Value used for load checking.'),
     value: real('Total value.'),
     description: text('Description.'),
