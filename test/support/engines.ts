@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 
@@ -23,3 +24,9 @@ export const engineCases: readonly EngineCase[] = [
     },
   },
 ];
+
+/** The rows of a statement of the test's own, whatever shape the driver gives them. */
+export async function rowsOf<Row = Record<string, unknown>>(sql: Knex, statement: string): Promise<Row[]> {
+  const result = await sql.raw(statement);
+  return Array.isArray(result) ? result : result.rows;
+}

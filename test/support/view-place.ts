@@ -7,7 +7,7 @@ import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
-import type { EngineCase } from './engines.ts';
+import { type EngineCase, rowsOf } from './engines.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -55,11 +55,8 @@ export async function openViews({ make }: EngineCase, zone = 'America/Sao_Paulo'
   };
 }
 
-/** A query of a reader, whatever shape the driver answers in. */
-export async function query(engine: Engine, text: string): Promise<Fields[]> {
-  const answer = await engine.read((sql) => sql.raw(text));
-  return Array.isArray(answer) ? answer : answer.rows;
-}
+export const query = (engine: Engine, text: string): Promise<Fields[]> =>
+  engine.read((sql) => rowsOf(sql, text));
 
 function plain(view: string, name: string, value: unknown): unknown {
   const type = views.find((each) => each.name === view)?.columns.find((each) => each.name === name)?.type;
