@@ -5,7 +5,7 @@
 export const latestExecution = (stopId: string): string => `(
     select last.id from route_point_execution as last
     where last.route_point_id = ${stopId} and last._missing_since is null
-    order by last.return_date is null, last.return_date desc, last.id desc limit 1)`;
+    order by last.return_date desc nulls last, last.id desc limit 1)`;
 
 /** Neither the start nor the arrival of the route. The service sends codes or names. */
 export const isCustomerStop = (point: string): string =>

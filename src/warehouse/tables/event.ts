@@ -23,5 +23,5 @@ export const event = baseTable({
     }),
     location_end_address: text('Address where it ended.', { from: 'location_end.address', personal: true }),
   },
-  indexes: [['vehicle_id', 'begin_date'], ['begin_date']],
+  indexes: [['vehicle_id', 'begin_date'], ['begin_date'], ['event_category', 'begin_date']],
 });

@@ -23,5 +23,5 @@ export const routePointExecution = baseTable({
       from: 'route_executed_reason.name',
     }),
   },
-  indexes: [['route_point_id'], ['return_date']],
+  indexes: [['route_point_id', 'return_date'], ['return_date']],
 });
