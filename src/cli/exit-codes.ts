@@ -13,6 +13,8 @@ const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   timed_out: EXIT.temporary,
   throttled: EXIT.temporary,
   warehouse_locked: EXIT.temporary,
+  warehouse_conflict: EXIT.temporary,
+  warehouse_unreachable: EXIT.temporary,
 };
 
 export const exitCodeOf = (errorCode: string): number => BY_ERROR_CODE[errorCode] ?? EXIT.failed;

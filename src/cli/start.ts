@@ -69,7 +69,7 @@ function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): stri
   return [
     `Roadbook ${VERSION} is running; Ctrl-C stops it.`,
     `  service    ${sandbox}${address}`,
-    `  warehouse  ${warehouse.engine} ${warehouse.file ?? ''}`,
+    `  warehouse  ${warehouse.engine} ${warehouse.file ?? `schema ${warehouse.schema}`}`,
     `  config     ${app.loaded.file}`,
     `Jobs (${jobs.length}):`,
     ...lines,

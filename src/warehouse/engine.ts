@@ -2,7 +2,13 @@
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { Dialect } from './dialect.ts';
-import type { ColumnType, Table } from './table.ts';
+import type { Column, Table } from './table.ts';
+import type { View } from './view.ts';
+
+/**
+ * What a reader gets is the same from every engine: instants as ISO text with Z and milliseconds, days as text,
+ * booleans as 1 and 0, JSON as text, integers as numbers where 2^53 allows.
+ */
 
 /** A row in the order of the table's record columns, with the JSON text of `extra` (or null) at the end. */
 export type Row = readonly Scalar[];
@@ -36,24 +42,34 @@ export interface Transaction {
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
 }
 
-export interface Engine {
-  readonly name: string;
-  /** Column types in the engine's words. */
-  readonly types: Readonly<Record<ColumnType, string>>;
+/** How an engine makes what is declared; the order of the steps is src/warehouse/schema.ts's. */
+export interface Ddl {
+  /** Makes the place for the tables where it is absent; the first step of every upgrade. */
+  prepareSchema(sql: Knex): Promise<void>;
+  /** Name, type and constraint of a column in the engine's words. */
+  columnDefinition(column: Column, table: Table): string;
+  /** The statements that make a table that does not exist, with its key; its indexes follow. */
+  createStatements(table: Table): string[];
   /** How views say what the engines write differently. */
   readonly dialect: Dialect;
+  /** Makes a view, or puts another query in its place. */
+  replaceView(sql: Knex, name: string, query: string): Promise<void>;
+  /** Columns of an existing table or view, or undefined where it does not exist. */
+  columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
+  /** Names of the indexes of a table. */
+  indexesOf(sql: Knex, table: string): Promise<string[]>;
+  /** The last step of every upgrade, such as comments on what was declared. Changes only what differs. */
+  finishSchema(sql: Knex, declared: readonly (Table | View)[]): Promise<void>;
+}
+
+export interface Engine extends Ddl {
+  readonly name: string;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Reads a committed state; never waits for a write. */
   read<T>(work: (sql: Knex) => Promise<T>): Promise<T>;
   /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
   latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
-  /** DDL that the engine adds after `create table name (…)`. */
-  tableSuffix(table: Table): string;
-  /** Makes a view, or puts another query in its place. */
-  replaceView(sql: Knex, name: string, query: string): Promise<void>;
-  /** Columns of an existing table or view, or undefined where it does not exist. */
-  columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
 }

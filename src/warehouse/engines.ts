@@ -1,5 +1,6 @@
 // The engines by name; each validates its own settings.
 import type { EngineKind } from './engine.ts';
+import { postgres } from './engines/postgres.ts';
 import { sqlite } from './engines/sqlite.ts';
 
-export const engines = { sqlite } as const satisfies Record<string, EngineKind>;
+export const engines = { postgres, sqlite } as const satisfies Record<string, EngineKind>;

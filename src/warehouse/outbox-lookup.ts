@@ -37,12 +37,16 @@ export async function searchEntries(sql: Knex, search: EntrySearch): Promise<Out
   const query = sql<OutboxEntry>('push_outbox');
   if (states !== undefined) query.whereIn('state', [...states]);
   if (kind !== undefined) query.where({ kind });
-  if (code !== undefined) query.whereLike('external_code', `%${code.replaceAll(/[%_]/g, '')}%`);
+  if (code !== undefined) query.whereRaw("lower(external_code) like ? escape '!'", [`%${likeText(code)}%`]);
   return query
     .orderByRaw("case state when 'unknown' then 0 when 'sending' then 1 when 'rejected' then 2 else 3 end")
     .orderBy('updated_at', 'desc')
     .limit(limit);
 }
+
+/** Small letters of ASCII, as every engine's `lower` makes them; what LIKE would read otherwise is escaped. */
+const likeText = (text: string): string =>
+  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
 
 /** Entries with exactly this code, of any kind. */
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>

@@ -48,7 +48,7 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
     or.where('checked_run_id', runId);
     if (!checkedOnly) or.orWhere('unclear_sends', 0);
   });
-  return checked.orderBy('period_start').orderBy('external_code').first();
+  return checked.orderBy('period_start', 'asc', 'first').orderBy('external_code').first();
 }
 
 /** Longer than any send can take: the owner of an older one is gone, wherever it ran. */

@@ -152,19 +152,23 @@ function hold(value: Json, type: ColumnType): Scalar | undefined {
       return typeof value === 'boolean' ? value : undefined;
     case 'instant':
       return typeof value === 'string' ? holdInstant(value) : undefined;
-    case 'text':
     case 'date':
+      return typeof value === 'string' && !value.startsWith(NO_YEAR) ? value : undefined;
+    case 'text':
       return typeof value === 'string' ? value : undefined;
     case 'json':
       return stableJson(value);
   }
 }
 
+/** There is no year 0 for PostgreSQL; the text stays in `extra`. */
+const NO_YEAR = '0000';
 const INTEGER = /^-?\d{1,19}$/;
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\d*Z$/;
 
 /** To the millisecond; a finer fraction is kept in `extra` because the text is then not equal. */
 function holdInstant(value: string): string | undefined {
+  if (value.startsWith(NO_YEAR)) return undefined;
   if (value.length === 24) return value;
   const match = INSTANT.exec(value);
   return match === null ? undefined : `${match[1]}Z`;

@@ -1,5 +1,5 @@
-// The views of the schema. A view is made anew only where its text has changed or it is gone, so a start does not
-// disturb readers; all of them give way to a migration, which may touch the tables under them.
+// The views of the schema. A view is made anew only where its text has changed or its columns are gone, so a start does
+// not disturb readers; all of them give way to a migration, which may touch the tables under them.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Engine } from './engine.ts';
@@ -16,8 +16,9 @@ export async function convergeViews(engine: Engine, sql: Knex): Promise<void> {
   for (const view of views) {
     const query = viewQuery(view, engine.dialect);
     const hash = createHash('sha256').update(query).digest('hex');
-    const isThere = (await engine.columnsOf(sql, view.name)) !== undefined;
-    if (isThere && made.get(view.name) === hash) continue;
+    const columns = await engine.columnsOf(sql, view.name);
+    const isWhole = view.columns.every(({ name }, place) => columns?.[place] === name);
+    if (isWhole && made.get(view.name) === hash) continue;
     await engine.replaceView(sql, view.name, query);
     await sql(schemaView.name).insert({ name: view.name, hash }).onConflict('name').merge();
   }

@@ -8,9 +8,15 @@ import type { Engine } from './engine.ts';
 import { lookups } from './lookups.ts';
 import { type Migration, migrations } from './migrations.ts';
 import { convergeViews, dropViews } from './schema-views.ts';
-import type { Column, Table } from './table.ts';
+import { controlTable, type Table, text } from './table.ts';
+import { views } from './view-catalog.ts';
 
-const VERSION_TABLE = 'schema_version';
+const version = controlTable({
+  name: 'schema_version',
+  meaning: 'Changes of the schema that were made.',
+  key: ['name'],
+  columns: { name: text('Name of the change.') },
+});
 const quote = (name: string): string => `"${name}"`;
 
 export async function bringSchemaUpToDate(
@@ -18,6 +24,7 @@ export async function bringSchemaUpToDate(
   steps: readonly Migration[] = migrations,
 ): Promise<void> {
   await engine.write(async ({ sql }) => {
+    await engine.prepareSchema(sql);
     const done = await appliedMigrations(engine, sql);
     if (done !== undefined) refuseNewer(done, steps);
     if (steps.some(({ name }) => done?.has(name) === false)) await dropViews(engine, sql);
@@ -25,25 +32,27 @@ export async function bringSchemaUpToDate(
       if (done?.has(step.name) === true) continue;
       // A new database is created at the newest schema, so there is nothing for a migration to move.
       if (done !== undefined) await step.up(sql);
-      await sql.raw(`insert into ${VERSION_TABLE} (name) values (?)`, [step.name]);
+      await sql(version.name).insert({ name: step.name });
     }
     for (const table of tables) await converge(engine, sql, table);
     for (const { table, rows } of lookups)
       await sql(table.name)
         .insert(rows)
         .onConflict([...table.key])
-        .merge();
+        .merge()
+        .whereRaw(`${quote(table.name)}.name is distinct from excluded.name`);
     await convergeViews(engine, sql);
+    await engine.finishSchema(sql, [version, ...tables, ...views]);
   });
 }
 
 /** Names of the migrations that were applied; undefined for a new database. */
 async function appliedMigrations(engine: Engine, sql: Knex): Promise<Set<string> | undefined> {
-  if ((await engine.columnsOf(sql, VERSION_TABLE)) === undefined) {
-    await sql.raw(`create table ${VERSION_TABLE} (name ${engine.types.text} primary key)`);
+  if ((await engine.columnsOf(sql, version.name)) === undefined) {
+    for (const statement of engine.createStatements(version)) await sql.raw(statement);
     return undefined;
   }
-  return new Set((await sql(VERSION_TABLE).select('name')).map(({ name }) => name as string));
+  return new Set((await sql(version.name).select('name')).map(({ name }) => name as string));
 }
 
 function refuseNewer(done: Set<string>, steps: readonly Migration[]): void {
@@ -59,25 +68,19 @@ function refuseNewer(done: Set<string>, steps: readonly Migration[]): void {
 async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> {
   const existing = await engine.columnsOf(sql, table.name);
   if (existing === undefined) {
-    const key = `primary key (${table.key.map(quote).join(', ')})`;
-    const columns = table.columns.map((column) => columnDefinition(engine, column));
-    await sql.raw(
-      `create table ${quote(table.name)} (${[...columns, key].join(', ')}) ${engine.tableSuffix(table)}`,
-    );
+    for (const statement of engine.createStatements(table)) await sql.raw(statement);
   } else {
     for (const column of table.columns.filter(({ name }) => !existing.includes(name))) {
       // Rows that are already there have no value for it, so a later column is never required.
-      const definition = columnDefinition(engine, { ...column, required: false });
+      const definition = engine.columnDefinition({ ...column, required: false }, table);
       await sql.raw(`alter table ${quote(table.name)} add column ${definition}`);
     }
   }
+  // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
+  const indexes = await engine.indexesOf(sql, table.name);
   for (const columns of table.indexes) {
-    const name = quote(`idx_${table.name}_${columns.join('_')}`);
-    await sql.raw(
-      `create index if not exists ${name} on ${quote(table.name)} (${columns.map(quote).join(', ')})`,
-    );
+    const name = `idx_${table.name}_${columns.join('_')}`;
+    if (indexes.includes(name)) continue;
+    await sql.raw(`create index ${quote(name)} on ${quote(table.name)} (${columns.map(quote).join(', ')})`);
   }
 }
-
-const columnDefinition = (engine: Engine, { name, type, required }: Column): string =>
-  `${quote(name)} ${engine.types[type]}${required ? ' not null' : ''}`;

@@ -28,7 +28,7 @@ export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[
     .whereIn('point.route_plan_id', [...planIds])
     .whereNotNull('point.external_code')
     .whereNot('point.external_code', '')
-    .orderBy('done.return_date')
+    .orderBy('done.return_date', 'asc', 'first')
     .select(
       'point.route_plan_id',
       'point.external_code',

@@ -64,6 +64,8 @@ export interface Table {
   readonly history: string | null;
   /** Table that keeps old and new values of changed numbers; null where none does. */
   readonly revisions: string | null;
+  /** Instant by whose month an engine that can keeps the rows apart; null where it need not. */
+  readonly monthsOf: string | null;
 }
 
 export interface TableDraft {
@@ -76,6 +78,7 @@ export interface TableDraft {
   indexes?: readonly (readonly string[])[];
   history?: string;
   revisions?: string;
+  monthsOf?: string;
 }
 
 const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
@@ -95,6 +98,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   indexes: draft.indexes ?? [],
   history: draft.history ?? null,
   revisions: draft.revisions ?? null,
+  monthsOf: draft.monthsOf ?? null,
 });
 
 /** Columns that end every base table; the loader fills them, never a record. */

@@ -1,5 +1,6 @@
 // What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
@@ -7,22 +8,37 @@ import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import type { Table } from '../../src/warehouse/table.ts';
+import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
+import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
-import { engineCases } from '../support/engines.ts';
+import { engineCases, rowsOf } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
 
-const toRow = rowMapping(vehicle);
-const row = (record: Record<string, string | number>): Row => {
-  const mapped = toRow(record);
-  if (!('row' in mapped)) throw new Error(mapped.misfit);
-  return mapped.row;
+const rowFor = (table: Table) => {
+  const toRow = rowMapping(table);
+  return (record: JsonObject): Row => {
+    const mapped = toRow(record);
+    if (!('row' in mapped)) throw new Error(mapped.misfit);
+    return mapped.row;
+  };
 };
+const row = rowFor(vehicle);
+const eventRow = rowFor(event);
 const fleet = (count: number, title = 'title'): Row[] =>
   Array.from({ length: count }, (_, index) =>
     row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }),
   );
 const first = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
 const second = { runId: 'run-2', at: '2026-01-02T00:00:00.000Z' };
+
+/** One state for the whole query; SQLite's transactions have no other. */
+const SNAPSHOT: Record<string, object> = { postgres: { isolationLevel: 'repeatable read' }, sqlite: {} };
+
+afterAll(stopPostgres);
 
 describe.each(engineCases)('the $name engine', ({ make }) => {
   let place: Awaited<ReturnType<typeof make>>;
@@ -135,7 +151,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('commits all of a transaction or nothing', async () => {
     const failed = engine.write(async (tx) => {
       await tx.load(vehicle, fleet(10), first);
-      await cover(tx, { scopes: ['all'], beginAt: 'a', endAt: 'b' }, { job: 'j', ...first });
+      await cover(tx, { scopes: ['all'], beginAt: first.at, endAt: second.at }, { job: 'j', ...first });
       throw new Error('cut');
     });
     await expect(failed).rejects.toThrow('cut');
@@ -208,6 +224,143 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       last_seen_at: second.at,
       run_id: 'run-2',
     });
+  });
+
+  it('keeps a misfit whole that holds what no text column can, and the words about it', async () => {
+    const record = { name: 'a\0b\ud800c', tab: '\t' };
+    const misfit = { table: 'vehicle', key: 'k\0ey', reason: 'name: a\0b', record };
+    await engine.write((tx) => quarantine(tx, 'pull-vehicles', [misfit], first, createRedactor()));
+    const [kept] = await engine.read((sql) => sql('sync_quarantine'));
+    expect(JSON.parse(kept.payload)).toEqual(record);
+    expect(kept).toMatchObject({ record_key: 'k\ufffdey', reason: 'name: a\ufffdb' });
+  });
+
+  it('gives every reader the same values for the same row', async () => {
+    const point = {
+      id: 7,
+      route_plan_id: 1,
+      latitude: 0.1,
+      distance: 1e21,
+      time_scheduled: '2026-03-01T12:30:00.500Z',
+      time_window: [{ from: 1, to: 2 }],
+      disable_picture: true,
+      unknown: 'kept',
+    };
+    const summary = { day: '2026-02-28', subject: 'vehicle', title: 'ABC1D23', count: 2 };
+    await engine.write(async (tx) => {
+      await tx.load(routePoint, [rowFor(routePoint)(point)], first);
+      await tx.load(dailySummary, [rowFor(dailySummary)(summary)], first);
+    });
+    const [{ time_window, extra, ...read }] = await engine.read((sql) => sql('route_point'));
+    expect(JSON.parse(time_window)).toEqual(point.time_window);
+    expect(JSON.parse(extra)).toEqual({ unknown: 'kept' });
+    expect(read).toMatchObject({
+      id: 7,
+      latitude: 0.1,
+      distance: 1e21,
+      time_scheduled: '2026-03-01T12:30:00.500Z',
+      disable_picture: 1,
+      status: null,
+      _first_seen_at: first.at,
+    });
+    const [day] = await engine.read((sql) => sql('daily_summary').select('day', 'count'));
+    expect(day).toEqual({ day: '2026-02-28', count: 2 });
+    const [sums] = await engine.read((sql) => sql('route_point').sum({ total: 'id' }).count({ n: '*' }));
+    expect(sums).toEqual({ total: 7, n: 1 });
+  });
+
+  it('keeps one row an event, whatever becomes of the instant it began', async () => {
+    const one = (id: number, begin_date: string | null, extra = {}) =>
+      eventRow({ event_category: 1, id, begin_date, ...extra });
+    const rows = [
+      one(1, '2026-01-31T23:59:59.999Z'),
+      one(2, '2026-02-01T00:00:00.000Z'),
+      one(3, null),
+      one(4, '1970-01-01T00:00:00.000Z'),
+      one(5, '9999-12-31T23:59:59.999Z'),
+      one(6, '2026-02-28T12:00:00.000Z'),
+    ];
+    const loadEvents = (given: Row[], stamp = first) => engine.write((tx) => tx.load(event, given, stamp));
+    expect(await loadEvents(rows)).toEqual({ inserted: 6, updated: 0, unchanged: 0 });
+    expect(await loadEvents(rows, second)).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
+    const moved = [
+      one(1, '2026-04-01T00:00:00.000Z'),
+      one(2, null),
+      one(3, '2026-05-01T00:00:00.000Z'),
+      one(4, '2026-02-02T00:00:00.000Z', { distance: 5 }),
+      one(5, '9999-12-31T23:59:59.999Z', { distance: 6 }),
+      one(6, '2026-02-28T12:00:00.000Z'),
+      one(7, '2026-02-28T12:00:00.000Z'),
+    ];
+    expect(await loadEvents(moved, second)).toEqual({ inserted: 1, updated: 5, unchanged: 1 });
+    const read = await engine.read((sql) => sql('event').orderBy('id').select('id', 'begin_date', '_run_id'));
+    expect(read).toEqual(
+      moved.map(([, id, begin_date]) => ({
+        id,
+        begin_date,
+        _run_id: id === 6 ? 'run-1' : 'run-2',
+      })),
+    );
+    const february = { begin_date: { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01T00:00:00.000Z' } };
+    expect(await engine.write((tx) => tx.markMissing(event, february, [[1, 6]], second))).toBe(2);
+  });
+
+  it('tells every change of a status and of a figure, once', async () => {
+    const plan = (status: string | null) => rowFor(routePlan)({ id: 1, status });
+    const day = (speed_max: number | null) =>
+      rowFor(dailySummary)({ day: '2026-01-01', subject: 'vehicle', title: 'A', speed_max });
+    for (const [index, [status, speed]] of [
+      ['P', 1],
+      ['P', 1],
+      ['E', 2],
+      [null, null],
+    ].entries()) {
+      const stamp = { runId: `run-${index}`, at: `2026-01-0${index + 1}T00:00:00.000Z` };
+      await engine.write(async (tx) => {
+        await tx.load(routePlan, [plan(status as string | null)], stamp);
+        await tx.load(dailySummary, [day(speed as number | null)], stamp);
+      });
+    }
+    const changes = await engine.read((sql) => sql('status_change').orderBy('observed_at'));
+    expect(changes.map(({ from_status, to_status, run_id }) => [from_status, to_status, run_id])).toEqual([
+      [null, 'P', 'run-0'],
+      ['P', 'E', 'run-2'],
+    ]);
+    const revisions = await engine.read((sql) => sql('daily_summary_revision').orderBy('observed_at'));
+    expect(revisions.map(({ figure, old_value, new_value }) => [figure, old_value, new_value])).toEqual([
+      ['speed_max', 1, 2],
+      ['speed_max', 2, null],
+    ]);
+  });
+
+  it('lets two processes load the same rows at the same time', async () => {
+    const other = await place.open();
+    const both = await Promise.all(
+      [engine, other].map((each) => each.write((tx) => tx.load(vehicle, fleet(3_000), first))),
+    );
+    const sum = (name: 'inserted' | 'unchanged') => both.reduce((total, counts) => total + counts[name], 0);
+    expect([sum('inserted'), sum('unchanged')]).toEqual([3_000, 3_000]);
+    await other.close();
+  });
+
+  it('neither keeps a long BI query waiting nor waits for it', async () => {
+    const began = (id: number, begin_date: string) => eventRow({ event_category: 1, id, begin_date });
+    const loadEvents = (rows: Row[]) => engine.write((tx) => tx.load(event, rows, first));
+    await loadEvents([began(1, '2026-01-01T00:00:00.000Z')]);
+    const bi = await place.open();
+    await bi.read((sql) =>
+      sql.transaction(async (query) => {
+        const count = () => rowsOf(query, 'select count(*) as n from event');
+        expect(await count()).toEqual([{ n: 1 }]);
+        // The query has the table open: rows, a new month and an upgrade of the schema come in beside it.
+        await loadEvents([began(2, '2026-01-02T00:00:00.000Z'), began(3, '2026-06-01T00:00:00.000Z')]);
+        await bringSchemaUpToDate(engine);
+        expect(await engine.read((sql) => sql('event'))).toHaveLength(3);
+        expect(await count()).toEqual([{ n: 1 }]);
+      }, SNAPSHOT[engine.name]),
+    );
+    expect(await bi.read((sql) => sql('event'))).toHaveLength(3);
+    await bi.close();
   });
 
   it('never puts a bound value into an error', async () => {

@@ -4,12 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { startPostgres } from './postgres.ts';
+
+export type EngineName = 'sqlite' | 'postgres';
+
+/** A new, empty database; `open` may be called again for a second process's view of it. */
+export interface EnginePlace {
+  open(): Promise<Engine>;
+  remove(): Promise<void>;
+  /** `warehouse` of a configuration that leads to it. */
+  settings: Record<string, string>;
+}
 
 export interface EngineCase {
-  name: string;
-  /** A new, empty database; `open` may be called again for a second process's view of it. */
-  make(): Promise<{ open(): Promise<Engine>; remove(): Promise<void> }>;
+  name: EngineName;
+  make(): Promise<EnginePlace>;
 }
 
 export const engineCases: readonly EngineCase[] = [
@@ -17,13 +28,33 @@ export const engineCases: readonly EngineCase[] = [
     name: 'sqlite',
     async make() {
       const dir = mkdtempSync(join(tmpdir(), 'roadbook-engine-'));
+      const file = join(dir, 'warehouse.db');
       return {
-        open: () => sqlite.open({ file: join(dir, 'warehouse.db') }),
+        settings: { engine: 'sqlite', file },
+        open: () => sqlite.open({ file }),
         remove: async () => rmSync(dir, { recursive: true, force: true }),
       };
     },
   },
+  {
+    name: 'postgres',
+    async make() {
+      const url = await (await startPostgres()).newDatabase();
+      return {
+        settings: { engine: 'postgres', url, schema: 'fleet' },
+        open: () => postgres.open({ url, schema: 'fleet' }),
+        // The server goes with the test's process.
+        remove: async () => undefined,
+      };
+    },
+  },
 ];
+
+export const makePlace = (name: EngineName): Promise<EnginePlace> => {
+  const found = engineCases.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no engine ${name}`);
+  return found.make();
+};
 
 /** The rows of a statement of the test's own, whatever shape the driver gives them. */
 export async function rowsOf<Row = Record<string, unknown>>(sql: Knex, statement: string): Promise<Row[]> {

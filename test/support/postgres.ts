@@ -17,6 +17,12 @@ interface Running extends Postgres {
   stop(): Promise<void>;
 }
 
+/** A server of one test's own, which it may stop and start. */
+export interface OwnPostgres extends Running {
+  /** Ends every session at once, keeps the data, listens at the same address again. */
+  restart(): Promise<void>;
+}
+
 const USER = 'postgres';
 const PASSWORD = 'only-for-tests';
 /** Another process may take the port, or make the system's user, in the same moment. */
@@ -36,16 +42,33 @@ export async function stopPostgres(): Promise<void> {
   await (await stopping)?.stop();
 }
 
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const { server, port, folder } = await startIn({ persistent: true });
+  return {
+    ...toRunning(server, port, folder),
+    async restart() {
+      await server.stop();
+      await attempt(() => server.start());
+    },
+  };
+}
+
 async function start(): Promise<Running> {
+  // Not persistent, so that an interrupted run leaves no folder behind.
+  const { server, port, folder } = await startIn({ persistent: false });
+  return toRunning(server, port, folder);
+}
+
+async function startIn(keeping: { persistent: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-postgres-'));
   try {
-    await attempt(async () => (await serverIn(folder)).server.initialise());
+    await attempt(async () => (await serverIn(folder, keeping)).server.initialise());
     const { server, port } = await attempt(async () => {
-      const made = await serverIn(folder);
+      const made = await serverIn(folder, keeping);
       await made.server.start();
       return made;
     });
-    return toRunning(server, port, folder);
+    return { server, port, folder };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error ?? new Error('PostgreSQL ended before it was ready');
@@ -53,7 +76,10 @@ async function start(): Promise<Running> {
 }
 
 /** The server of a data folder, not started, on a port that is free now. */
-async function serverIn(folder: string): Promise<{ server: EmbeddedPostgres; port: number }> {
+async function serverIn(
+  folder: string,
+  { persistent }: { persistent: boolean },
+): Promise<{ server: EmbeddedPostgres; port: number }> {
   const port = await freePort();
   const silent = () => undefined;
   const server = new EmbeddedPostgres({
@@ -61,8 +87,7 @@ async function serverIn(folder: string): Promise<{ server: EmbeddedPostgres; por
     port,
     user: USER,
     password: PASSWORD,
-    // So that an interrupted run leaves no folder behind.
-    persistent: false,
+    persistent,
     // PostgreSQL refuses to run as root; nobody else may make a user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],

@@ -16,8 +16,8 @@ import type { AskedPeriod } from '../../src/sync/job.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { type EngineName, makePlace, rowsOf } from './engines.ts';
 
 export interface Rig {
   clock: ManualClock;
@@ -38,13 +38,21 @@ export interface RigOptions {
   startAt: string;
   sandbox?: SandboxOptions;
   parts?: Partial<SyncParts>;
+  /** The warehouse's engine; SQLite unless told. */
+  engine?: EngineName;
 }
 
-export async function makeRig({ startAt, sandbox: options, parts: others }: RigOptions): Promise<Rig> {
+export async function makeRig({
+  startAt,
+  sandbox: options,
+  parts: others,
+  engine: engineName = 'sqlite',
+}: RigOptions): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-rig-'));
   const clock = createManualClock(Date.parse(startAt));
   const sandbox = await startSandbox({ clock, ...options });
-  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  const place = await makePlace(engineName);
+  const engine = await place.open();
   await bringSchemaUpToDate(engine);
   const redactor = createRedactor();
   const logLines: string[] = [];
@@ -104,10 +112,11 @@ export async function makeRig({ startAt, sandbox: options, parts: others }: RigO
       if (!answer.ok) throw new Error(`truth of ${resource}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Record<string, unknown>[];
     },
-    rows: (text) => engine.read((sql) => sql.raw(text)),
+    rows: (text) => engine.read((sql) => rowsOf(sql, text)),
     async close() {
       fleet.close();
       await engine.close();
+      await place.remove();
       await sandbox.close();
       rmSync(dir, { recursive: true, force: true });
     },

@@ -8,7 +8,8 @@ import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import { withoutNul } from './bound-text.ts';
+import { sqliteDdl } from './sqlite-ddl.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import {
   COUNTER_TABLE,
@@ -64,18 +65,7 @@ function openSqlite(file: string): Engine {
 
   return {
     name: 'sqlite',
-    types: {
-      integer: 'integer',
-      real: 'real',
-      text: 'text',
-      boolean: 'integer',
-      instant: 'text',
-      date: 'text',
-      json: 'text',
-    },
-    dialect: sqliteDialect,
-    // With row numbers: rows are appended, and only the small key index is inserted into. Loads a third faster.
-    tableSuffix: () => 'strict',
+    ...sqliteDdl,
     write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
     read: (work) => plainErrors(() => work(reader)),
     latest: (table, by, column, keys) =>
@@ -84,14 +74,6 @@ function openSqlite(file: string): Engine {
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),
-    async replaceView(sql, name, query) {
-      await sql.raw(`drop view if exists "${name}"`);
-      await sql.raw(`create view "${name}" as ${query}`);
-    },
-    async columnsOf(sql, table) {
-      const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
-      return rows.length === 0 ? undefined : rows.map(({ name }) => name);
-    },
     async close() {
       await turns.onIdle();
       await Promise.all([writer.destroy(), reader.destroy()]);
@@ -134,10 +116,20 @@ function connect(file: string, connections: number, pragmas: string[]): Knex {
       // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
       afterCreate: (connection: any, done: (error: Error | null, connection: unknown) => void) => {
         connection.configure('busyTimeout', BUSY_TIMEOUT_MS);
+        bindWithoutNul(connection);
         connection.exec(`${pragmas.join(';')};`, (error: Error | null) => done(error, connection));
       },
     },
   });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
+function bindWithoutNul(connection: any): void {
+  for (const method of ['run', 'all']) {
+    const original = connection[method].bind(connection);
+    connection[method] = (sql: string, bindings: unknown, ...rest: unknown[]) =>
+      original(sql, Array.isArray(bindings) ? bindings.map(withoutNul) : bindings, ...rest);
+  }
 }
 
 /** The pool of the writer holds one connection, so BEGIN, the work and COMMIT meet on it. */

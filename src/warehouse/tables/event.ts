@@ -24,4 +24,5 @@ export const event = baseTable({
     location_end_address: text('Address where it ended.', { from: 'location_end.address', personal: true }),
   },
   indexes: [['vehicle_id', 'begin_date'], ['begin_date'], ['event_category', 'begin_date']],
+  monthsOf: 'begin_date',
 });

@@ -1,0 +1,117 @@
+// How PostgreSQL makes what is declared: in the configured schema, with a comment on every table and column.
+import type { Knex } from 'knex';
+import type { Ddl } from '../engine.ts';
+import type { Column, ColumnType, Table } from '../table.ts';
+import type { View } from '../view.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import { monthlyTable } from './postgres-months.ts';
+
+export const quote = (name: string): string => `"${name}"`;
+
+/**
+ * Text sorts by code points, as in SQLite: the order of keys is the same everywhere, and an upgrade of the server's
+ * locale cannot spoil an index.
+ */
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  integer: 'bigint',
+  real: 'double precision',
+  text: 'text collate "C"',
+  boolean: 'boolean',
+  instant: 'timestamptz',
+  date: 'date',
+  json: 'jsonb',
+};
+
+/** Control tables keep JSON to the letter: a quarantined record may hold what jsonb refuses. */
+export const typeOf = ({ type }: Pick<Column, 'type'>, { kind }: Table): string =>
+  type === 'json' && kind === 'control' ? 'json' : TYPES[type];
+
+const columnDefinition = (column: Column, table: Table): string =>
+  `${quote(column.name)} ${typeOf(column, table)}${column.required ? ' not null' : ''}`;
+
+export const postgresDdl = (schema: string): Ddl => ({
+  dialect: postgresDialect,
+  async prepareSchema(sql) {
+    // Looked up first: a user that may not create schemas can still work in one that is there.
+    const { rows } = await sql.raw('select 1 from pg_namespace where nspname = ?', [schema]);
+    if (rows.length === 0) await sql.raw(`create schema ${quote(schema)}`);
+  },
+  columnDefinition,
+  createStatements(table) {
+    const columns = table.columns.map((column) => columnDefinition(column, table));
+    if (table.monthsOf !== null) return monthlyTable(table, table.monthsOf, columns);
+    const key = `primary key (${table.key.map(quote).join(', ')})`;
+    return [`create table ${quote(table.name)} (${[...columns, key].join(', ')})`];
+  },
+  replaceView,
+  async columnsOf(sql, table) {
+    const { rows } = await sql.raw(
+      `select attname as name from pg_attribute
+       where attrelid = to_regclass(?) and attnum > 0 and not attisdropped order by attnum`,
+      [quote(table)],
+    );
+    return rows.length === 0 ? undefined : rows.map(({ name }: { name: string }) => name);
+  },
+  async indexesOf(sql, table) {
+    const { rows } = await sql.raw(
+      `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
+       where indrelid = to_regclass(?)`,
+      [quote(table)],
+    );
+    return rows.map(({ name }: { name: string }) => name);
+  },
+  async finishSchema(sql, declared) {
+    const present = await comments(sql, schema);
+    const statements = declared.flatMap(wantedComments).filter(({ at, text }) => present.get(at) !== text);
+    if (statements.length > 0) await sql.raw(statements.map(commentStatement).join('; '));
+  },
+});
+
+/** What PostgreSQL says where the columns of a view would change and not only grow in number. */
+const OTHER_COLUMNS = '42P16';
+
+/** In place where its columns allow, so that what was granted on it and what others built on it stay. */
+async function replaceView(sql: Knex, name: string, query: string): Promise<void> {
+  await sql.raw('savepoint replace_view');
+  try {
+    await sql.raw(`create or replace view ${quote(name)} as ${query}`);
+  } catch (thrown) {
+    if ((thrown as { code?: unknown }).code !== OTHER_COLUMNS) throw thrown;
+    await sql.raw('rollback to savepoint replace_view');
+    await sql.raw(`drop view ${quote(name)}`);
+    await sql.raw(`create view ${quote(name)} as ${query}`);
+  }
+  await sql.raw('release savepoint replace_view');
+}
+
+interface Comment {
+  on: string;
+  /** `table` or `table.column`. */
+  at: string;
+  text: string;
+}
+
+const wantedComments = ({ name, kind, meaning, columns }: Table | View): Comment[] => [
+  { on: `${kind === 'view' ? 'view' : 'table'} ${quote(name)}`, at: name, text: meaning },
+  ...columns.map((column) => ({
+    on: `column ${quote(name)}.${quote(column.name)}`,
+    at: `${name}.${column.name}`,
+    text: column.personal ? `${column.meaning} Personal data.` : column.meaning,
+  })),
+];
+
+/** A question mark is escaped for the query builder. */
+const commentStatement = ({ on, text }: Comment): string =>
+  `comment on ${on} is '${text.replaceAll("'", "''").replaceAll('?', '\\\\?')}'`;
+
+/** By `table` and `table.column`. */
+async function comments(sql: Knex, schema: string): Promise<Map<string, string>> {
+  const { rows } = await sql.raw(
+    `select concat_ws('.', relname, attname) as at, description as text
+     from pg_description join pg_class on pg_class.oid = objoid and classoid = 'pg_class'::regclass
+     left join pg_attribute on attrelid = objoid and attnum = objsubid and objsubid > 0
+     where relnamespace = (select oid from pg_namespace where nspname = ?)`,
+    [schema],
+  );
+  return new Map(rows.map(({ at, text }: { at: string; text: string }) => [at, text]));
+}

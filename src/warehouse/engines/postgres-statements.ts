@@ -1,0 +1,143 @@
+// The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
+import type { Extent } from '../engine.ts';
+import { type Column, recordColumns, type Table } from '../table.ts';
+import { quote, typeOf } from './postgres-ddl.ts';
+import { arrayText } from './postgres-statement.ts';
+
+type Field = Pick<Column, 'name' | 'type'>;
+
+/** The fields of a row in their order. */
+const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
+
+const fieldNames = (table: Table): string[] => fieldsOf(table).map(({ name }) => quote(name));
+
+/** The type of a column without its collation, for a cast. */
+const castOf = (table: Table, column: string): string => {
+  const field = table.columns.find(({ name }) => name === column) ?? { type: 'text' };
+  return typeOf(field, table).replace(/ collate .*/, '');
+};
+
+const keyArrays = (table: Table, firstParameter: number): string =>
+  table.key.map((name, index) => `$${firstParameter + index}::${castOf(table, name)}[]`).join(', ');
+
+const keyNames = (table: Table): string => table.key.map((_, index) => `k${index}`).join(', ');
+
+const keyMatch = (table: Table, row: string): string =>
+  table.key.map((name, index) => `${row}.${quote(name)} = k.k${index}`).join(' and ');
+
+/**
+ * Which of the keys (an array each, in the order of the key) are in `target`: their places from 1, and the instant
+ * that the table's months go by. The offset keeps it one look into the index a key, whatever the planner believes.
+ */
+export const lookupStatement = (table: Table, targets: readonly string[]): string =>
+  targets
+    .map(
+      (target) => `
+        select k.place, found.was from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
+        lateral (select ${table.monthsOf === null ? 'null' : `row.${quote(table.monthsOf)}`} as was
+          from ${quote(target)} as row where ${keyMatch(table, 'row')} offset 0) as found`,
+    )
+    .join(' union all ');
+
+/**
+ * Those of `parts` that hold any key between the least and the greatest of $n and $n+1 under the same leading key
+ * columns: one look into the index of each part instead of one for every row.
+ */
+export function nearPartsStatement(table: Table, parts: readonly string[]): string {
+  const lead = table.key.slice(0, -1);
+  const last = table.key.at(-1) ?? '';
+  const arrays = [...lead, last, last].map((name, index) => `$${index + 1}::${castOf(table, name)}[]`);
+  const names = [...lead.map((_, index) => `k${index}`), 'least', 'greatest'];
+  const same = lead.map((name, index) => `row.${quote(name)} = k.k${index} and`).join(' ');
+  return parts
+    .map(
+      (part) => `
+        select '${part}' as part where exists (select from unnest(${arrays.join(', ')}) as k(${names.join(', ')}),
+          lateral (select from ${quote(part)} as row
+            where ${same} row.${quote(last)} between k.least and k.greatest limit 1) as found)`,
+    )
+    .join(' union all ');
+}
+
+const TAIL = ['_first_seen_at', '_changed_at', '_run_id'];
+
+export const copyStatement = (table: Table): string =>
+  `copy ${quote(table.name)} (${[...fieldNames(table), ...TAIL].join(', ')}) from stdin`;
+
+export const stageName = (table: Table): string => `pg_temp.${quote(`stage_${table.name}`)}`;
+
+/** Rows beside the stored ones, for as long as the transaction. `_was` is the instant the stored row has. */
+export const stageStatement = (table: Table): string => {
+  const columns = fieldsOf(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
+  return `create temp table if not exists ${quote(`stage_${table.name}`)}
+    (${[...columns, '_was timestamptz'].join(', ')}) on commit delete rows`;
+};
+
+export const copyToStageStatement = (table: Table): string =>
+  `copy ${stageName(table)} (${[...fieldNames(table), '_was'].join(', ')}) from stdin`;
+
+const stagedMatch = (table: Table): string =>
+  table.key.map((name) => `old.${quote(name)} = new.${quote(name)}`).join(' and ');
+
+/** Binds at and run, then what `place` speaks of. A row equal to the stored one is left alone. */
+export function updateStatement(table: Table, place: string): string {
+  const content = fieldNames(table).filter((name) => !table.key.map(quote).includes(name));
+  const stored = content.map((name) => `old.${name}`);
+  const given = content.map((name) => `new.${name}`);
+  return `
+    update ${quote(table.name)} as old set
+      ${content.map((name) => `${name} = new.${name}`).join(', ')},
+      _changed_at = $1, _run_id = $2, _missing_since = null
+    from ${stageName(table)} as new
+    where ${stagedMatch(table)} and ${place}
+      and (${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
+}
+
+/** Run before the rows are written: each status that is new or differs from the stored one. Binds at and run. */
+export function historyStatement(table: Table, column: string): string {
+  const [key = 'id'] = table.key;
+  const [was, is] = [`old.${quote(column)}`, `new.${quote(column)}`];
+  return `
+    insert into status_change (entity, entity_id, from_status, to_status, observed_at, run_id)
+    select '${table.name}', new.${quote(key)}, ${was}, ${is}, $1, $2
+    from ${stageName(table)} as new left join ${quote(table.name)} as old on ${stagedMatch(table)}
+    where ${is} is not null and ${was} is distinct from ${is}
+    on conflict do nothing`;
+}
+
+/** Run before the rows are written: each number of a stored row that differs. Binds at and run. */
+export function revisionStatement(table: Table, revisions: string): string {
+  const figures = recordColumns(table).filter(
+    ({ type, name }) => type === 'real' && !table.key.includes(name),
+  );
+  const pairs = figures.map(({ name }) => `('${name}', old.${quote(name)}, new.${quote(name)})`);
+  return `
+    insert into ${quote(revisions)}
+      (${table.key.map(quote).join(', ')}, figure, old_value, new_value, observed_at, run_id)
+    select ${table.key.map((name) => `old.${quote(name)}`).join(', ')}, figure, was, is_now, $1, $2
+    from ${stageName(table)} as new join ${quote(table.name)} as old on ${stagedMatch(table)},
+    lateral (values ${pairs.join(', ')}) as pair(figure, was, is_now)
+    where was is distinct from is_now
+    on conflict do nothing`;
+}
+
+/** Binds at, run, the keys that were seen (an array each), then the values of the extent. */
+export function missingStatement(table: Table, extent: Extent): { text: string; values: string[] } {
+  const values: string[] = [];
+  const bind = (value: string): string => `$${2 + table.key.length + values.push(value)}`;
+  const parts = Object.entries(extent).map(([column, bound]) => {
+    const cast = castOf(table, column);
+    if ('in' in bound) return `${quote(column)} = any(${bind(arrayText(bound.in))}::${cast}[])`;
+    return `${quote(column)} >= ${bind(bound.from)}::${cast} and ${quote(column)} < ${bind(bound.to)}::${cast}`;
+  });
+  const text = `
+    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2
+    where ${['_missing_since is null', ...parts].join(' and ')} and not exists
+      (select from unnest(${keyArrays(table, 3)}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
+  return { text, values };
+}
+
+/** The greatest value for each key of an array, one index look-up a key. */
+export const latestStatement = (table: Table, by: string, column: string): string => `
+  select key, (select max(${quote(column)}) from ${quote(table.name)} where ${quote(by)} = key) as latest
+  from unnest(?::${castOf(table, by)}[]) as key`;

@@ -1,0 +1,115 @@
+// The PostgreSQL engine. One connection writes, one transaction at a time; others read. The writers of several
+// processes take turns by a lock that ends with the transaction, as those of a SQLite file do, so whatever reads and
+// then writes in one transaction is alone with what it read.
+import type { Knex } from 'knex';
+import PQueue from 'p-queue';
+import { z } from 'zod';
+import type { Engine, EngineKind, Transaction } from '../engine.ts';
+import {
+  connectReaders,
+  connectWriter,
+  type PgConnection,
+  type PostgresSettings,
+} from './postgres-connection.ts';
+import { postgresDdl } from './postgres-ddl.ts';
+import { isLostSession, postgresError } from './postgres-errors.ts';
+import { loadRows, markMissingRows } from './postgres-load.ts';
+import { arrayText } from './postgres-statement.ts';
+import { latestStatement } from './postgres-statements.ts';
+
+const READERS = 4;
+
+const settings = z.strictObject({
+  url: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'must begin with postgres://')
+    .describe('Address of the database with user and password: postgres://user:password@host:5432/database.'),
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be lower-case letters, digits and _')
+    .default('fleet')
+    .describe('Schema that holds the tables (default fleet); made where it is absent.'),
+});
+
+export const postgres: EngineKind = {
+  settings,
+  open: async (given) => openPostgres(given as unknown as PostgresSettings),
+};
+
+/** Every writing transaction of every process on this schema takes it. */
+const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(?))";
+
+function openPostgres(given: PostgresSettings): Engine {
+  const place = placeOf(given.url);
+  const writer = connectWriter(given);
+  const reader = connectReaders(given, READERS);
+  const turns = new PQueue({ concurrency: 1 });
+
+  const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw postgresError(thrown, place);
+    }
+  };
+
+  const transact = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    let isBegun = false;
+    const attempt = () =>
+      writer.transaction(async (sql) => {
+        await sql.raw(ONE_WRITER, [given.schema]);
+        isBegun = true;
+        return work(await transactionOn(sql));
+      });
+    return again(attempt, () => !isBegun);
+  };
+
+  const reading = <T>(work: () => Promise<T>): Promise<T> => plainErrors(() => again(work));
+
+  return {
+    name: 'postgres',
+    ...postgresDdl(given.schema),
+    write: (work) => turns.add(() => plainErrors(() => transact(work))),
+    read: (work) => reading(() => work(reader)),
+    latest: (table, by, column, keys) =>
+      reading(async () => {
+        const { rows } = await reader.raw(latestStatement(table, by, column), [arrayText(keys)]);
+        const found = rows.filter(({ latest }: Latest) => latest !== null);
+        return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
+      }),
+    async close() {
+      await turns.onIdle();
+      await Promise.all([writer.destroy(), reader.destroy()]);
+    },
+  };
+}
+
+/** Once more on a new session where the old one had ended unnoticed and `may` allows. */
+async function again<T>(work: () => Promise<T>, may = () => true): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!isLostSession(thrown) || !may()) throw thrown;
+    return work();
+  }
+}
+
+interface Latest {
+  key: number;
+  latest: string | null;
+}
+
+async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
+  const connection = (await sql.client.acquireConnection()) as PgConnection;
+  return {
+    sql,
+    load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
+    markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
+  };
+}
+
+/** Server and database, for people; never the user, the password or an option. */
+function placeOf(url: string): string {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,240 @@
+// What is PostgreSQL's own: comments, months, roles, and sessions that end in the middle of something.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import knex, { type Knex } from 'knex';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Fatal, Retriable } from '../../src/core/errors.ts';
+import { tables } from '../../src/warehouse/catalog.ts';
+import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { rowsOf } from '../support/engines.ts';
+import { startOwnPostgres, startPostgres, stopPostgres } from '../support/postgres.ts';
+
+const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
+const stamp = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
+const toEvent = rowMapping(event);
+const eventAt = (id: number, begin_date: string): Row => {
+  const mapped = toEvent({ event_category: 1, id, begin_date });
+  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  return mapped.row;
+};
+const toVehicle = rowMapping(vehicle);
+const vehicles = (count: number): Row[] =>
+  Array.from({ length: count }, (_, id) => (toVehicle({ id, title: `V${id}` }) as { row: Row }).row);
+
+let url: string;
+let admin: Knex;
+
+async function open(address: string, schema = 'fleet'): Promise<Engine> {
+  const engine = await postgres.open({ url: address, schema });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+function connect(address: string): Knex {
+  const database = knex({ client: 'pg', connection: address });
+  onTestFinished(() => database.destroy());
+  return database;
+}
+
+const failureOf = (work: Promise<unknown>): Promise<Error & { code?: string }> =>
+  work.then(
+    () => expect.fail('nothing was thrown'),
+    (thrown) => thrown,
+  );
+
+beforeEach(async () => {
+  url = await (await startPostgres()).newDatabase();
+  admin = connect(url);
+});
+afterAll(stopPostgres);
+
+describe('the schema in PostgreSQL', () => {
+  it('has a comment on every table and column, and sorts every text by code points', async () => {
+    await bringSchemaUpToDate(await open(url, 'other_name'));
+    const described = await rowsOf<{ name: string; column: string; comment: string; collation: string }>(
+      admin,
+      `select table_name as name, column_name as column, collation_name as collation, data_type,
+         col_description(format('other_name.%I', table_name)::regclass, ordinal_position::int) as comment
+       from information_schema.columns where table_schema = 'other_name'`,
+    );
+    for (const table of tables) {
+      for (const column of table.columns) {
+        const found = described.find((each) => each.name === table.name && each.column === column.name);
+        expect(found?.comment, `${table.name}.${column.name}`).toContain(column.meaning);
+        expect(found?.collation ?? 'C').toBe('C');
+      }
+      const [about] = await rowsOf(
+        admin,
+        `select obj_description('other_name.${table.name}'::regclass) as text`,
+      );
+      expect(about).toEqual({ text: table.meaning });
+    }
+  });
+
+  it('changes nothing and locks no table where nothing is to be done', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const locks = await engine.write(async ({ sql }) => {
+      await sql('vehicle').select('id').limit(1).forUpdate();
+      // A second process starts while the first one has a table open; only the turn to write is waited for.
+      return rowsOf(
+        sql,
+        "select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation is not null",
+      );
+    });
+    expect(locks).toEqual([]);
+    const before = await rowsOf(admin, 'select xmin::text from fleet.event_category order by id');
+    await bringSchemaUpToDate(await open(url));
+    expect(await rowsOf(admin, 'select xmin::text from fleet.event_category order by id')).toEqual(before);
+  });
+
+  it('makes the month of an event with the event, and keeps no key twice within it', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
+    const [row] = await rowsOf(admin, 'select tableoid::regclass::text as part from fleet.event');
+    expect(row).toEqual({ part: 'fleet.event_2031_07' });
+    const again = engine.write(({ sql }) => sql.raw('insert into event select * from event where id = 1'));
+    expect((await failureOf(again)).code).toBe('warehouse_failed');
+    const plan = await rowsOf<Record<string, string>>(
+      admin,
+      "explain select * from fleet.event where begin_date >= '2031-07-01Z' and begin_date < '2031-08-01Z'",
+    );
+    expect(JSON.stringify(plan)).not.toMatch(/event_early|event_late/);
+  });
+
+  it('undoes a new month with the transaction that made it', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const cut = engine.write(async (tx) => {
+      await tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp);
+      throw new Error('cut');
+    });
+    await expect(cut).rejects.toThrow('cut');
+    expect(await rowsOf(admin, "select to_regclass('fleet.event_2031_07')::text as part")).toEqual([
+      { part: null },
+    ]);
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
+    expect(await engine.read((sql) => sql('event'))).toHaveLength(1);
+  });
+});
+
+describe('the roles of deploy/postgres-roles.sql', () => {
+  const as = (user: string) => url.replace(/\/\/[^@]+@/, `//${user}:only-for-tests@`);
+
+  it('let the daemon own its schema, and BI read it and nothing more', async () => {
+    await admin.raw(ROLES);
+    for (const role of ['roadbook', 'roadbook_bi'])
+      await admin.raw(`alter role ${role} password 'only-for-tests'`);
+    const engine = await open(as('roadbook'));
+    await bringSchemaUpToDate(engine);
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], stamp));
+    await admin.raw(ROLES);
+
+    const bi = connect(as('roadbook_bi'));
+    expect(await bi('event').select('id')).toEqual([{ id: '1' }]);
+    expect(await bi('event_category').select('id')).not.toHaveLength(0);
+    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine']) {
+      expect((await failureOf(bi(closed).select('*').then())).code, closed).toBe('42501');
+    }
+    const own = [
+      "set transaction read write; insert into event_category values (999, 'x')",
+      'set transaction read write; delete from event',
+      'set transaction read write; create table fleet.mine (n int)',
+    ];
+    for (const statement of own) expect((await failureOf(bi.raw(statement).then())).code).toBe('42501');
+    expect((await failureOf(engine.write(({ sql }) => sql.raw('create schema another')))).code).toBe(
+      'warehouse_unwritable',
+    );
+  });
+});
+
+describe('a session that ends', () => {
+  /** Every session but the one that asks. */
+  const endSessions = (database: Knex) =>
+    database.raw(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook' and datname = current_database()",
+    );
+
+  it('in the middle of a transaction stores nothing, says so plainly, and the next one works', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const cut = failureOf(
+      engine.write(async (tx) => {
+        await tx.load(vehicle, vehicles(10), stamp);
+        await endSessions(admin);
+        await tx.load(vehicle, vehicles(20), stamp);
+      }),
+    );
+    const error = await cut;
+    expect(error).toBeInstanceOf(Retriable);
+    expect(error.code).toBe('warehouse_unreachable');
+    expect(error.message).not.toContain('only-for-tests');
+    expect(await engine.read((sql) => sql('vehicle'))).toEqual([]);
+    await engine.write((tx) => tx.load(vehicle, vehicles(20), stamp));
+    expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(20);
+  });
+
+  it('while it rests is replaced without a word', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    await engine.read((sql) => sql('vehicle'));
+    const pids = await rowsOf(
+      admin,
+      "select pid from pg_stat_activity where application_name = 'roadbook' and datname = current_database()",
+    );
+    expect(pids.length).toBeGreaterThan(1);
+    await endSessions(admin);
+    const counts = await engine.write((tx) => tx.load(vehicle, vehicles(5), stamp));
+    expect(counts).toEqual({ inserted: 5, updated: 0, unchanged: 0 });
+    expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(5);
+  });
+
+  it('with its server: what was committed is there after the restart, what was not is not', async () => {
+    const server = await startOwnPostgres();
+    onTestFinished(() => server.stop());
+    const engine = await postgres.open({ url: await server.newDatabase(), schema: 'fleet' });
+    await bringSchemaUpToDate(engine);
+    await engine.write((tx) => tx.load(vehicle, vehicles(3), stamp));
+    const error = await failureOf(
+      engine.write(async (tx) => {
+        await tx.load(vehicle, vehicles(30), stamp);
+        await server.restart();
+        await tx.load(vehicle, vehicles(40), stamp);
+      }),
+    );
+    expect(error).toBeInstanceOf(Retriable);
+    expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(3);
+    expect(await engine.write((tx) => tx.load(vehicle, vehicles(30), stamp))).toEqual({
+      inserted: 27,
+      updated: 0,
+      unchanged: 3,
+    });
+    await engine.close();
+  });
+});
+
+describe('an address that does not work', () => {
+  it.each([
+    [
+      'a wrong password',
+      (good: string) => good.replace('only-for-tests', 'canary-password'),
+      'warehouse_login_refused',
+    ],
+    ['no such database', (good: string) => good.replace(/[^/]+$/, 'nowhere'), 'warehouse_unwritable'],
+    ['nobody there', (good: string) => good.replace(/:\d+\//, ':1/'), 'warehouse_unreachable'],
+  ])('is told in plain words: %s', async (_, spoil, code) => {
+    const engine = await open(spoil(url));
+    const error = await failureOf(bringSchemaUpToDate(engine));
+    expect(error.code).toBe(code);
+    expect(error instanceof Retriable || error instanceof Fatal).toBe(true);
+    expect(`${error.message} ${error.stack}`).not.toMatch(/canary-password|only-for-tests/);
+    expect(error.message).toContain('127.0.0.1');
+  });
+});
