@@ -26,7 +26,7 @@ export default pullJob({
     { table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
     { table: event, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
   ],
-  tracks: (scope, options) => scope.endsWith(eventGroup(options)),
+  trackedScopes: (options) => `%${eventGroup(options)}`,
   // One is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
   plan: planEvents,

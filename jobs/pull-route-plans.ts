@@ -29,7 +29,7 @@ export default pullJob({
   tables: [routePlan, routePoint, routePointExecution, routePointItem, statusChange],
   records: planLoads([]),
   mentions: [{ table: routePlan, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
-  tracks: (scope) => scope === PLANS_SCOPE,
+  trackedScopes: () => PLANS_SCOPE,
   plan: planRoutePlans,
   read: readRoutePlans,
   split: splitRoutePlans,

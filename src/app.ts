@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ZodObject } from 'zod';
 import { readDotenv } from './config/dotenv.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
-import type { ConfigParts } from './config/schema.ts';
+import type { Config, ConfigParts } from './config/schema.ts';
 import { type Clock, isoInstant, systemClock } from './core/clock.ts';
 import { createLimiter } from './core/limiter.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
@@ -23,11 +23,13 @@ import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
+import { fillLocalTime } from './warehouse/local-time.ts';
 import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
 import { privacySecret } from './warehouse/privacy-secret.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import { bringSchemaUpToDate } from './warehouse/schema.ts';
+import { fillTableJobs, type TableJob } from './warehouse/table-jobs.ts';
 
 export interface AppOptions {
   configFile: string;
@@ -92,6 +94,13 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
   };
 }
 
+/** Which job fills which table under the present settings. */
+export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
+  jobs.flatMap(({ name, tables, trackedScopes }) => {
+    const scopes = trackedScopes?.(config.jobs[name]?.options ?? {}) ?? '%';
+    return tables.map((table) => ({ table_name: table.name, job: name, scopes }));
+  });
+
 export async function openApp({ configFile, logLevel, clock = systemClock }: AppOptions): Promise<App> {
   const jobs = await loadJobs();
   const env = { ...readDotenv(process.cwd()), ...process.env };
@@ -108,6 +117,8 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     const engine = await kind.open(engineSettings);
     closers.unshift(() => engine.close());
     await bringSchemaUpToDate(engine);
+    await fillLocalTime(engine, loaded.config.timezone, clock.now());
+    await fillTableJobs(engine, tableJobs(jobs, loaded.config));
     return engine;
   });
 

@@ -1,56 +1,79 @@
 // roadbook tables: the data dictionary, from the declarations.
-import type { Command } from 'commander';
-import { tables } from '../warehouse/catalog.ts';
-import type { Column, Table } from '../warehouse/table.ts';
+import { type Command, Option } from 'commander';
+import { dbtSources } from '../warehouse/dbt-sources.ts';
+import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/dictionary.ts';
 import { addCommand, print } from './command.ts';
 import { textTable } from './text-table.ts';
 
+interface TablesOptions {
+  markdown: boolean;
+  dbt: boolean;
+}
+
 export const addTables = (program: Command): Command =>
-  addCommand<{ markdown: boolean }>(program, {
+  addCommand<TablesOptions>(program, {
     usage: 'tables',
     summary: 'the data dictionary',
-    options: (command) => command.option('--markdown', 'print it as Markdown', false),
-    action: async (_args, { json, markdown }) => {
-      if (json) print(JSON.stringify(tables, null, 2));
-      else if (markdown) print([PREFACE, ...tables.map(asMarkdown)].join('\n\n'));
-      else print(tables.map(asText).join('\n\n'));
+    options: (command) =>
+      command
+        .option('--markdown', 'print it as Markdown', false)
+        .addOption(
+          new Option('--dbt', 'print it as a sources.yml of dbt').default(false).conflicts('markdown'),
+        ),
+    action: async (_args, { json, markdown, dbt }) => {
+      const entries = dictionary();
+      if (json) print(JSON.stringify(entries, null, 2));
+      else if (dbt) process.stdout.write(dbtSources());
+      else if (markdown) print([PREFACE, contents(entries), ...entries.map(asMarkdown)].join('\n\n'));
+      else print(entries.map(asText).join('\n\n'));
       return 0;
     },
   });
 
-const facts = (table: Table, column: Column): string[] => [
-  table.key.includes(column.name) ? `${column.name} (key)` : column.name,
-  column.type,
-  table.kind === 'base' && !column.name.startsWith('_') && column.name !== 'extra'
-    ? column.from.join('.')
-    : '',
-  column.personal ? 'personal' : '',
-  column.meaning,
+const HEAD = ['column', 'type', 'source', 'privacy', 'meaning'];
+
+const facts = ({ name, type, source, meaning, is_key, is_personal }: DictionaryColumn): string[] => [
+  is_key ? `${name} (key)` : name,
+  type,
+  source ?? '',
+  is_personal ? 'personal' : '',
+  meaning,
 ];
 
 const PREFACE = `# Warehouse
 
-Every table and column, written by \`npm run docs\` from the declarations. Instants are UTC; in SQLite they are ISO 8601
-text with milliseconds and \`Z\`, days are local dates, booleans are 0 and 1.`;
+Every view, table and column, written by \`npm run docs\` from the declarations. The views \`bi_*\` are the stable
+surface: start there. Instants are UTC; in SQLite they are ISO 8601 text with milliseconds and \`Z\`. Days are local
+dates, \`local\` is wall-clock time of the configured zone, booleans are 0 and 1 in SQLite. A source is the field of
+the service's record, or the column that a view shows; it is empty for what Roadbook makes itself.`;
 
-const HEAD = ['column', 'type', 'source field', 'privacy', 'meaning'];
+const KINDS: Readonly<Record<DictionaryEntry['kind'], string>> = {
+  view: 'Views for BI',
+  base: 'Records of the service',
+  control: 'Code lists and control tables',
+};
 
-const title = (table: Table): string =>
-  table.meaning + (table.source === null ? '' : ` From ${table.source}.`);
+const contents = (entries: readonly DictionaryEntry[]): string =>
+  Object.entries(KINDS)
+    .map(([kind, words]) => {
+      const names = entries.filter((entry) => entry.kind === kind).map(({ name }) => `[${name}](#${name})`);
+      return `${words}: ${names.join(', ')}.`;
+    })
+    .join('\n\n');
 
-const asText = (table: Table): string =>
-  `${table.name}: ${title(table)}\n${textTable(
-    HEAD,
-    table.columns.map((column) => facts(table, column)),
-  )}`;
+const title = ({ meaning, call }: DictionaryEntry): string =>
+  meaning + (call === null ? '' : ` From ${call}.`);
 
-const asMarkdown = (table: Table): string =>
+const asText = (entry: DictionaryEntry): string =>
+  `${entry.name}: ${title(entry)}\n${textTable(HEAD, entry.columns.map(facts))}`;
+
+const asMarkdown = (entry: DictionaryEntry): string =>
   [
-    `## ${table.name}`,
+    `## ${entry.name}`,
     '',
-    title(table),
+    title(entry),
     '',
     `| ${HEAD.join(' | ')} |`,
     `|${HEAD.map(() => '---|').join('')}`,
-    ...table.columns.map((column) => `| ${facts(table, column).join(' | ')} |`),
+    ...entry.columns.map((column) => `| ${facts(column).join(' | ')} |`),
   ].join('\n');

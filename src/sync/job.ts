@@ -67,7 +67,9 @@ export interface Preview {
 export interface Job extends JobDeclaration {
   /** The wire schema of each table it fills, for records that are tried again. */
   records?: readonly { table: Table; record: z.ZodType }[];
-  /** The scopes of its coverage that count for freshness; all of them unless told. */
+  /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
+  trackedScopes?(options: Record<string, unknown>): string;
+  /** Whether a scope is one of them. */
   tracks?(scope: string, options: Record<string, unknown>): boolean;
   execute(context: RunContext): Promise<RunOutcome>;
   /** For --dry-run: says what would be done and does none of it. */

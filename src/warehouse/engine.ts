@@ -1,7 +1,9 @@
 // What a SQL engine has to offer. Engines differ in what they do inside; nobody else asks which one it is.
 import type { Knex } from 'knex';
 import type { z } from 'zod';
+import type { Dialect } from './dialect.ts';
 import type { Column, Table } from './table.ts';
+import type { View } from './view.ts';
 
 /**
  * What a reader gets is the same from every engine: instants as ISO text with Z and milliseconds, days as text,
@@ -54,12 +56,16 @@ export interface Ddl {
   columnDefinition(column: Column, table: Table): string;
   /** The statements that make a table that does not exist, with its key; its indexes follow. */
   createStatements(table: Table): string[];
-  /** Columns of an existing table, or undefined where it does not exist. */
+  /** How views say what the engines write differently. */
+  readonly dialect: Dialect;
+  /** Makes a view, or puts another query in its place. */
+  replaceView(sql: Knex, name: string, query: string): Promise<void>;
+  /** Columns of an existing table or view, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
   /** Names of the indexes of a table. */
   indexesOf(sql: Knex, table: string): Promise<string[]>;
   /** The last step of every upgrade, such as comments on what was declared. Changes only what differs. */
-  finishSchema(sql: Knex, tables: readonly Table[]): Promise<void>;
+  finishSchema(sql: Knex, declared: readonly (Table | View)[]): Promise<void>;
 }
 
 export interface Engine extends Ddl {

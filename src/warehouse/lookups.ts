@@ -33,3 +33,10 @@ export const lookups: readonly Lookup[] = [
   lookup('vehicle_status', 'Statuses of a vehicle.', codes.VEHICLE_STATUSES),
   lookup('cnh_category', 'Categories of the driving licence.', codes.CNH_CATEGORIES),
 ];
+
+/** The table of a code list. */
+export function lookupTable(name: string): Table {
+  const found = lookups.find(({ table }) => table.name === name);
+  if (found === undefined) throw new TypeError(`${name} is no code list`);
+  return found.table;
+}

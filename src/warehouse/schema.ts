@@ -1,13 +1,15 @@
 // Brings the database to the declared schema, in one transaction: a kill at any statement leaves the old
 // schema whole, and the next start does it again. Ordered migrations move what exists; then every declared
-// table, column and index that is still absent is added. Nothing is ever dropped here.
+// table, column and index that is still absent is added, and the views are made. No table is ever dropped here.
 import type { Knex } from 'knex';
 import { Fatal } from '../core/errors.ts';
 import { tables } from './catalog.ts';
 import type { Engine } from './engine.ts';
 import { lookups } from './lookups.ts';
 import { type Migration, migrations } from './migrations.ts';
+import { convergeViews, dropViews } from './schema-views.ts';
 import { controlTable, type Table, text } from './table.ts';
+import { views } from './view-catalog.ts';
 
 const version = controlTable({
   name: 'schema_version',
@@ -25,6 +27,7 @@ export async function bringSchemaUpToDate(
     await engine.prepareSchema(sql);
     const done = await appliedMigrations(engine, sql);
     if (done !== undefined) refuseNewer(done, steps);
+    if (steps.some(({ name }) => done?.has(name) === false)) await dropViews(engine, sql);
     for (const step of steps) {
       if (done?.has(step.name) === true) continue;
       // A new database is created at the newest schema, so there is nothing for a migration to move.
@@ -38,7 +41,8 @@ export async function bringSchemaUpToDate(
         .onConflict([...table.key])
         .merge()
         .whereRaw(`${quote(table.name)}.name is distinct from excluded.name`);
-    await engine.finishSchema(sql, [version, ...tables]);
+    await convergeViews(engine, sql);
+    await engine.finishSchema(sql, [version, ...tables, ...views]);
   });
 }
 

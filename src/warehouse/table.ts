@@ -12,6 +12,8 @@ export interface Column {
   readonly from: readonly string[];
   /** A second place where the record repeats the same value, such as driver.id beside driver_id. */
   readonly again?: readonly string[];
+  /** No field of the service's record: the job or the loader knows it. */
+  readonly added: boolean;
   /** Says something about a person. */
   readonly personal: boolean;
   /** What is stored of it unless the configuration says otherwise. */
@@ -22,6 +24,7 @@ export interface Column {
 interface ColumnOptions {
   from?: string;
   again?: string;
+  added?: boolean;
   personal?: boolean;
   policy?: Policy;
   required?: boolean;
@@ -34,6 +37,7 @@ const column =
   (meaning: string, options: ColumnOptions = {}): ColumnDraft => ({
     type,
     meaning,
+    added: options.added ?? false,
     personal: options.personal ?? false,
     policy: options.policy ?? 'keep',
     required: options.required ?? false,
@@ -56,6 +60,8 @@ export interface Table {
   readonly meaning: string;
   /** The call that fills it. */
   readonly source: string | null;
+  /** The list below each element of the answer that holds its records; null where the elements themselves do. */
+  readonly list: string | null;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly indexes: readonly (readonly string[])[];
@@ -75,6 +81,7 @@ export interface TableDraft {
   name: string;
   meaning: string;
   source?: string;
+  list?: string;
   key: readonly string[];
   columns: Record<string, ColumnDraft>;
   indexes?: readonly (readonly string[])[];
@@ -90,6 +97,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   kind,
   meaning: draft.meaning,
   source: draft.source ?? null,
+  list: draft.list ?? null,
   key: draft.key,
   columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, again, ...rest }]) => ({
     ...rest,

@@ -14,6 +14,7 @@ import { event } from '../../src/warehouse/tables/event.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { views } from '../../src/warehouse/view-catalog.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 
@@ -384,6 +385,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await Promise.all([bringSchemaUpToDate(other), bringSchemaUpToDate(engine)]);
     await load(fleet(2));
     await engine.write(async ({ sql }) => {
+      for (const { name } of views) await sql.raw(`drop view ${name}`);
       await sql.raw('drop index idx_vehicle_plate');
       await sql.raw('alter table vehicle drop column plate');
     });

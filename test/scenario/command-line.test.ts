@@ -122,6 +122,12 @@ describe('the command line', () => {
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
+  it('prints a source for dbt that is the one in the repository', async () => {
+    const { stdout } = await place.run(['tables', '--dbt']);
+    const file = resolve(import.meta.dirname, '../../docs/dbt-sources.yml');
+    expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
+  });
+
   it('prints a schema that is the one in the repository', async () => {
     const { stdout } = await place.run(['config', 'schema']);
     const file = resolve(import.meta.dirname, '../../config/roadbook.schema.json');

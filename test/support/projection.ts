@@ -10,7 +10,6 @@ export function expectedRow(table: Table, record: Fields): Fields {
     if (value === undefined || value === null) return [name, null];
     if (type === 'instant') return [name, new Date(value as string).toISOString()];
     if (type === 'boolean') return [name, value === true ? 1 : 0];
-    if (type === 'json') return [name, JSON.stringify(value)];
     return [name, value];
   });
   return Object.fromEntries(entries);
@@ -18,7 +17,12 @@ export function expectedRow(table: Table, record: Fields): Fields {
 
 /** The same columns of a stored row. */
 export const storedRow = (table: Table, row: Fields): Fields =>
-  Object.fromEntries(recordColumns(table).map(({ name }) => [name, row[name] ?? null]));
+  Object.fromEntries(
+    recordColumns(table).map(({ name, type }) => {
+      const value = row[name] ?? null;
+      return [name, type === 'json' && value !== null ? JSON.parse(String(value)) : value];
+    }),
+  );
 
 /** Rows by key, so that two sets can be compared in any order. */
 export const byKey = (table: Table, rows: readonly Fields[]): Record<string, Fields> =>

@@ -1,4 +1,4 @@
-// A whole push in one process: the sandbox, a SQLite warehouse, a drop folder and the real jobs, on a clock that
+// A whole push in one process: the sandbox, a warehouse, a drop folder and the real jobs, on a clock that
 // the test moves. The sandbox's ledger is the truth about what was accepted.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,10 +17,10 @@ import type { Feed } from '../../src/sync/push/push-run.ts';
 import { runJob } from '../../src/sync/run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { drive, NOON, openFleet } from '../scenario/fleet-setup.ts';
+import { type EngineName, makePlace } from './engines.ts';
 import type { OutboxRow } from './push-samples.ts';
 
 export interface PushPlace {
@@ -46,6 +46,8 @@ export interface PlaceOptions {
   feedOptions?: Feed['options'];
   /** Feeds that are no drop folder. */
   feeds?: Partial<Record<FeedKind, FeedSettings>>;
+  /** The warehouse's engine; SQLite unless told. */
+  engine?: EngineName;
 }
 
 export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPlace> {
@@ -54,7 +56,8 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const sandbox = await startSandbox({ clock, churn: false, ...options.sandbox });
   const settings = { timeoutMs: options.timeoutMs ?? 10_000, maxBodyMb: 1 };
   const { fleet, lines } = openFleet(sandbox.url, sandbox, { clock, settings });
-  const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  const warehouse = await makePlace(options.engine ?? 'sqlite');
+  const engine = await warehouse.open();
   await bringSchemaUpToDate(engine);
   const redactor = createRedactor();
   const log = createLog({ level: 'debug', redactor, write: (line) => lines.push(line) });
@@ -85,6 +88,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     for (const { source } of feeds.values()) await source.close();
     await sandbox.close();
     await engine.close();
+    await warehouse.remove();
     rmSync(dir, { recursive: true, force: true });
   });
   const jobNamed = async (name: string): Promise<Job> => (await import(`../../jobs/${name}.ts`)).default;

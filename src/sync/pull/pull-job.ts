@@ -98,8 +98,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;
-  /** The scopes of its coverage that count for freshness; all of them unless told. */
-  tracks?(scope: string, options: z.output<Options>): boolean;
+  /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
+  trackedScopes?(options: z.output<Options>): string;
   /** Columns of its tables that name a row of a dimension, and the job that brings it. */
   mentions?: readonly Mention[];
 }
@@ -117,10 +117,15 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
   const carried = declaration as unknown as AnyPull;
   return {
     ...declaration,
-    tracks: carried.tracks,
+    trackedScopes: carried.trackedScopes,
+    tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
     execute: (context) => executePull(carried, context),
     preview: (context) => previewPull(carried, context),
   };
 }
+
+/** As LIKE does it: `%` stands for any words. */
+const matches = (scope: string, pattern: string): boolean =>
+  new RegExp(`^${pattern.split('%').map(RegExp.escape).join('.*')}$`).test(scope);
 
 export type AnyPull = PullDeclaration<z.ZodObject, unknown>;

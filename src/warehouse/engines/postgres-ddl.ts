@@ -2,6 +2,8 @@
 import type { Knex } from 'knex';
 import type { Ddl } from '../engine.ts';
 import type { Column, ColumnType, Table } from '../table.ts';
+import type { View } from '../view.ts';
+import { postgresDialect } from './postgres-dialect.ts';
 import { monthlyTable } from './postgres-months.ts';
 
 export const quote = (name: string): string => `"${name}"`;
@@ -28,6 +30,7 @@ const columnDefinition = (column: Column, table: Table): string =>
   `${quote(column.name)} ${typeOf(column, table)}${column.required ? ' not null' : ''}`;
 
 export const postgresDdl = (schema: string): Ddl => ({
+  dialect: postgresDialect,
   async prepareSchema(sql) {
     // Looked up first: a user that may not create schemas can still work in one that is there.
     const { rows } = await sql.raw('select 1 from pg_namespace where nspname = ?', [schema]);
@@ -40,6 +43,7 @@ export const postgresDdl = (schema: string): Ddl => ({
     const key = `primary key (${table.key.map(quote).join(', ')})`;
     return [`create table ${quote(table.name)} (${[...columns, key].join(', ')})`];
   },
+  replaceView,
   async columnsOf(sql, table) {
     const { rows } = await sql.raw(
       `select attname as name from pg_attribute
@@ -56,12 +60,29 @@ export const postgresDdl = (schema: string): Ddl => ({
     );
     return rows.map(({ name }: { name: string }) => name);
   },
-  async finishSchema(sql, tables) {
+  async finishSchema(sql, declared) {
     const present = await comments(sql, schema);
-    const statements = tables.flatMap(wantedComments).filter(({ at, text }) => present.get(at) !== text);
+    const statements = declared.flatMap(wantedComments).filter(({ at, text }) => present.get(at) !== text);
     if (statements.length > 0) await sql.raw(statements.map(commentStatement).join('; '));
   },
 });
+
+/** What PostgreSQL says where the columns of a view would change and not only grow in number. */
+const OTHER_COLUMNS = '42P16';
+
+/** In place where its columns allow, so that what was granted on it and what others built on it stay. */
+async function replaceView(sql: Knex, name: string, query: string): Promise<void> {
+  await sql.raw('savepoint replace_view');
+  try {
+    await sql.raw(`create or replace view ${quote(name)} as ${query}`);
+  } catch (thrown) {
+    if ((thrown as { code?: unknown }).code !== OTHER_COLUMNS) throw thrown;
+    await sql.raw('rollback to savepoint replace_view');
+    await sql.raw(`drop view ${quote(name)}`);
+    await sql.raw(`create view ${quote(name)} as ${query}`);
+  }
+  await sql.raw('release savepoint replace_view');
+}
 
 interface Comment {
   on: string;
@@ -70,8 +91,8 @@ interface Comment {
   text: string;
 }
 
-const wantedComments = ({ name, meaning, columns }: Table): Comment[] => [
-  { on: `table ${quote(name)}`, at: name, text: meaning },
+const wantedComments = ({ name, kind, meaning, columns }: Table | View): Comment[] => [
+  { on: `${kind === 'view' ? 'view' : 'table'} ${quote(name)}`, at: name, text: meaning },
   ...columns.map((column) => ({
     on: `column ${quote(name)}.${quote(column.name)}`,
     at: `${name}.${column.name}`,

@@ -62,6 +62,13 @@ const MEANINGS: readonly Meaning[] = [
     mayPass: false,
   },
   {
+    matches: /^2BP01$/,
+    what: 'has views of your own that read what has to change',
+    code: 'warehouse_in_use',
+    hint: 'Drop your views that read a bi_ view or a table of Roadbook, start it, and make them again.',
+    mayPass: false,
+  },
+  {
     matches: /^53[12]00$/,
     what: 'is out of disk or memory',
     code: 'warehouse_full',

@@ -1,6 +1,7 @@
 // How SQLite makes what is declared: strict tables, so that a column holds its type and nothing else.
 import type { Ddl } from '../engine.ts';
 import type { Column, ColumnType } from '../table.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
 
 const TYPES: Readonly<Record<ColumnType, string>> = {
   integer: 'integer',
@@ -18,12 +19,17 @@ const columnDefinition = ({ name, type, required }: Column): string =>
   `${quote(name)} ${TYPES[type]}${required ? ' not null' : ''}`;
 
 export const sqliteDdl: Ddl = {
+  dialect: sqliteDialect,
   prepareSchema: async () => undefined,
   columnDefinition,
   createStatements({ name, columns, key }) {
     const parts = [...columns.map(columnDefinition), `primary key (${key.map(quote).join(', ')})`];
     // With row numbers: rows are appended, and only the small key index is inserted into. Loads a third faster.
     return [`create table ${quote(name)} (${parts.join(', ')}) strict`];
+  },
+  async replaceView(sql, name, query) {
+    await sql.raw(`drop view if exists ${quote(name)}`);
+    await sql.raw(`create view ${quote(name)} as ${query}`);
   },
   async columnsOf(sql, table) {
     const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);

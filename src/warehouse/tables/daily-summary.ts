@@ -9,11 +9,13 @@ export const dailySummary = baseTable({
   key: ['day', 'subject', 'title'],
   age: 'day',
   columns: {
-    day: date('Local day.'),
-    subject: text('vehicle or driver.'),
+    day: date('Local day.', { added: true }),
+    subject: text('vehicle or driver.', { added: true }),
     title: text('Plate of the vehicle or label of the driver, as the service names it.', { personal: true }),
-    vehicle_id: integer('Vehicle that the title stands for; null where it could not be told.'),
-    driver_id: integer('Driver that the title stands for; null where it could not be told.'),
+    vehicle_id: integer('Vehicle that the title stands for; null where it could not be told.', {
+      added: true,
+    }),
+    driver_id: integer('Driver that the title stands for; null where it could not be told.', { added: true }),
     count: real('Number of records behind the figures.'),
     count_travel: real('Trips.'),
     count_in_moviment: real('Times in movement.'),

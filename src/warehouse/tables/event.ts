@@ -18,9 +18,12 @@ export const event = baseTable({
     vehicle_model: text('Model of the vehicle.', { from: 'vehicle.model' }),
     driver_id: integer('Driver.', { from: 'driver.id' }),
     driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
-    location_start_address: text('Address where it began.', { from: 'location_start.address' }),
-    location_end_address: text('Address where it ended.', { from: 'location_end.address' }),
+    location_start_address: text('Address where it began.', {
+      from: 'location_start.address',
+      personal: true,
+    }),
+    location_end_address: text('Address where it ended.', { from: 'location_end.address', personal: true }),
   },
-  indexes: [['vehicle_id', 'begin_date'], ['begin_date']],
+  indexes: [['vehicle_id', 'begin_date'], ['begin_date'], ['event_category', 'begin_date']],
   monthsOf: 'begin_date',
 });

@@ -5,11 +5,12 @@ export const routePointExecution = baseTable({
   name: 'route_point_execution',
   meaning: 'What happened at the points: place, time, evidence, reasons.',
   source: 'GET /import/route_plan with route_plan_id',
+  list: 'route_points.routes_info',
   key: ['id'],
   partOf: { table: 'route_point', column: 'route_point_id' },
   columns: {
     id: integer('Identifier given by the service.'),
-    route_point_id: integer('Point that was executed.', { required: true }),
+    route_point_id: integer('Point that was executed.', { required: true, added: true }),
     latitude: real('Latitude where it was executed.'),
     longitude: real('Longitude where it was executed.'),
     return_date: instant('When it was executed or returned.'),
@@ -23,5 +24,5 @@ export const routePointExecution = baseTable({
       from: 'route_executed_reason.name',
     }),
   },
-  indexes: [['route_point_id'], ['return_date']],
+  indexes: [['route_point_id', 'return_date'], ['return_date']],
 });

@@ -5,11 +5,12 @@ export const routePoint = baseTable({
   name: 'route_point',
   meaning: 'Points of the route plans, in planned and optimised order.',
   source: 'GET /import/route_plan with route_plan_id',
+  list: 'route_points',
   key: ['id'],
   partOf: { table: 'route_plan', column: 'route_plan_id' },
   columns: {
     id: integer('Identifier given by the service.'),
-    route_plan_id: integer('Plan that the point belongs to.', { required: true }),
+    route_plan_id: integer('Plan that the point belongs to.', { required: true, added: true }),
     name: text('Identifier of the stop, such as an invoice number or a customer.', { personal: true }),
     type: text('Kind of point: start, pick-up, delivery or arrival, as the service codes it.'),
     order: integer('Planned order.'),

@@ -1,0 +1,22 @@
+// Tells the warehouse which job fills which table, so that bi_freshness needs nobody to ask. Written when it differs.
+import type { Engine } from './engine.ts';
+
+export interface TableJob {
+  table_name: string;
+  job: string;
+  /** Pattern (LIKE) of the scopes that the job reads under its present settings. */
+  scopes: string;
+}
+
+export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
+  const order = ['table_name', 'job'] as const;
+  const stored = await engine.read((sql) => sql('table_job').select(...order, 'scopes'));
+  if (inOrder(stored) === inOrder(wanted)) return;
+  await engine.write(async ({ sql }) => {
+    await sql('table_job').delete();
+    for (const row of wanted) await sql('table_job').insert(row);
+  });
+}
+
+const inOrder = (rows: readonly TableJob[]): string =>
+  JSON.stringify(rows.map(({ table_name, job, scopes }) => [table_name, job, scopes].join('\n')).sort());

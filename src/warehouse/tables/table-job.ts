@@ -1,0 +1,18 @@
+// Which job fills which table, filled at start from the jobs and their settings, so that a view can tell freshness.
+import { controlTable, text } from '../table.ts';
+
+export const tableJob = controlTable({
+  name: 'table_job',
+  meaning: 'Which job fills which table, and which part of its coverage tells how fresh the table is.',
+  key: ['table_name', 'job'],
+  columns: {
+    table_name: text('Name of the table.'),
+    job: text('Name of the job.'),
+    scopes: text(
+      'Pattern (LIKE) of the scopes in sync_coverage that the job reads under its present settings.',
+      {
+        required: true,
+      },
+    ),
+  },
+});

@@ -1,0 +1,91 @@
+// How a BI view is declared: once, as data, for the DDL of every engine and for the dictionary. A column is its
+// meaning and its expression; one that only names a column of a table takes its source and its privacy from there.
+import type { Dialect } from './dialect.ts';
+import type { ColumnType, Table } from './table.ts';
+
+/** `local` is wall-clock time of the configured zone, without a zone of its own. */
+export type ViewColumnType = ColumnType | 'local';
+
+/** SQL that is the same everywhere, or what the engine's dialect makes of it. */
+export type Fragment = string | ((dialect: Dialect) => string);
+
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: ViewColumnType;
+  /** One sentence for the data dictionary. */
+  readonly meaning: string;
+  /** `table.column` where it is that column unchanged; null where it is computed. */
+  readonly source: string | null;
+  /** Says something about a person. */
+  readonly personal: boolean;
+  readonly sql: Fragment;
+}
+
+export interface View {
+  readonly name: string;
+  readonly kind: 'view';
+  readonly meaning: string;
+  /** Columns that together are different in every row. */
+  readonly key: readonly string[];
+  readonly columns: readonly ViewColumn[];
+  /** What follows the list of columns: from, joins, conditions. */
+  readonly from: Fragment;
+}
+
+export interface ViewColumnDraft {
+  type: ViewColumnType;
+  meaning: string;
+  sql: Fragment;
+  personal: boolean;
+}
+
+export interface ViewDraft {
+  name: string;
+  meaning: string;
+  key: readonly string[];
+  /** The tables by the alias that `from` and the columns use. */
+  tables: Readonly<Record<string, Table>>;
+  columns: Readonly<Record<string, ViewColumnDraft>>;
+  from: Fragment;
+}
+
+const column =
+  (type: ViewColumnType) =>
+  (meaning: string, sql: Fragment, options: { personal?: boolean } = {}): ViewColumnDraft => ({
+    type,
+    meaning,
+    sql,
+    personal: options.personal ?? false,
+  });
+
+export const integer = column('integer');
+export const real = column('real');
+export const text = column('text');
+export const boolean = column('boolean');
+export const instant = column('instant');
+export const local = column('local');
+export const date = column('date');
+
+export const view = ({ tables, columns, ...draft }: ViewDraft): View => ({
+  ...draft,
+  kind: 'view',
+  columns: Object.entries(columns).map(([name, own]) => ({ name, ...own, ...sourceOf(own, tables) })),
+});
+
+const PLAIN_COLUMN = /^(\w+)\."?(\w+)"?$/;
+
+function sourceOf({ sql, personal }: ViewColumnDraft, tables: ViewDraft['tables']) {
+  const [, alias = '', name = ''] = (typeof sql === 'string' && PLAIN_COLUMN.exec(sql)) || [];
+  const table = tables[alias];
+  if (table === undefined) return { source: null, personal };
+  const found = table.columns.find((each) => each.name === name);
+  if (found === undefined) throw new TypeError(`${table.name} has no column ${name}`);
+  return { source: `${table.name}.${name}`, personal: personal || found.personal };
+}
+
+/** The query of a view in the words of an engine. */
+export function viewQuery({ columns, from }: View, dialect: Dialect): string {
+  const say = (fragment: Fragment): string => (typeof fragment === 'string' ? fragment : fragment(dialect));
+  const list = columns.map(({ name, sql }) => `  ${say(sql)} as "${name}"`);
+  return `select\n${list.join(',\n')}\n${say(from).trim()}`;
+}

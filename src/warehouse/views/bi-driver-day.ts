@@ -1,0 +1,25 @@
+// One row a driver and local day: the same figures as for a vehicle, over all the vehicles of the driver.
+import { dayFigures } from '../day-figures.ts';
+import { dailySummary } from '../tables/daily-summary.ts';
+import { driver } from '../tables/driver.ts';
+import { date, integer, text, view } from '../view.ts';
+
+export const biDriverDay = view({
+  name: 'bi_driver_day',
+  meaning: 'One row a driver and local day: distance, idling, speeding; provisional until is_final.',
+  key: ['day', 'driver_name'],
+  tables: { summary: dailySummary, driver },
+  columns: {
+    day: date('Local day.', 'summary.day'),
+    driver_id: integer('Driver; null where the service’s title could not be told.', 'summary.driver_id'),
+    driver_name: text('Label of the driver, as the service titles the day.', 'summary.title'),
+    department_name: text('Department of the driver.', 'driver.department_name'),
+    cost_center_name: text('Cost centre of the driver.', 'driver.cost_center_name'),
+    ...dayFigures('driver', `read.scope = 'drivers'`),
+  },
+  from: `
+from daily_summary as summary
+left join driver on driver.id = summary.driver_id
+left join local_day as calendar on calendar.day = summary.day
+where summary.subject = 'driver' and summary._missing_since is null`,
+});

@@ -1,0 +1,43 @@
+// One row an event, with its category in words, local time and the vehicle's place in the company.
+import { atAndLocal, localDay, localHour } from '../local-columns.ts';
+import { lookupTable } from '../lookups.ts';
+import { event } from '../tables/event.ts';
+import { vehicle } from '../tables/vehicle.ts';
+import { integer, text, view } from '../view.ts';
+
+export const biEvent = view({
+  name: 'bi_event',
+  meaning: 'One row an event of a vehicle: trips, speeding, idling, sensors. For speed, filter by begin_at.',
+  key: ['category_id', 'event_id'],
+  tables: { event, vehicle, category: lookupTable('event_category') },
+  columns: {
+    category_id: integer('Category of the event; see event_category.', 'event.event_category'),
+    category: text(
+      'Category of the event, in words; null for one that is not in the code list.',
+      'category.name',
+    ),
+    event_id: integer('Identifier, unique within the category.', 'event.id'),
+    day: localDay('Local day on which it began.', 'event.begin_date'),
+    hour: localHour('Local hour in which it began, 0 to 23.', 'event.begin_date'),
+    ...atAndLocal('begin', 'it began', 'event.begin_date'),
+    ...atAndLocal('end', 'it ended; null while it lasts', 'event.end_date'),
+    duration_seconds: integer('Seconds that it lasted; null while it lasts.', ({ secondsBetween }) =>
+      secondsBetween('event.begin_date', 'event.end_date'),
+    ),
+    distance_metres: integer('Metres travelled during it.', 'event.distance'),
+    vehicle_id: integer('Vehicle.', 'event.vehicle_id'),
+    vehicle_plate: text('Licence plate of the vehicle at that time.', 'event.vehicle_plate'),
+    vehicle_title: text('Title of the vehicle.', 'vehicle.title'),
+    fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
+    cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
+    driver_id: integer('Driver.', 'event.driver_id'),
+    driver_name: text('Name of the driver.', 'event.driver_name'),
+    begin_address: text('Address where it began.', 'event.location_start_address'),
+    end_address: text('Address where it ended.', 'event.location_end_address'),
+  },
+  from: `
+from event
+left join event_category as category on category.id = event.event_category
+left join vehicle on vehicle.id = event.vehicle_id
+where event._missing_since is null`,
+});

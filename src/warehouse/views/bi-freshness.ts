@@ -1,0 +1,42 @@
+// One row a table of the service's records: how much is in it and how far it can be trusted. A table is as fresh as
+// the reading of its stalest scope, never as its newest row; `roadbook status` tells the same.
+import { baseTables } from '../catalog.ts';
+import { instant, integer, text, view } from '../view.ts';
+
+/** The least of what the scopes of the table have reached. */
+const stalest = (column: 'covered_at' | 'end_at'): string => `(
+    select min(scope.reached) from (
+      select max(covered.${column}) as reached from sync_coverage as covered
+      join table_job as filler on filler.job = covered.job and covered.scope like filler.scopes
+      where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
+
+const counts = baseTables.map(
+  ({ name }) => `select '${name}' as table_name, (select count(*) from "${name}") as row_count`,
+);
+
+export const biFreshness = view({
+  name: 'bi_freshness',
+  meaning: 'One row a table: rows, last change, when it was last read and until when it is complete.',
+  key: ['table_name'],
+  tables: {},
+  columns: {
+    table_name: text('Name of the table.', 'counted.table_name'),
+    row_count: integer('Rows in it.', 'counted.row_count'),
+    last_change_at: instant(
+      'When a run that changed something last ended, UTC.',
+      `(select run.finished_at from sync_run as run
+      where run.job in (select filler.job from table_job as filler where filler.table_name = counted.table_name)
+      and run.inserted + run.updated > 0 order by run.started_at desc limit 1)`,
+    ),
+    last_read_at: instant(
+      'When the part that waits longest was last read, UTC; null before.',
+      stalest('covered_at'),
+    ),
+    covered_until: instant('Everything that the service knew until then is in it, UTC.', stalest('end_at')),
+    freshness_seconds: integer('Seconds since last_read_at.', ({ secondsBetween, now }) => {
+      const seconds = secondsBetween(stalest('covered_at'), now);
+      return `case when ${seconds} < 0 then 0 else ${seconds} end`;
+    }),
+  },
+  from: `from (\n${counts.join('\nunion all ')}) as counted`,
+});

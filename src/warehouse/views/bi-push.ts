@@ -1,0 +1,41 @@
+// One row a thing that the ERP wanted pushed: where it stands and how long it took. What was sent is not in it.
+import { atAndLocal } from '../local-columns.ts';
+import { pushOutbox } from '../tables/push-outbox.ts';
+import { boolean, integer, text, view } from '../view.ts';
+
+export const biPush = view({
+  name: 'bi_push',
+  meaning: 'One row a thing that the ERP wanted pushed: state, reason, attempts and how long it took.',
+  key: ['kind', 'code'],
+  tables: { entry: pushOutbox },
+  columns: {
+    kind: text('route_plans, points_of_interest, agents or itineraries.', 'entry.kind'),
+    code: text('What the ERP calls it; a digest where that is a tax number.', 'entry.external_code'),
+    state: text('ready, sending, unknown, confirmed, rejected or cancelled.', 'entry.state'),
+    is_confirmed: boolean('True once the service has it.', `(entry.state = 'confirmed')`),
+    needs_attention: boolean(
+      'True where it was refused, its outcome is not known, or the ERP changed it after the service had it.',
+      `(entry.state in ('unknown', 'rejected') or coalesce(entry.changed_after_push, false))`,
+    ),
+    message: text('The state in plain words.', 'entry.message'),
+    remote_id: integer('Identifier at the service, such as bi_route_plan.plan_id.', 'entry.remote_id'),
+    remote_status: text('Status at the service when it was last looked at.', 'entry.remote_status'),
+    ...atAndLocal('created', 'the ERP first gave it', 'entry.created_at'),
+    ...atAndLocal('sent', 'it was last sent', 'entry.sent_at'),
+    ...atAndLocal('confirmed', 'it was confirmed', 'entry.confirmed_at'),
+    ...atAndLocal('told', 'the ERP was told this state; null while it was not', 'entry.told_at'),
+    seconds_to_confirm: integer('Seconds from the ERP to the confirmation.', ({ secondsBetween }) =>
+      secondsBetween('entry.created_at', 'entry.confirmed_at'),
+    ),
+    attempts: integer('How often a send was begun.', 'entry.attempts'),
+    unclear_sends: integer('How many sends had no clear outcome.', 'entry.unclear_sends'),
+    last_error_code: text(
+      'Stable word for the last failure; null where none failed.',
+      `(select failed.error_code from push_attempt as failed where failed.kind = entry.kind
+      and failed.external_code = entry.external_code and failed.error_code is not null
+      order by failed.number desc limit 1)`,
+    ),
+    origin: text('Where the ERP gave it: file and row, or row of the query.', 'entry.origin'),
+  },
+  from: 'from push_outbox as entry',
+});

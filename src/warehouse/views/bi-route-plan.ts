@@ -1,0 +1,78 @@
+// One row a route plan, with what became of its stops.
+import { atAndLocal, localDay } from '../local-columns.ts';
+import { lookupTable } from '../lookups.ts';
+import { DONE, isCustomerStop, isOnTime, latestExecution } from '../stop-parts.ts';
+import { routePlan } from '../tables/route-plan.ts';
+import { vehicle } from '../tables/vehicle.ts';
+import { boolean, instant, integer, real, text, view } from '../view.ts';
+
+/** Customer stops of the plan that the service still returns and that meet a condition. */
+const stops = (condition: string): string => `(
+    select cast(count(*) as integer) from route_point as point
+    where point.route_plan_id = plan.id and point._missing_since is null
+    and ${isCustomerStop('point')} and ${condition})`;
+
+const onTime = (wanted: boolean): string => `(
+    select cast(count(*) as integer) from route_point as point
+    join route_point_execution as done on done.id = ${latestExecution('point.id')}
+    where point.route_plan_id = plan.id and point._missing_since is null
+    and ${isCustomerStop('point')} and ${wanted ? '' : 'not '}${isOnTime('point', 'done')})`;
+
+const visit = (which: 'min' | 'max'): string => `(
+    select ${which}(visit.return_date) from route_point as point
+    join route_point_execution as visit on visit.route_point_id = point.id
+    where point.route_plan_id = plan.id and point._missing_since is null and visit._missing_since is null
+    and coalesce(point.status, '') <> 'M')`;
+
+const seenAs = (status: string): string => `(
+    select min(change.observed_at) from status_change as change
+    where change.entity = 'route_plan' and change.entity_id = plan.id and change.to_status = '${status}')`;
+
+export const biRoutePlan = view({
+  name: 'bi_route_plan',
+  meaning: 'One row a route plan: planned period, vehicle and agent, progress and punctuality of its stops.',
+  key: ['plan_id'],
+  tables: { plan: routePlan, vehicle, plan_state: lookupTable('route_plan_status') },
+  columns: {
+    plan_id: integer('Identifier of the route plan.', 'plan.id'),
+    plan_code: text('Identifying title of the plan, as the ERP gave it.', 'plan.external_code'),
+    status: text('State of the plan: P, E, C, W, I or R; see route_plan_status.', 'plan.status'),
+    status_name: text('State of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
+    is_completed: boolean('True once the plan is completed.', `(coalesce(plan.status, '') = 'C')`),
+    day: localDay('Local day on which the plan was to start.', 'plan.date_time_start'),
+    ...atAndLocal('planned_start', 'the plan was to start', 'plan.date_time_start'),
+    ...atAndLocal('planned_end', 'the plan was to end', 'plan.date_time_end'),
+    ...atAndLocal('created', 'the plan was created', 'plan.date_created'),
+    vehicle_id: integer('Executing vehicle.', 'plan.vehicle_id'),
+    vehicle_plate: text('Licence plate of the vehicle.', 'coalesce(plan.vehicle_plate, vehicle.plate)'),
+    vehicle_title: text('Title of the vehicle.', 'coalesce(plan.vehicle_title, vehicle.title)'),
+    fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
+    cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
+    agent_id: integer('Executing agent.', 'plan.user_id'),
+    agent_name: text('Name of the agent.', 'plan.user_name'),
+    planned_distance: real('Planned distance, in the unit of the service.', 'plan.total_distance'),
+    planned_time: integer('Planned time, in the unit of the service.', 'plan.total_time'),
+    planned_capacity: integer('Planned capacity.', 'plan.total_capacity'),
+    vehicle_capacity: integer('Capacity of the vehicle.', 'plan.vehicle_capacity'),
+    stops: integer('Stops at customers: the start and the arrival are not counted.', stops('true')),
+    stops_done: integer('Stops performed or delivered.', stops(`coalesce(point.status, 'P') in ${DONE}`)),
+    stops_returned: integer('Stops returned.', stops(`coalesce(point.status, 'P') = 'D'`)),
+    stops_open: integer('Stops not yet visited.', stops(`coalesce(point.status, 'P') = 'P'`)),
+    stops_on_time: integer('Stops executed no later than planned.', onTime(true)),
+    stops_late: integer('Stops executed later than planned.', onTime(false)),
+    first_executed_at: instant('First execution at any of its points, UTC.', visit('min')),
+    last_executed_at: instant('Last execution at any of its points so far, UTC.', visit('max')),
+    in_execution_seen_at: instant('When it was first seen in execution, UTC.', seenAs('E')),
+    completed_seen_at: instant('When it was first seen completed, UTC.', seenAs('C')),
+    push_state: text(
+      'State in the outbox of the plan that became this one; null where Roadbook did not push it.',
+      `(select sent.state from push_outbox as sent
+      where sent.kind = 'route_plans' and sent.remote_id = plan.id order by sent.created_at desc limit 1)`,
+    ),
+  },
+  from: `
+from route_plan as plan
+left join vehicle on vehicle.id = plan.vehicle_id
+left join route_plan_status as plan_state on plan_state.code = plan.status
+where plan._missing_since is null`,
+});

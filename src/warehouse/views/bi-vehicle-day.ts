@@ -1,0 +1,28 @@
+// One row a vehicle and local day: use, idling and speeding, provisional or final.
+import { dayFigures } from '../day-figures.ts';
+import { dailySummary } from '../tables/daily-summary.ts';
+import { vehicle } from '../tables/vehicle.ts';
+import { date, integer, text, view } from '../view.ts';
+
+export const biVehicleDay = view({
+  name: 'bi_vehicle_day',
+  meaning:
+    'One row a vehicle and local day: distance, utilisation, idling, speeding; provisional until is_final.',
+  key: ['day', 'vehicle_plate'],
+  tables: { summary: dailySummary, vehicle },
+  columns: {
+    day: date('Local day.', 'summary.day'),
+    vehicle_id: integer('Vehicle; null where the service’s title could not be told.', 'summary.vehicle_id'),
+    vehicle_plate: text('Licence plate, as the service titles the day.', 'summary.title'),
+    vehicle_title: text('Title of the vehicle.', 'vehicle.title'),
+    vehicle_category: text('Category of the vehicle.', 'vehicle.vehicle_category_name'),
+    fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
+    cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
+    ...dayFigures('vehicle', `read.scope = 'vehicle ' || summary.vehicle_id`),
+  },
+  from: `
+from daily_summary as summary
+left join vehicle on vehicle.id = summary.vehicle_id
+left join local_day as calendar on calendar.day = summary.day
+where summary.subject = 'vehicle' and summary._missing_since is null`,
+});

@@ -1,0 +1,143 @@
+// A database of every release is brought to the declared schema, killed at each statement that changes something; the
+// next start succeeds unaided, and the data survives. For PostgreSQL a kill is a session that ends; for SQLite it is
+// the files as they are on the disk in that instant.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import knex from 'knex';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { tables } from '../../src/warehouse/catalog.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import type { Migration } from '../../src/warehouse/migrations.ts';
+import { migrations } from '../../src/warehouse/migrations.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { isChange, NEXT, SCHEMAS, withStatements } from '../support/schema-dump.ts';
+
+const releases = readdirSync(SCHEMAS);
+const STAMPS = `'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'run-1'`;
+
+/** Stand for what a later version may have to move; each would be seen if it were done twice or by half. */
+const steps: readonly Migration[] = [
+  ...migrations,
+  {
+    name: '9999-01-01 test',
+    async up(sql) {
+      await sql.raw("update vehicle set title = title || ' moved'");
+      await sql.raw('alter table driver rename column status to old_status');
+      await sql.raw('create table moved (id integer)');
+      await sql.raw('insert into moved select 1');
+    },
+  },
+];
+
+afterAll(stopPostgres);
+
+/** The release's own database with rows in it, and less than what is declared now. */
+async function releasedPlace(release: string, engineName: EngineName): Promise<EnginePlace> {
+  const place = await makePlace(engineName);
+  onTestFinished(() => place.remove());
+  const engine = await place.open();
+  const statements = readFileSync(join(SCHEMAS, release, `${engineName}.sql`), 'utf8').split(NEXT);
+  await engine.write(async ({ sql }) => {
+    for (const statement of statements.filter((each) => each !== '')) await sql.raw(statement);
+    const columns = '_first_seen_at, _changed_at, _run_id';
+    await sql.raw(`insert into vehicle (id, title, ${columns}) values (1, 'one', ${STAMPS})`);
+    await sql.raw(`insert into driver (id, status, ${columns}) values (1, 'A', ${STAMPS})`);
+    await sql.raw(`insert into event (event_category, id, ${columns}) values (1, 1, ${STAMPS})`);
+    await sql.raw('drop index idx_vehicle_plate');
+    await sql.raw('alter table vehicle drop column plate');
+    await sql.raw('drop table image');
+  });
+  await engine.close();
+  return place;
+}
+
+/** The databases that kills have left, one for each statement; `open` opens one. */
+async function killed(place: EnginePlace, engineName: EngineName): Promise<(() => Promise<Engine>)[]> {
+  return engineName === 'sqlite' ? snapshots(place) : brokenOff(place);
+}
+
+async function snapshots(place: EnginePlace): Promise<(() => Promise<Engine>)[]> {
+  const file = place.settings.file ?? '';
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-killed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const opens: (() => Promise<Engine>)[] = [];
+  const engine = await place.open();
+  const snapshot = async (): Promise<void> => {
+    const copy = join(folder, String(opens.length));
+    cpSync(dirname(file), copy, { recursive: true });
+    opens.push(() => sqlite.open({ file: join(copy, 'warehouse.db') }));
+  };
+  await bringSchemaUpToDate(
+    withStatements(engine, async (statement) => void (isChange(statement) && (await snapshot()))),
+    steps,
+  );
+  await engine.close();
+  return opens;
+}
+
+/** One after another on the same database: each attempt gets one statement further. */
+async function brokenOff(place: EnginePlace): Promise<(() => Promise<Engine>)[]> {
+  const admin = knex({ client: 'pg', connection: place.settings.url ?? '' });
+  onTestFinished(() => admin.destroy());
+  const endSessions = () =>
+    admin.raw(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook' and datname = current_database()",
+    );
+  for (let last = 1, done = false; !done; last++) {
+    const engine = await place.open();
+    let met = 0;
+    const dying = withStatements(engine, async (statement) => {
+      if (isChange(statement) && ++met === last) await endSessions();
+    });
+    done = await bringSchemaUpToDate(dying, steps).then(
+      () => true,
+      (error) => {
+        expect(error.code).toBe('warehouse_unreachable');
+        return false;
+      },
+    );
+    await engine.close();
+    if (!done) expect(await untouched(place)).toEqual([{ title: 'one' }]);
+  }
+  return [place.open];
+}
+
+async function untouched(place: EnginePlace): Promise<unknown[]> {
+  const engine = await place.open();
+  const rows = await engine.read((sql) => sql('vehicle').select('title'));
+  await engine.close();
+  return rows;
+}
+
+describe.each(releases)('a database of release %s', (release) => {
+  it.each(['sqlite', 'postgres'] as const)(
+    'is brought up after a kill at any statement: %s',
+    { timeout: 240_000 },
+    async (engineName) => {
+      const place = await releasedPlace(release, engineName);
+      const left = await killed(place, engineName);
+      expect(left.length).toBeGreaterThan(0);
+      for (const open of left) {
+        const engine = await open();
+        await bringSchemaUpToDate(engine, steps);
+        for (const { name, columns } of tables) {
+          const present = await engine.read((sql) => engine.columnsOf(sql, name));
+          expect(present).toEqual(expect.arrayContaining(columns.map((column) => column.name)));
+        }
+        expect(await engine.read((sql) => rowsOf(sql, 'select title from vehicle'))).toEqual([
+          { title: 'one moved' },
+        ]);
+        expect(await engine.read((sql) => rowsOf(sql, 'select old_status from driver'))).toEqual([
+          { old_status: 'A' },
+        ]);
+        expect(await engine.read((sql) => rowsOf(sql, 'select id from moved'))).toEqual([{ id: 1 }]);
+        expect(await engine.read((sql) => rowsOf(sql, 'select id from event'))).toEqual([{ id: 1 }]);
+        await engine.close();
+      }
+    },
+  );
+});

@@ -1,0 +1,277 @@
+// bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
+import { describe, expect, it } from 'vitest';
+import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
+import { routePoint } from '../../src/warehouse/tables/route-point.ts';
+import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
+import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { engineCases } from '../support/engines.ts';
+import { openViews, type ViewPlace } from '../support/view-place.ts';
+
+const at = (time: string): string => `2026-03-${time}:00.000Z`;
+
+/** Plan 1 on 10 March: start, four stops, arrival. Plan 2 has neither vehicle nor any execution. */
+async function loadPlans(place: ViewPlace): Promise<void> {
+  await place.load(vehicle, [{ id: 7, plate: 'ABC1D23', title: 'Truck 7', fleet: { id: 1, name: 'North' } }]);
+  await place.load(routePlan, [
+    {
+      id: 1,
+      status: 'E',
+      external_code: 'R-1',
+      date_time_start: at('10T11:00'),
+      date_time_end: at('11T03:00'),
+      vehicle_id: 7,
+      user_id: 3,
+      user: { id: 3, name: 'Ana', login: 'ana' },
+      total_distance: 42.5,
+    },
+    { id: 2, status: 'P', external_code: 'R-2', date_time_start: '2026-03-11T02:30:00.000Z' },
+  ]);
+  const stop = (id: number, order: number, type: string, status: string, scheduled: string) => ({
+    id,
+    route_plan_id: 1,
+    external_code: `S-${id}`,
+    type,
+    order,
+    optimized_order: order,
+    status,
+    time_scheduled: at(scheduled),
+  });
+  await place.load(routePoint, [
+    stop(10, 0, 'PA', 'R', '10T11:00'),
+    stop(11, 1, 'PE', 'E', '10T12:00'),
+    stop(12, 2, 'PE', 'D', '10T13:00'),
+    stop(13, 3, 'CO', 'E', '11T02:50'),
+    stop(14, 4, 'PE', 'M', '10T15:00'),
+    stop(15, 5, 'PE', 'P', '10T16:00'),
+    { id: 21, route_plan_id: 2, type: 'Entrega', status: 'X', order: 1 },
+  ]);
+  await place.load(routePointExecution, [
+    { id: 10, route_point_id: 10, return_date: at('10T11:05'), hodometer_picture: 'h.png' },
+    { id: 11, route_point_id: 11, return_date: at('10T13:30'), pictures: 'p.png', signature_img: 's.png' },
+    {
+      id: 12,
+      route_point_id: 12,
+      return_date: at('10T12:58'),
+      route_return_reason: { id: 1, name: 'Customer absent' },
+    },
+    // Returned first, delivered at the second attempt, after midnight UTC and before midnight in São Paulo.
+    {
+      id: 13,
+      route_point_id: 13,
+      return_date: at('10T14:00'),
+      route_return_reason: { id: 2, name: 'Closed' },
+    },
+    { id: 99, route_point_id: 13, return_date: at('11T02:59'), pictures: '' },
+    {
+      id: 14,
+      route_point_id: 14,
+      return_date: at('11T09:00'),
+      route_executed_reason: { id: 5, name: 'Confirmed by telephone' },
+    },
+  ]);
+  await place.load(routePointItem, [
+    { route_point_id: 11, position: 0, external_code: 'a', value: 10.5, quantity: 2 },
+    { route_point_id: 11, position: 1, external_code: 'b', value: 1, quantity: 3 },
+  ]);
+}
+
+describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
+  it('compare planned and executed, and leave open what cannot be compared', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    const columns = [
+      'stop_id',
+      'stop_kind',
+      'is_customer_stop',
+      'day',
+      'executed_at',
+      'executed_local',
+      'late_by_seconds',
+      'is_on_time',
+    ];
+    expect(await place.rows('bi_delivery', columns)).toEqual([
+      [10, 'start', false, '2026-03-10', at('10T11:05'), '2026-03-10 08:05:00', 300, false],
+      [11, 'delivery', true, '2026-03-10', at('10T13:30'), '2026-03-10 10:30:00', 5_400, false],
+      [12, 'delivery', true, '2026-03-10', at('10T12:58'), '2026-03-10 09:58:00', -120, true],
+      [13, 'pick-up', true, '2026-03-10', at('11T02:59'), '2026-03-10 23:59:00', 540, false],
+      [14, 'delivery', true, '2026-03-10', at('11T09:00'), '2026-03-11 06:00:00', null, null],
+      [15, 'delivery', true, '2026-03-10', null, null, null, null],
+      [21, 'delivery', true, '2026-03-10', null, null, null, null],
+    ]);
+  });
+
+  it('tell outcome, attempts, reason and evidence', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    const columns = [
+      'stop_id',
+      'outcome',
+      'is_done',
+      'is_returned',
+      'is_overdue',
+      'attempts',
+      'is_first_attempt_success',
+      'return_reason',
+      'executed_reason',
+      'has_picture',
+      'has_signature',
+      'has_evidence',
+      'item_count',
+      'item_quantity',
+      'item_value',
+    ];
+    const telephone = 'Confirmed by telephone';
+    expect(await place.rows('bi_delivery', columns)).toEqual([
+      [10, 'Performed', true, false, false, 1, true, null, null, false, false, true, 0, null, null],
+      [11, 'Delivered', true, false, false, 1, true, null, null, true, true, true, 2, 5, 11.5],
+      [
+        12,
+        'Returned',
+        false,
+        true,
+        false,
+        1,
+        false,
+        'Customer absent',
+        null,
+        false,
+        false,
+        false,
+        0,
+        null,
+        null,
+      ],
+      [13, 'Delivered', true, false, false, 2, false, null, null, false, false, false, 0, null, null],
+      [
+        14,
+        'Performed manually',
+        true,
+        false,
+        false,
+        1,
+        true,
+        null,
+        telephone,
+        false,
+        false,
+        false,
+        0,
+        null,
+        null,
+      ],
+      [15, 'Planned', false, false, true, 0, null, null, null, false, false, false, 0, null, null],
+      [21, 'X', false, false, false, 0, null, null, null, false, false, false, 0, null, null],
+    ]);
+  });
+
+  it('compare the planned with the executed order', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    const columns = ['stop_id', 'planned_order', 'executed_order', 'is_in_planned_order'];
+    expect(await place.rows('bi_delivery', columns, 'plan_id = 1')).toEqual([
+      [10, 0, 1, true],
+      [11, 1, 3, false],
+      [12, 2, 2, true],
+      [13, 3, 4, true],
+      [14, 4, null, null],
+      [15, 5, null, null],
+    ]);
+  });
+
+  it('know the vehicle from the plan or the fleet, and go without one', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    await place.load(routePlan, [{ id: 3, vehicle_id: 999, vehicle: { id: 999, plate: 'GONE999' } }]);
+    await place.load(routePoint, [{ id: 31, route_plan_id: 3 }]);
+    const columns = ['stop_id', 'plan_code', 'vehicle_id', 'vehicle_plate', 'fleet_name', 'agent_name'];
+    expect(await place.rows('bi_delivery', columns, 'stop_id in (11, 21, 31)')).toEqual([
+      [11, 'R-1', 7, 'ABC1D23', 'North', 'Ana'],
+      [21, 'R-2', null, null, null, null],
+      [31, null, 999, 'GONE999', null, null],
+    ]);
+  });
+
+  it('leave out what the service no longer returns', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    const stamp = { runId: 'run-2', at: '2026-03-21T00:00:00.000Z' };
+    await place.engine.write(async (tx) => {
+      await tx.markMissing(routePointExecution, { route_point_id: { in: [13] } }, [[13]], stamp);
+      await tx.markMissing(routePoint, { route_plan_id: { in: [1] } }, [[11], [13], [15]], stamp);
+      await tx.markMissing(routePlan, {}, [[1]], stamp);
+    });
+    const columns = ['stop_id', 'executed_at', 'attempts', 'executed_order'];
+    expect(await place.rows('bi_delivery', columns)).toEqual([
+      [11, at('10T13:30'), 1, 1],
+      [13, at('10T14:00'), 1, 2],
+      [15, null, 0, null],
+    ]);
+    expect(await place.rows('bi_route_plan', ['plan_id'])).toEqual([[1]]);
+  });
+
+  it('sum the stops of a plan', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    await place.load(routePlan, [{ id: 1, status: 'C', external_code: 'R-1' }], '2026-03-11T12:00:00.000Z');
+    await place.insert('push_outbox', [
+      {
+        kind: 'route_plans',
+        external_code: 'R-1',
+        state: 'confirmed',
+        content_hash: 'x',
+        remote_id: 1,
+        remote_key: 'R-1',
+        attempts: 1,
+        unclear_sends: 0,
+        created_at: at('09T10:00'),
+        updated_at: at('09T10:00'),
+        revision: 1,
+      },
+    ]);
+    const columns = [
+      'plan_id',
+      'status_name',
+      'is_completed',
+      'stops',
+      'stops_done',
+      'stops_returned',
+      'stops_open',
+      'stops_on_time',
+      'stops_late',
+      'first_executed_at',
+      'last_executed_at',
+      'in_execution_seen_at',
+      'completed_seen_at',
+      'push_state',
+    ];
+    expect(await place.rows('bi_route_plan', columns)).toEqual([
+      [
+        1,
+        'Completed',
+        true,
+        5,
+        3,
+        1,
+        1,
+        1,
+        2,
+        at('10T11:05'),
+        at('11T02:59'),
+        '2026-03-20T00:00:00.000Z',
+        '2026-03-11T12:00:00.000Z',
+        'confirmed',
+      ],
+      [2, 'Awaiting execution', false, 1, 0, 0, 0, 0, 0, null, null, null, null, null],
+    ]);
+  });
+
+  it('give a plan its local day', async () => {
+    const place = await openViews(engineCase);
+    await loadPlans(place);
+    expect(await place.rows('bi_route_plan', ['plan_id', 'day', 'planned_start_local'])).toEqual([
+      [1, '2026-03-10', '2026-03-10 08:00:00'],
+      [2, '2026-03-10', '2026-03-10 23:30:00'],
+    ]);
+  });
+});

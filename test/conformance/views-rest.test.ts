@@ -1,0 +1,260 @@
+// The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
+import { describe, expect, it } from 'vitest';
+import { baseTables } from '../../src/warehouse/catalog.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { tableFreshness } from '../../src/warehouse/table-freshness.ts';
+import { fillTableJobs } from '../../src/warehouse/table-jobs.ts';
+import { checklist } from '../../src/warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
+import { driver } from '../../src/warehouse/tables/driver.ts';
+import { image } from '../../src/warehouse/tables/image.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { viewQuery } from '../../src/warehouse/view.ts';
+import { views } from '../../src/warehouse/view-catalog.ts';
+import { biCalendar } from '../../src/warehouse/views/bi-calendar.ts';
+import { engineCases } from '../support/engines.ts';
+import { openViews, query } from '../support/view-place.ts';
+
+const coverage = (job: string, scope: string, from: string, to: string, at: string) => ({
+  job,
+  scope,
+  begin_at: from,
+  end_at: to,
+  covered_at: at,
+  run_id: 'run-1',
+});
+
+const run = (run_id: string, job: string, finished: string | null, changed: number) => ({
+  run_id,
+  job,
+  cause: 'manual',
+  status: finished === null ? 'running' : 'ok',
+  started_at: `2026-03-1${run_id}T00:00:00.000Z`,
+  finished_at: finished,
+  host: 'here',
+  pid: 1,
+  slices: 0,
+  requests: 0,
+  retries: 0,
+  records: 0,
+  inserted: changed,
+  updated: 0,
+  unchanged: 0,
+  quarantined: 0,
+  sent: 0,
+  confirmed: 0,
+  rejected: 0,
+  unknown: 0,
+});
+
+describe.each(engineCases)('the other views on $name', (engineCase) => {
+  it('show the answers of checklists with question, risk, person and picture', async () => {
+    const place = await openViews(engineCase);
+    await place.load(driver, [
+      { id: 50, user_id: 5, name: 'Ana', cost_center: { id: 1, name: 'Sales' } },
+      { id: 60, user_id: 6, name: 'Two' },
+      { id: 61, user_id: 6, name: 'of them' },
+    ]);
+    await place.load(checklist, [
+      {
+        id: 1,
+        checklist_form: { id: 9, name: 'Departure' },
+        user: { id: 5, name: 'Ana' },
+        date_executed: '2026-03-10T02:59:00.000Z',
+        date_created: '2026-03-10T03:01:00.000Z',
+      },
+      { id: 2, user_id: 6 },
+    ]);
+    await place.load(checklistAnswer, [
+      {
+        id: 100,
+        checklist_id: 1,
+        value: 'Worn',
+        risk_level: 'H',
+        picture: 'a.png',
+        checklist_form_field: { id: 3, name: 'Tyres', type: 'list', order: 2 },
+      },
+      { id: 101, checklist_id: 2, value: 'Fine', risk_level: 'Z' },
+      { id: 102, checklist_id: 404, value: 'Lonely', risk_level: 'M', picture: '' },
+    ]);
+    await place.load(image, [
+      { hash: 'a.png', file: 'aa/a.png', fetched_at: '2026-03-10T04:00:00.000Z', attempts: 1 },
+    ]);
+    const columns = [
+      'answer_id',
+      'form_name',
+      'day',
+      'executed_local',
+      'agent_name',
+      'driver_id',
+      'cost_center_name',
+      'question',
+      'answer',
+      'risk',
+      'is_high_risk',
+      'has_picture',
+      'picture_file',
+    ];
+    expect(await place.rows('bi_checklist_answer', columns)).toEqual([
+      [
+        100,
+        'Departure',
+        '2026-03-09',
+        '2026-03-09 23:59:00',
+        'Ana',
+        50,
+        'Sales',
+        'Tyres',
+        'Worn',
+        'high',
+        true,
+        true,
+        'aa/a.png',
+      ],
+      [101, null, null, null, null, null, null, null, 'Fine', 'Z', false, false, null],
+      [102, null, null, null, null, null, null, null, 'Lonely', 'medium', false, false, null],
+    ]);
+  });
+
+  it('show what was pushed, how long it took and what needs a person', async () => {
+    const place = await openViews(engineCase);
+    const entry = (external_code: string, state: string, rest: object) => ({
+      kind: 'route_plans',
+      external_code,
+      state,
+      content_hash: 'x',
+      remote_key: external_code,
+      attempts: 1,
+      unclear_sends: 0,
+      created_at: '2026-03-10T12:00:00.000Z',
+      updated_at: '2026-03-10T12:00:00.000Z',
+      revision: 1,
+      ...rest,
+    });
+    await place.insert('push_outbox', [
+      entry('A', 'confirmed', {
+        remote_id: 77,
+        sent_at: '2026-03-10T12:00:05.000Z',
+        confirmed_at: '2026-03-10T12:01:00.000Z',
+      }),
+      entry('B', 'rejected', { message: 'no such plate' }),
+      entry('C', 'confirmed', { changed_after_push: true }),
+      entry('D', 'ready', {}),
+    ]);
+    const attempt = (number: number, error_code: string | null) => ({
+      kind: 'route_plans',
+      external_code: 'B',
+      number,
+      what: 'create',
+      started_at: '2026-03-10T12:00:00.000Z',
+      error_code,
+      times: 1,
+    });
+    await place.insert('push_attempt', [attempt(1, 'timeout'), attempt(2, 'refused'), attempt(3, null)]);
+    const columns = [
+      'code',
+      'state',
+      'is_confirmed',
+      'needs_attention',
+      'remote_id',
+      'created_local',
+      'sent_local',
+      'seconds_to_confirm',
+      'last_error_code',
+    ];
+    expect(await place.rows('bi_push', columns)).toEqual([
+      ['A', 'confirmed', true, false, 77, '2026-03-10 09:00:00', '2026-03-10 09:00:05', 60, null],
+      ['B', 'rejected', false, true, null, '2026-03-10 09:00:00', null, null, 'refused'],
+      ['C', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
+      ['D', 'ready', false, false, null, '2026-03-10 09:00:00', null, null, null],
+    ]);
+    const kept = (await query(place.engine, 'select * from bi_push'))[0] ?? {};
+    expect(Object.keys(kept)).not.toContain('payload');
+  });
+
+  it('tell freshness by the stalest scope that counts, as status does', async () => {
+    const place = await openViews(engineCase);
+    await place.load(vehicle, [{ id: 1 }, { id: 2 }]);
+    await fillTableJobs(place.engine, [
+      { table_name: 'vehicle', job: 'pull-vehicles', scopes: '%' },
+      { table_name: 'event', job: 'pull-events', scopes: '%categories all' },
+    ]);
+    const [a, b, c] = ['2026-03-10T00:00:00.000Z', '2026-03-11T00:00:00.000Z', '2026-03-12T00:00:00.000Z'];
+    await place.insert('sync_coverage', [
+      coverage('pull-vehicles', 'all', a, b, c),
+      coverage('pull-events', 'vehicle 1 categories all', a, b, b),
+      coverage('pull-events', 'vehicle 1 categories all', c, c, c),
+      coverage('pull-events', 'vehicle 2 categories all', a, a, b),
+      coverage('pull-events', 'vehicle 1 categories 1,2', a, a, a),
+      coverage('backfill of pull-events', 'vehicle 1 categories all', a, a, a),
+    ]);
+    await place.insert('sync_run', [
+      run('1', 'pull-vehicles', b, 2),
+      run('2', 'pull-vehicles', c, 0),
+      run('3', 'pull-vehicles', null, 0),
+    ]);
+    const columns = ['table_name', 'row_count', 'last_change_at', 'last_read_at', 'covered_until'];
+    const found = await place.rows('bi_freshness', columns);
+    expect(found.map(([name]) => name)).toEqual(baseTables.map(({ name }) => name));
+    expect(found.filter(([, , , read]) => read !== null)).toEqual([
+      ['event', 0, null, b, a],
+      ['vehicle', 2, b, c, b],
+    ]);
+    const told = await tableFreshness(place.engine, 'event', [
+      { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all') },
+    ]);
+    expect(told).toMatchObject({ coveredAt: b, lastChangeAt: null });
+    const [event] = await query(
+      place.engine,
+      `select freshness_seconds from bi_freshness where table_name = 'event'`,
+    );
+    expect(Number(event?.freshness_seconds)).toBeGreaterThan(0);
+  });
+
+  it('have the columns that are declared, in their order', async () => {
+    const place = await openViews(engineCase);
+    for (const { name, columns } of views) {
+      const found = await place.engine.read((sql) => place.engine.columnsOf(sql, name));
+      expect({ name, columns: found }).toEqual({ name, columns: columns.map((column) => column.name) });
+    }
+  });
+
+  it('give way to a migration of the tables under them, and come back', async () => {
+    const place = await openViews(engineCase);
+    await place.load(vehicle, [{ id: 1, plate: 'ABC1D23' }]);
+    const move = {
+      name: '1 plate',
+      up: async (sql: { raw(text: string): unknown }) => {
+        await sql.raw('alter table vehicle rename column plate to old_plate');
+        await sql.raw('alter table vehicle add column plate text');
+        await sql.raw('update vehicle set plate = lower(old_plate)');
+        await sql.raw('drop index idx_vehicle_plate');
+        await sql.raw('alter table vehicle drop column old_plate');
+      },
+    };
+    await bringSchemaUpToDate(place.engine, [move as never]);
+    const [row] = await query(place.engine, 'select plate from vehicle');
+    expect(row).toEqual({ plate: 'abc1d23' });
+    for (const { name } of views) await query(place.engine, `select * from ${name} limit 1`);
+  });
+
+  it('are made anew where their text changed or they are gone, and left alone otherwise', async () => {
+    const place = await openViews(engineCase);
+    const { engine } = place;
+    await engine.write(async ({ sql }) => {
+      await sql.raw('drop view bi_push');
+      await engine.replaceView(sql, 'bi_event', 'select 1 as old');
+      await sql('schema_view').where({ name: 'bi_event' }).update({ hash: 'of the old text' });
+      await engine.replaceView(sql, 'bi_gone', 'select 1 as gone');
+      await sql('schema_view').insert({ name: 'bi_gone', hash: 'x' });
+      const calendar = viewQuery(biCalendar, engine.dialect);
+      await engine.replaceView(sql, 'bi_calendar', `select * from (${calendar}) as kept where false`);
+    });
+    await bringSchemaUpToDate(engine);
+    const columnsOf = (name: string) => engine.read((sql) => engine.columnsOf(sql, name));
+    expect(await columnsOf('bi_push')).toContain('state');
+    expect(await columnsOf('bi_event')).toContain('begin_local');
+    expect(await columnsOf('bi_gone')).toBeUndefined();
+    expect(await query(engine, 'select day from bi_calendar')).toEqual([]);
+  });
+});

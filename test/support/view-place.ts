@@ -1,0 +1,68 @@
+// A warehouse for the tests of views: records go in through the product's own loader, rows come out as plain values
+// that are the same for every engine.
+import { onTestFinished } from 'vitest';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { fillLocalTime } from '../../src/warehouse/local-time.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import type { Table } from '../../src/warehouse/table.ts';
+import { views } from '../../src/warehouse/view-catalog.ts';
+import { type EngineCase, rowsOf } from './engines.ts';
+
+type Fields = Record<string, unknown>;
+
+export interface ViewPlace {
+  engine: Engine;
+  load(table: Table, records: Fields[], at?: string): Promise<void>;
+  /** Rows as they are, for control tables. */
+  insert(table: string, rows: Fields[]): Promise<void>;
+  /** Named columns of every row, in the order of the first ones. */
+  rows(view: string, columns: string[], where?: string): Promise<unknown[][]>;
+}
+
+export const LOADED_AT = '2026-03-20T00:00:00.000Z';
+
+export async function openViews({ make }: EngineCase, zone = 'America/Sao_Paulo'): Promise<ViewPlace> {
+  const place = await make();
+  const engine = await place.open();
+  onTestFinished(async () => {
+    await engine.close();
+    await place.remove();
+  });
+  await bringSchemaUpToDate(engine);
+  await fillLocalTime(engine, zone, Date.parse('2026-03-20T00:00:00.000Z'));
+  return {
+    engine,
+    async load(table, records, at = LOADED_AT) {
+      const toRow = rowMapping(table);
+      const rows = records.map((record) => {
+        const mapped = toRow(record as never);
+        if ('misfit' in mapped) throw new Error(mapped.misfit);
+        return mapped.row;
+      });
+      await engine.write((tx) => tx.load(table, rows, { runId: 'run-1', at }));
+    },
+    async insert(table, rows) {
+      await engine.write(async ({ sql }) => {
+        for (const row of rows) await sql(table).insert(row);
+      });
+    },
+    async rows(view, columns, where = 'true') {
+      const list = columns.map((name) => `"${name}"`).join(', ');
+      const found = await query(engine, `select ${list} from ${view} where ${where} order by ${list}`);
+      return found.map((row) => columns.map((name) => plain(view, name, row[name])));
+    },
+  };
+}
+
+export const query = (engine: Engine, text: string): Promise<Fields[]> =>
+  engine.read((sql) => rowsOf(sql, text));
+
+function plain(view: string, name: string, value: unknown): unknown {
+  const type = views.find((each) => each.name === view)?.columns.find((each) => each.name === name)?.type;
+  if (value === null) return null;
+  if (type === 'boolean') return Boolean(value);
+  if (type === 'integer' || type === 'real') return Number(value);
+  if (type === 'instant') return new Date(value as string).toISOString();
+  return value;
+}

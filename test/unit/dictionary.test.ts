@@ -1,0 +1,80 @@
+// The dictionary is what a BI team reads first: nothing in it may be without words, and nobody's data unmarked.
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { tables } from '../../src/warehouse/catalog.ts';
+import { dbtSources } from '../../src/warehouse/dbt-sources.ts';
+import { dictionary } from '../../src/warehouse/dictionary.ts';
+import { views } from '../../src/warehouse/view-catalog.ts';
+
+const entries = dictionary();
+const entry = (name: string) => entries.find((each) => each.name === name);
+const columnsOf = (name: string) =>
+  Object.fromEntries((entry(name)?.columns ?? []).map((column) => [column.name, column]));
+
+describe('the dictionary', () => {
+  it('has every table and every view of the contract', () => {
+    const contract =
+      'delivery route_plan vehicle_day driver_day event checklist_answer push freshness calendar';
+    expect(views.map(({ name }) => name)).toEqual(
+      contract
+        .split(' ')
+        .map((name) => `bi_${name}`)
+        .sort(),
+    );
+    expect(entries.map(({ name }) => name)).toEqual([...views, ...tables].map(({ name }) => name));
+  });
+
+  it('gives every table, view and column a meaning in a sentence', () => {
+    const sentence = /^\S.{3,}\.$/s;
+    for (const { name, meaning, columns } of entries) {
+      expect(meaning, name).toMatch(sentence);
+      for (const column of columns) expect(column.meaning, `${name}.${column.name}`).toMatch(sentence);
+    }
+  });
+
+  it('names the call and the field of what the service sends, and neither for what it does not', () => {
+    expect(entry('event')?.call).toBe('GET /event/');
+    expect(columnsOf('event').vehicle_id?.source).toBe('vehicle.id');
+    expect(columnsOf('event')._changed_at?.source).toBeNull();
+    expect(columnsOf('route_point_execution').return_date?.source).toBe(
+      'route_points.routes_info.return_date',
+    );
+    expect(columnsOf('route_point_execution').route_point_id?.source).toBeNull();
+    expect(columnsOf('daily_summary').day?.source).toBeNull();
+    expect(columnsOf('sync_run').job?.source).toBeNull();
+  });
+
+  it('leads a view back to the column it shows, with its privacy', () => {
+    expect(columnsOf('bi_delivery').stop_name).toMatchObject({
+      source: 'route_point.name',
+      is_personal: true,
+    });
+    expect(columnsOf('bi_delivery').given_order).toMatchObject({
+      source: 'route_point.order',
+      is_personal: false,
+    });
+    expect(columnsOf('bi_delivery').late_by_seconds?.source).toBeNull();
+    for (const { name, columns } of entries) {
+      for (const column of columns.filter(
+        ({ source }) => source?.match(/^[a-z_]+\.[a-z_]+$/) && entry(name)?.kind === 'view',
+      )) {
+        const [table = '', field = ''] = column.source?.split('.') ?? [];
+        expect(column.is_personal, `${name}.${column.name}`).toBe(columnsOf(table)[field]?.is_personal);
+      }
+    }
+  });
+
+  it('is a source of dbt, with tests of the keys and personal columns marked', () => {
+    const document = parse(dbtSources());
+    expect(document.version).toBe(2);
+    const [source] = document.sources;
+    expect(source.tables.map(({ name }: { name: string }) => name)).toEqual(entries.map(({ name }) => name));
+    const find = (table: string, column: string) =>
+      source.tables
+        .find(({ name }: { name: string }) => name === table)
+        .columns.find(({ name }: { name: string }) => name === column);
+    expect(find('vehicle', 'id')).toMatchObject({ data_type: 'bigint', data_tests: ['not_null', 'unique'] });
+    expect(find('event', 'id')).toMatchObject({ data_tests: ['not_null'] });
+    expect(find('driver', 'cpf')).toMatchObject({ meta: { source: 'cpf', personal: true } });
+  });
+});
