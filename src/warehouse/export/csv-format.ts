@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
-import type { ColumnType } from '../table.ts';
+import type { ViewColumnType } from '../view.ts';
 import { type Cell, cell } from './cells.ts';
 import type { FileFormat } from './table-file.ts';
 
@@ -43,7 +43,9 @@ const cast = {
   string: (value: string) => (value === '' ? { value, quoted_empty: true } : value),
 };
 
-const written = (type: ColumnType, value: Cell): Cell => {
+const written = (type: ViewColumnType, value: Cell): Cell => {
   if (!(value instanceof Date)) return value;
-  return type === 'date' ? value.toISOString().slice(0, 10) : value.toISOString();
+  const text = value.toISOString();
+  if (type === 'date') return text.slice(0, 10);
+  return type === 'local' ? text.slice(0, 19).replace('T', ' ') : text;
 };

@@ -1,12 +1,14 @@
-// What can be exported: the tables that BI reads. Large facts are divided by month, so that a later export writes
+// What can be exported: the views and tables that BI reads. Large facts are divided by month, so that a later export writes
 // only the months that changed.
 import { tables } from '../catalog.ts';
 import { lookups } from '../lookups.ts';
-import type { ColumnType, Table } from '../table.ts';
+import type { Table } from '../table.ts';
+import type { ViewColumnType } from '../view.ts';
+import { views } from '../view-catalog.ts';
 
 export interface ExportColumn {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: ViewColumnType;
 }
 
 export interface Exportable {
@@ -28,10 +30,15 @@ const isRead = (table: Table): boolean =>
 
 const CHANGED = '_changed_at';
 
-export const exportables: readonly Exportable[] = tables.filter(isRead).map((table) => ({
+const tablesRead = tables.filter(isRead).map((table) => ({
   name: table.name,
   columns: table.columns,
   key: table.key,
   changed: table.columns.some(({ name }) => name === CHANGED) ? CHANGED : null,
   month: table.monthsOf,
 }));
+
+/** Whether a view changed nobody can tell, so each is written every time. */
+const viewsRead = views.map(({ name, columns, key }) => ({ name, columns, key, changed: null, month: null }));
+
+export const exportables: readonly Exportable[] = [...viewsRead, ...tablesRead];

@@ -1,13 +1,13 @@
 // Parquet, with the types of the declarations: instants in UTC to the millisecond, days as days.
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnType } from '../table.ts';
+import type { ViewColumnType } from '../view.ts';
 import { cell } from './cells.ts';
 import type { ExportColumn } from './exportable.ts';
 import type { FileFormat } from './table-file.ts';
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
-const STORED_AS: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
+const STORED_AS: Readonly<Record<ViewColumnType, Omit<SchemaElement, 'name'>>> = {
   integer: { type: 'INT64' },
   real: { type: 'DOUBLE' },
   boolean: { type: 'BOOLEAN' },
@@ -17,6 +17,10 @@ const STORED_AS: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   instant: {
     type: 'INT64',
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  local: {
+    type: 'INT64',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' },
   },
 };
 
