@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 export interface ManualClock extends Clock {
   /** Moves time forward by `ms`, waking whoever sleeps until then. */
   advance(ms: number): Promise<void>;
+  /** Sets the clock by `ms`, as a person does: nobody wakes, and no time has passed. */
+  jump(ms: number): void;
   /** How many sleepers wait now. */
   sleepers(): number;
 }
@@ -16,6 +18,8 @@ interface Sleeper {
 
 export function createManualClock(startAt: number): ManualClock {
   let nowMs = startAt;
+  /** By how much it jumped. */
+  let jumpedMs = 0;
   const waiting = new Set<Sleeper>();
 
   const nextUntil = (end: number): Sleeper | undefined => {
@@ -28,6 +32,7 @@ export function createManualClock(startAt: number): ManualClock {
 
   return {
     now: () => nowMs,
+    elapsed: () => nowMs - jumpedMs,
     sleepers: () => waiting.size,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
@@ -46,6 +51,11 @@ export function createManualClock(startAt: number): ManualClock {
         signal?.addEventListener('abort', onAbort, { once: true });
         waiting.add(sleeper);
       });
+    },
+    jump(ms) {
+      nowMs += ms;
+      jumpedMs += ms;
+      for (const sleeper of waiting) sleeper.at += ms;
     },
     async advance(ms) {
       const end = nowMs + ms;
