@@ -28,7 +28,7 @@ export const MOVES = {
   /** A send of it is in doubt, and no search can tell. */
   doubt: { from: ['ready'], to: 'unknown' },
   /** A person has looked at the service and vouches that it is not there. */
-  vouch: { from: ['unknown'], to: 'ready' },
+  vouch: { from: ['unknown', 'ready'], to: 'ready' },
   /** The ERP gave another content. */
   renew: { from: ['ready', 'rejected', 'cancelled'], to: 'ready' },
   /** The ERP gave another content, and a call can change what the service has. */

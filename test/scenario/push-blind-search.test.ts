@@ -1,6 +1,7 @@
 // A search that is answered and does not show what it should: it proves nothing, so nothing is sent again because
 // of it. What has no witness is parked, and said so in plain words.
 import { describe, expect, it } from 'vitest';
+import { namedEntry, vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import { pushCases } from '../support/push-cases.ts';
 import { expectTruth, HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -119,6 +120,17 @@ describe('a listing without something that is known', () => {
     await place.clock.advance(2 * MINUTE_MS);
     expect(await place.run(POINTS)).toMatchObject({ sent: 1, confirmed: 1 });
     expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1, Other: 1, Moved: 1 });
+  });
+
+  it('has it created anew at once where a person vouches that it is gone', async () => {
+    const place = await twoPoints();
+    place.sandbox.addFault({ call: 'points-of-interest', fault: 'no-records' });
+    change(place);
+    await place.run(POINTS);
+    const at = new Date(place.clock.now()).toISOString();
+    await vouchAbsent(place.engine, await namedEntry(place.engine, 'Shop'), at);
+    expect(await place.run(POINTS)).toMatchObject({ sent: 1, confirmed: 1 });
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 2, Other: 1 });
   });
 });
 

@@ -28,6 +28,8 @@ describe('a send that is turned away', () => {
       expect(await place.run(JOB, BLINDLY)).toMatchObject({ status: 'ok', sent: 2, confirmed: 1 });
       const story = await place.engine.read((sql) => sql('push_attempt').orderBy('number'));
       expect(story.map(({ outcome }) => outcome)).toEqual(['turned-away', 'accepted']);
+      // By period and by code before the second send, and for its identifier after it.
+      expect(place.sandbox.ledger().requests['route-plans']).toBe(3);
       expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
     },
   );

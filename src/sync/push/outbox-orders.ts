@@ -2,7 +2,7 @@
 // next run, and one whose outcome is unknown is only read back, unless the person vouches that it is not there.
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isInDoubt, moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
 import { noteOrder } from '../../warehouse/push-attempts.ts';
 
@@ -60,10 +60,11 @@ async function reviveEntry(engine: Engine, entry: OutboxEntry, at: string): Prom
 
 /** A person has looked at the service: one that nobody can find is sent as if for the first time. */
 export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
-  if (entry.state !== 'unknown') {
+  const isSought = entry.state === 'ready' && (isInDoubt(entry) || entry.remote_id !== null);
+  if (entry.state !== 'unknown' && !isSought) {
     throw new Fatal(`${entry.external_code} is ${entry.state}: there is nothing to vouch for`, {
       code: 'usage',
-      hint: '--not-there is for unknown ones alone; without it, retry does what the state allows.',
+      hint: '--not-there is for what may be at the service; without it, retry does what the state allows.',
     });
   }
   const message = 'A person vouches that it is not at the service';
@@ -82,7 +83,8 @@ export async function cancelEntry(
   isForced: boolean,
 ): Promise<void> {
   const message = 'Cancelled on order';
-  if (entry.state === 'unknown' && !isForced) {
+  const mayBeThere = entry.state === 'unknown' || (entry.state === 'ready' && Boolean(entry.is_doubtful));
+  if (mayBeThere && !isForced) {
     throw new Fatal(`${entry.external_code} may be at the service: nobody knows yet`, {
       code: 'usage',
       hint: 'Wait until it is read back, or look at the service yourself and use --force.',
