@@ -19,6 +19,7 @@ export function shownEntry(entry: OutboxEntry): Shown {
   return {
     ...shown,
     is_async: Boolean(entry.is_async),
+    is_doubtful: Boolean(entry.is_doubtful),
     is_watched: Boolean(entry.is_watched),
     changed_after_push: Boolean(entry.changed_after_push),
     reasons: reasonsOf(entry),

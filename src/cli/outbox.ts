@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { runLeased } from '../sync/leased-run.ts';
-import { cancelEntry, namedEntry, retryEntry } from '../sync/push/outbox-orders.ts';
+import { cancelEntry, namedEntry, retryEntry, vouchAbsent } from '../sync/push/outbox-orders.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
 import { searchEntries } from '../warehouse/outbox-lookup.ts';
 import { OUTBOX_STATES, type OutboxState } from '../warehouse/outbox-states.ts';
@@ -68,13 +68,19 @@ const addShow = (outbox: Command): Command =>
   });
 
 const addRetry = (outbox: Command): Command =>
-  addCommand<KindOption>(outbox, {
+  addCommand<KindOption & { notThere: boolean }>(outbox, {
     usage: 'retry <code>',
     summary:
-      'has a refused entry sent again by the next run; an unknown one is read back, never sent blindly',
-    options: withKind,
-    action: withApp((app, [code = ''], { json, kind }) =>
+      'has a refused or cancelled entry sent again by the next run; an unknown one is read back, never sent blindly',
+    options: (command) =>
+      withKind(command).option(
+        '--not-there',
+        'you have looked: an unknown one is not at the service, send it',
+        false,
+      ),
+    action: withApp((app, [code = ''], { json, kind, notThere }) =>
       order(app, code, kind, json, async (entry, at) => {
+        if (notThere) return vouchAbsent(await app.warehouse(), entry, at);
         const words = await retryEntry(await app.warehouse(), entry, at);
         if (entry.state === 'unknown') await readBack(app, entry);
         return words;

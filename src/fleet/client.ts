@@ -1,5 +1,5 @@
 // The client of the service: any endpoint's call, validated before anything leaves, with a token, within the
-// limiter, tried again only where that is safe. A write is never sent again after an unclear outcome.
+// limiter. A read is tried again; a write leaves once, whatever is answered: any status may come after it was done.
 import type { Clock } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
 import type { Limiter } from '../core/limiter.ts';
@@ -102,18 +102,24 @@ export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
     }
   }
 
+  const persist = <T>(work: () => Promise<T>, context: CallContext): Promise<T> =>
+    retry(work, {
+      clock,
+      random,
+      policy,
+      signal: context.signal,
+      mayRetry: budget.take,
+      onRetry: () => context.onRetry?.(),
+    });
+
   return {
     async call(endpoint, request, context = {}) {
       const wire = endpoint.prepare(request, settings.collections);
       budget.earn();
-      return retry(() => attempt(endpoint, wire, context), {
-        clock,
-        random,
-        policy,
-        signal: context.signal,
-        mayRetry: budget.take,
-        onRetry: () => context.onRetry?.(),
-      });
+      if (endpoint.kind === 'read') return persist(() => attempt(endpoint, wire, context), context);
+      // Nothing of the write has left while the token is asked for.
+      await persist(() => session.token(context), context);
+      return attempt(endpoint, wire, context);
     },
     urlBytes(endpoint, request) {
       const { path, query } = endpoint.prepare(request, settings.collections);
@@ -130,7 +136,7 @@ const MOST_SENDS = 5;
 
 /**
  * The token is got before the slot is asked for: a login needs a slot itself. A 401 has the token replaced and
- * the request repeated; once more, by login, where a merely renewed token is refused before anyone could use it.
+ * a read repeated; once more, by login, where a merely renewed token is refused before anyone could use it.
  * A token that ended while the request waited for its slot was refused for that alone, and does not count.
  */
 async function sendWithToken(
@@ -149,6 +155,11 @@ async function sendWithToken(
     const answer = await exchange.send(kind, wire, bearer, context);
     if (answer.status !== UNAUTHORISED) {
       token.proven = true;
+      return answer;
+    }
+    if (kind === 'write') {
+      // Whoever fails to get a new token here is told by the next call, which needs one too.
+      await session.replace(token, context).catch(() => undefined);
       return answer;
     }
     if (session.isFresh(token)) refusals += 1;

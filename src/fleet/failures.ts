@@ -17,6 +17,8 @@ export interface FailedCall {
 /** The cause of an error that came of an answer. */
 export class FleetHttpError extends Error {
   readonly status: number;
+  /** Whether it answered a read or a write. */
+  readonly kind: FailedCall['kind'];
   readonly method: string;
   readonly path: string;
   /** What the service said about it, short and redacted; not enumerable, so that it is shown only on purpose. */
@@ -26,6 +28,7 @@ export class FleetHttpError extends Error {
     super(`${call.method} ${call.path} answered ${status}`);
     this.name = 'FleetHttpError';
     this.status = status;
+    this.kind = call.kind;
     this.method = call.method;
     this.path = call.path;
     Object.defineProperty(this, 'said', { value: said });

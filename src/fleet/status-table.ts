@@ -31,7 +31,7 @@ export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {
     read: 'fatal',
     write: 'fatal',
     code: 'unauthorised',
-    hint: 'A fresh token is refused too: ask the service whether this account may make this call.',
+    hint: 'If a fresh token is refused too, ask the service whether this account may make this call.',
   },
   403: {
     read: 'fatal',

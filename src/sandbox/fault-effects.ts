@@ -12,8 +12,7 @@ const PIECE = 1024 * 1024;
 
 /** The answer that takes the call's place before anything is committed. */
 export function replacementFor(fault: Fault, wallNow: number): Answer | undefined {
-  if (fault.fault === 'redirect') return redirectAnswer(fault.location ?? '/elsewhere');
-  return fault.after_commit === true ? undefined : statusAnswer(fault, wallNow);
+  return fault.after_commit === true ? undefined : insteadOf(fault, wallNow);
 }
 
 /** The answer of a call that was carried out, as this fault leaves it. */
@@ -35,9 +34,19 @@ export function spoil(answer: Answer, fault: Fault, wallNow: number): Answer {
       return mapRecords(answer, (records) => [...records, ...records]);
     case 'reordered':
       return mapRecords(answer, shuffled);
+    case 'no-records':
+      return mapRecords(answer, () => []);
+    case 'fewer-records':
+      return mapRecords(answer, (records) => records.slice(0, records.length >> 1));
     default:
-      return (fault.after_commit === true && statusAnswer(fault, wallNow)) || answer;
+      return (fault.after_commit === true && insteadOf(fault, wallNow)) || answer;
   }
+}
+
+/** What is answered in place of the call's own answer. */
+function insteadOf(fault: Fault, wallNow: number): Answer | undefined {
+  if (fault.fault === 'redirect') return redirectAnswer(fault.location ?? '/elsewhere');
+  return statusAnswer(fault, wallNow);
 }
 
 function statusAnswer(fault: Fault, wallNow: number): Answer | undefined {

@@ -19,6 +19,8 @@ const FAULT_NAMES = [
   'wrong-shape',
   'duplicate',
   'reordered',
+  'no-records',
+  'fewer-records',
   'huge',
   'gzip-bomb',
   'deep',
@@ -49,7 +51,7 @@ export const faultSchema = z.strictObject({
   bytes: z.int().min(1).optional(),
   /** redirect: where to. Default `/elsewhere`. */
   location: z.string().optional(),
-  /** Statuses, latency and hang: true lets the call be carried out first. Default false. */
+  /** Statuses, redirect, latency and hang: true lets the call be carried out first. Default false. */
   after_commit: z.boolean().optional(),
 });
 

@@ -22,6 +22,8 @@ export interface Journal {
   /** The newest entry of each id, in the order in which the ids first came. */
   latest<T>(kind: WrittenKind): ReadonlyMap<number, JournalEntry<T>>;
   nextId(kind: WrittenKind): number;
+  /** When a client created it; undefined where none did. */
+  createdAt(kind: WrittenKind, id: number): number | undefined;
   write(entry: JournalEntry): void;
 }
 
@@ -32,11 +34,11 @@ export function createJournal(
   onEntry: (entry: JournalEntry) => void,
 ): Journal {
   const latest = new Map(KINDS.map((kind) => [kind, new Map<number, JournalEntry>()]));
-  const created = new Map<WrittenKind, number>();
+  const created = new Map(KINDS.map((kind) => [kind, new Map<number, number>()]));
 
   const take = (entry: JournalEntry): void => {
     latest.get(entry.kind)?.set(entry.id, entry);
-    if (entry.created) created.set(entry.kind, (created.get(entry.kind) ?? 0) + 1);
+    if (entry.created) created.get(entry.kind)?.set(entry.id, entry.at);
     onEntry(entry);
   };
   for (const line of stateFile === undefined ? [] : stateLines(stateFile)) {
@@ -45,7 +47,8 @@ export function createJournal(
 
   return {
     latest: <T>(kind: WrittenKind) => latest.get(kind) as ReadonlyMap<number, JournalEntry<T>>,
-    nextId: (kind) => writtenId(created.get(kind) ?? 0),
+    nextId: (kind) => writtenId(created.get(kind)?.size ?? 0),
+    createdAt: (kind, id) => created.get(kind)?.get(id),
     write(entry) {
       if (stateFile !== undefined) appendLine(stateFile, entry);
       take(entry);

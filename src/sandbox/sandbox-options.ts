@@ -28,6 +28,8 @@ export interface SandboxSettings {
   rotateRefresh: boolean;
   /** How long after acceptance an imported plan shows in searches. Default 0. */
   importVisibleAfterMs: number;
+  /** The same for points of interest, agents and itineraries that were created. Default 0. */
+  createdVisibleAfterMs: number;
   /** Default: none. */
   faults: readonly Fault[];
   credentials: Credentials;
@@ -59,6 +61,7 @@ const DEFAULTS = {
   renewal: 'any',
   rotateRefresh: false,
   importVisibleAfterMs: 0,
+  createdVisibleAfterMs: 0,
   faults: [],
 } as const satisfies Partial<SandboxSettings>;
 

@@ -3,7 +3,7 @@
 import { type Activity, createActivity } from './activity.ts';
 import type { BulkEvents } from './bulk-events.ts';
 import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, WrittenKind } from './journal.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import type { Shapes, WriteInstant } from './shapes.ts';
 import { instantWriter } from './shapes.ts';
@@ -13,6 +13,7 @@ export interface WorldOptions {
   vehicles: number;
   churn: boolean;
   importVisibleAfterMs: number;
+  createdVisibleAfterMs: number;
   bulkEvents?: BulkEvents;
 }
 
@@ -23,12 +24,14 @@ export interface World extends WorldOptions {
   /** Switched in place by the admin endpoint. */
   readonly shapes: Shapes;
   now(): number;
+  /** False while something that a client created is not shown in lists yet. */
+  isListed(kind: WrittenKind, id: number): boolean;
   /** Writes an instant in the form switched on now. */
   readonly instant: WriteInstant;
 }
 
 export function createWorld(
-  { seed, vehicles, churn, importVisibleAfterMs, bulkEvents }: WorldOptions,
+  { seed, vehicles, churn, importVisibleAfterMs, createdVisibleAfterMs, bulkEvents }: WorldOptions,
   clock: SandboxClock,
   journal: Journal,
   shapes: Shapes,
@@ -39,12 +42,14 @@ export function createWorld(
     vehicles,
     churn,
     importVisibleAfterMs,
+    createdVisibleAfterMs,
     bulkEvents,
     journal,
     shapes,
     roster,
     activity: createActivity(seed, roster),
     now: () => clock.now(),
+    isListed: (kind, id) => (journal.createdAt(kind, id) ?? 0) + createdVisibleAfterMs <= clock.now(),
     instant: (at) => instantWriter(shapes)(at),
   };
 }

@@ -31,9 +31,11 @@ export interface OutboxEntry extends EntryKey {
   changed_after_push: boolean | null;
   attempts: number;
   unclear_sends: number;
+  is_doubtful: boolean | null;
   next_attempt_at: string | null;
   unknown_since: string | null;
   absent_since: string | null;
+  absent_since_there: string | null;
   checked_run_id: string | null;
   owner_run_id: string | null;
   created_at: string;
@@ -49,19 +51,41 @@ export type EntryChange = Partial<Omit<OutboxEntry, 'kind' | 'external_code' | '
 
 export const keyOf = ({ kind, external_code }: EntryKey): EntryKey => ({ kind, external_code });
 
+/** A search may have to find a send of it before it is sent again. */
+export const isInDoubt = ({
+  unclear_sends,
+  is_doubtful,
+}: Pick<OutboxEntry, 'unclear_sends' | 'is_doubtful'>): boolean => unclear_sends > 0 || Boolean(is_doubtful);
+
+/** It was found, or nothing is known of it any more. */
+export const NOT_ABSENT = { absent_since: null, absent_since_there: null } as const;
+
+const CERTAIN = { ...NOT_ABSENT, unknown_since: null, is_doubtful: false } as const;
+
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },
-  confirm: { payload: null, owner_run_id: null, unknown_since: null, absent_since: null, told_at: null },
-  confirmOlder: { owner_run_id: null, unknown_since: null, absent_since: null, checked_run_id: null },
+  confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null },
+  confirmOlder: { ...CERTAIN, owner_run_id: null, checked_run_id: null },
   refuse: { owner_run_id: null, told_at: null },
-  lose: { owner_run_id: null, absent_since: null, told_at: null },
-  absent: { unknown_since: null, absent_since: null, checked_run_id: null },
+  lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },
+  absent: { ...NOT_ABSENT, unknown_since: null, checked_run_id: null },
+  doubt: { ...NOT_ABSENT, told_at: null },
+  // As if it had never been sent: a search is asked as for any first send.
+  vouch: {
+    ...CERTAIN,
+    unclear_sends: 0,
+    remote_id: null,
+    sent_hash: null,
+    next_attempt_at: null,
+    checked_run_id: null,
+    told_at: null,
+  },
   renew: { next_attempt_at: null, checked_run_id: null },
   change: { next_attempt_at: null, checked_run_id: null, confirmed_at: null },
   retry: { next_attempt_at: null, checked_run_id: null, reasons: null },
   cancel: { payload: null, told_at: null },
-  disown: { payload: null, told_at: null, unknown_since: null, absent_since: null },
+  disown: { ...NOT_ABSENT, payload: null, told_at: null, unknown_since: null },
 };
 
 /** False where the entry was not in a state that allows the move, or is not as `only` says. */
@@ -97,6 +121,11 @@ export const nextRevision = (sql: Knex): Knex.Raw => sql.raw('revision + 1');
 
 /** No entry waits longer than this for its next attempt; one that seems to was written before a clock change. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
+
+/** No send of it is in doubt, as a condition of a query. */
+export const isCertain = (and: Knex.QueryBuilder): void => {
+  and.where('unclear_sends', 0).where((or) => or.whereNull('is_doubtful').orWhere('is_doubtful', false));
+};
 
 /** Whether an entry may be sent at `at`, as a condition of a query. */
 export const isDue =

@@ -1,14 +1,14 @@
 // Which entries the service has to be searched for, by page, and the mark that says that it was.
 import type { Knex } from 'knex';
-import { isDue, nextRevision, type OutboxEntry } from './outbox-entry.ts';
+import { isCertain, isDue, nextRevision, type OutboxEntry } from './outbox-entry.ts';
 
 export interface Sought {
   kind: string;
   /** ISO instant of now. */
   at: string;
   runId: string;
-  /** Which of the ready entries: all that are due, those with an unclear send behind them, or none. */
-  ready: 'all' | 'unclear' | 'none';
+  /** Which of the ready entries: all that are due, those with a send in doubt behind them, or none. */
+  ready: 'all' | 'in-doubt' | 'none';
 }
 
 const PAGE = 200;
@@ -21,6 +21,7 @@ function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilde
     .where({ kind })
     .where((any) => {
       any.where({ state: 'unknown' });
+      any.orWhere({ state: 'rejected', is_watched: true });
       any.orWhere((watched) =>
         watched.where({ state: 'confirmed', is_watched: true }).where('confirmed_at', '>', watchedSince),
       );
@@ -29,7 +30,7 @@ function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilde
         due.where({ state: 'ready' }).whereNotNull('payload');
         due.where(isDue(at));
         due.where((or) => or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId));
-        if (ready === 'unclear') due.where('unclear_sends', '>', 0);
+        if (ready === 'in-doubt') due.whereNot(isCertain);
       });
     });
 }
@@ -68,8 +69,6 @@ export interface CheckMark {
   readAt: string;
   /** ISO instant of now; what lies after it was written before the clock was set back. */
   now: string;
-  /** An identifier that the entry had is no longer there. */
-  forgetId: boolean;
 }
 
 /** These were looked for and are not at the service: this run may send them. */
@@ -77,7 +76,7 @@ export async function markChecked(
   sql: Knex,
   entries: readonly OutboxEntry[],
   runId: string,
-  { readAt, now, forgetId }: CheckMark,
+  { readAt, now }: CheckMark,
 ): Promise<void> {
   const [first] = entries;
   if (first === undefined) return;
@@ -88,20 +87,42 @@ export async function markChecked(
       entries.map(({ external_code }) => external_code),
     )
     .where((or) => or.where('updated_at', '<=', readAt).orWhere('updated_at', '>', now))
-    .update({
-      checked_run_id: runId,
-      revision: nextRevision(sql),
-      ...(forgetId && { remote_id: null, sent_hash: null }),
-    });
+    .update({ checked_run_id: runId, revision: nextRevision(sql) });
 }
 
-/** Entries were confirmed by an answer before that instant, and no search has ever shown any of the kind. */
-export async function isSearchBlind(sql: Knex, kind: string, confirmedBefore: string): Promise<boolean> {
-  const shown = await sql('push_outbox').where({ kind }).whereNotNull('seen_at').first('external_code');
-  if (shown !== undefined) return false;
-  const hidden = await sql('push_outbox')
+export interface Confirmed {
+  remote_id: number | null;
+  remote_key: string;
+}
+
+/** Enough to see whether a search shows any of them. */
+const MOST_KNOWN = 500;
+
+/** What the service confirmed before that instant, of a period where one is given; the newest of them. */
+export function confirmedWithin(
+  sql: Knex,
+  kind: string,
+  confirmedBefore: string,
+  period: { start: string; end: string } | undefined,
+): Promise<Confirmed[]> {
+  const confirmed = sql('push_outbox')
     .where({ kind, state: 'confirmed' })
-    .where('confirmed_at', '<=', confirmedBefore)
-    .first('external_code');
-  return hidden !== undefined;
+    .where('confirmed_at', '<=', confirmedBefore);
+  if (period !== undefined) {
+    confirmed.where('period_start', '>=', period.start).where('period_end', '<=', period.end);
+  }
+  return confirmed.orderBy('confirmed_at', 'desc').limit(MOST_KNOWN).select('remote_id', 'remote_key');
+}
+
+/** The period of the newest entry that a search has shown; undefined where none has. */
+export async function shownPeriod(
+  sql: Knex,
+  kind: string,
+): Promise<{ start: string; end: string } | undefined> {
+  return sql('push_outbox')
+    .where({ kind, state: 'confirmed' })
+    .whereNotNull('seen_at')
+    .whereNotNull('period_start')
+    .orderBy('confirmed_at', 'desc')
+    .first({ start: 'period_start', end: 'period_end' });
 }

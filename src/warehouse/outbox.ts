@@ -1,7 +1,7 @@
 // The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
 import type { Engine, Transaction } from './engine.ts';
-import { type EntryKey, isDue, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
+import { type EntryKey, isCertain, isDue, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
 import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
 
@@ -46,7 +46,7 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
     .where(isDue(at));
   const checked = due.where((or) => {
     or.where('checked_run_id', runId);
-    if (!checkedOnly) or.orWhere('unclear_sends', 0);
+    if (!checkedOnly) or.orWhere(isCertain);
   });
   return checked.orderBy('period_start', 'asc', 'first').orderBy('external_code').first();
 }
@@ -66,7 +66,7 @@ export function recoverSending(engine: Engine, kind: string, at: string): Promis
     for (const entry of left) {
       const message = 'The process that sent it ended before the answer was stored';
       const change = { message, unknown_since: at, unclear_sends: entry.unclear_sends + 1 };
-      await moveEntry(tx, entry, 'lose', at, change);
+      await moveEntry(tx, entry, 'lose', at, change, { owner_run_id: entry.owner_run_id });
       await closeOpenAttempts(tx, entry, { outcome: 'unclear', message });
     }
     return left.map(keyOf);

@@ -3,15 +3,22 @@
 import type { Transaction } from './engine.ts';
 import { type EntryKey, keyOf } from './outbox-entry.ts';
 
-export type AttemptKind = 'create' | 'change' | 'read-back';
+export type AttemptKind = 'create' | 'change' | 'read-back' | 'order';
 export type AttemptOutcome =
   | 'accepted'
   | 'refused'
   | 'unclear'
+  /** The answer says that nothing was done, but may have come from something in between. */
+  | 'turned-away'
   | 'not-sent'
   | 'found'
   | 'absent'
-  | 'unreadable';
+  /** Not found, by a search that does not show what it should. */
+  | 'blind'
+  | 'unreadable'
+  /** Orders of a person. */
+  | 'vouched'
+  | 'revived';
 
 export interface AttemptEnd {
   outcome: AttemptOutcome;
@@ -60,6 +67,12 @@ export async function closeAttempt(
 /** Closes what a dead process left open. */
 export async function closeOpenAttempts({ sql }: Transaction, key: EntryKey, end: AttemptEnd): Promise<void> {
   await sql('push_attempt').where(keyOf(key)).whereNull('outcome').update(end);
+}
+
+/** What a person ordered. */
+export async function noteOrder(tx: Transaction, key: EntryKey, end: AttemptEnd, at: string): Promise<void> {
+  const number = await openAttempt(tx, key, { what: 'order', runId: null, at });
+  await closeAttempt(tx, key, number, end, at);
 }
 
 /** A reading with the same result as the one before it is counted there. */

@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { migrations } from '../../src/warehouse/migrations.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
@@ -398,8 +399,8 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('runs pending migrations once, in order, and none on a new database', async () => {
     const ran: string[] = [];
     const step = (name: string) => ({ name, up: async () => void ran.push(name) });
-    await bringSchemaUpToDate(engine, [step('1 one'), step('2 two')]);
-    await bringSchemaUpToDate(engine, [step('1 one'), step('2 two'), step('3 three')]);
+    await bringSchemaUpToDate(engine, [...migrations, step('1 one'), step('2 two')]);
+    await bringSchemaUpToDate(engine, [...migrations, step('1 one'), step('2 two'), step('3 three')]);
     expect(ran).toEqual(['1 one', '2 two', '3 three']);
     const fresh = await make();
     const empty = await fresh.open();
@@ -411,9 +412,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('leaves the old schema whole when a migration fails, and refuses a newer database', async () => {
     const broken = { name: '1 broken', up: async () => Promise.reject(new Error('cut')) };
-    await expect(bringSchemaUpToDate(engine, [broken])).rejects.toThrow('cut');
+    await expect(bringSchemaUpToDate(engine, [...migrations, broken])).rejects.toThrow('cut');
     const mended = { name: '1 broken', up: async () => undefined };
-    await bringSchemaUpToDate(engine, [mended]);
+    await bringSchemaUpToDate(engine, [...migrations, mended]);
     await expect(bringSchemaUpToDate(engine, [])).rejects.toThrow(/newer Roadbook/);
   });
 

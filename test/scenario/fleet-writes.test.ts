@@ -1,7 +1,7 @@
 // Every write of the service against the sandbox over HTTP, in each shape of answer, and what a write does when
 // the outcome is not clear: it is not sent again.
 import { describe, expect, it } from 'vitest';
-import { Ambiguous, Retriable, Skippable } from '../../src/core/errors.ts';
+import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
 import { changeItinerary } from '../../src/fleet/endpoints/change-itinerary.ts';
 import { changePointOfInterest } from '../../src/fleet/endpoints/change-point-of-interest.ts';
 import { createAgent } from '../../src/fleet/endpoints/create-agent.ts';
@@ -127,9 +127,27 @@ describe('writes', () => {
     expect(failure).toBeInstanceOf(Ambiguous);
   });
 
-  it('a throttled write did nothing, so it is sent again', async () => {
+  it.each([
+    ['401', Fatal, 'unauthorised'],
+    ['403', Fatal, 'forbidden'],
+    ['429', Retriable, 'throttled'],
+    ['redirect', Ambiguous, 'answer_unclear'],
+  ] as const)('%s may come after it was done, so nothing is sent again', async (fault, kind, code) => {
     const { fleet, sandbox } = await openBoth();
-    sandbox.addFault({ call: 'import-route-plan', fault: '429', seconds: 0, times: 2 });
+    sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
+    const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
+    expect(failure).toBeInstanceOf(kind);
+    expect(failure.code).toBe(code);
+    expect(sandbox.ledger()).toMatchObject({
+      requests: { 'import-route-plan': 1 },
+      plans: { 'PLAN-1': 1 },
+    });
+  });
+
+  it('401 has the token replaced for whatever comes next', async () => {
+    const { fleet, sandbox } = await openBoth();
+    sandbox.addFault({ call: 'import-route-plan', fault: 'expired-token', times: 1 });
+    expect(await failureOf(fleet.call(importRoutePlan, PLAN))).toMatchObject({ code: 'unauthorised' });
     expect((await fleet.call(importRoutePlan, PLAN)).routePoints).toBe(2);
     expect(sandbox.ledger().plans).toEqual({ 'PLAN-1': 1 });
   });

@@ -1,13 +1,22 @@
 // A sample of the kill sweep of test/prove/push-kills.ts: the real process, killed with -9 at counted steps.
 import { describe, expect, it } from 'vitest';
-import { killModes, sweepKills } from '../support/push-kills.ts';
+import { killModes, otherCases, planCases } from '../support/kill-cases.ts';
+import { sweepKills } from '../support/push-kills.ts';
 
-const KILLS = 5;
+const sample = [
+  // The look before a first send is off and on in turn.
+  ...killModes.map((mode, index) => ({ kind: planCases[index % 2], mode, kills: 5 })),
+  // The other kinds share the engine; each meets one way of answering here, all of them in the sweep.
+  ...otherCases.map((kind, index) => ({ kind, mode: killModes[3 - index], kills: 3 })),
+].flatMap(({ kind, mode, kills }) =>
+  kind && mode ? [[kind.job, mode.name, { kind, mode, kills }] as const] : [],
+);
 
 describe.concurrent('a push process killed at any step', () => {
-  it.each(killModes)('sends no plan twice and loses none: $name', { timeout: 180_000 }, async (mode) => {
-    const report = await sweepKills({ mode, kills: KILLS, stride: 17 });
+  it.each(sample)('sends nothing twice and loses nothing: %s, %s', { timeout: 300_000 }, async (...args) => {
+    const [, , { kills, ...what }] = args;
+    const report = await sweepKills({ ...what, kills, stride: 17 });
     expect(report).toMatchObject({ twice: 0, lost: 0, open: 0 });
-    expect(report.kills).toBeGreaterThanOrEqual(KILLS);
+    expect(report.kills).toBeGreaterThanOrEqual(kills);
   });
 });

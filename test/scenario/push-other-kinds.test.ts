@@ -1,5 +1,7 @@
 // Points of interest, agents and itineraries: created or changed by what the service has.
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { keyAgentDigests } from '../../src/warehouse/migrations/key-agent-digests.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, itinerary, pointOfInterest } from '../support/push-samples.ts';
 
@@ -121,6 +123,33 @@ describe('push-agents', () => {
     expect(rows.every(({ told_at }) => told_at !== null)).toBe(true);
     const text = JSON.stringify(rows) + place.lines.join('\n');
     for (const cpf of [...CPFS, existing.cpf]) expect(text).not.toContain(cpf);
+  });
+
+  it('is found again where its digests were made without a key', async () => {
+    const place = await makePushPlace();
+    const unnamed = { name: 'No code', cpf: CPFS[1] };
+    place.drop('agents', 'a.json', [agent(CPFS[0]), unnamed]);
+    await place.run(JOB);
+    const now = await place.outbox();
+    const plain = (text: string): string => createHash('sha256').update(text).digest('hex');
+    expect(JSON.stringify(now)).not.toContain(plain(CPFS[1]).slice(0, 24));
+    expect(JSON.stringify(now)).not.toContain(plain(`cpf ${CPFS[1]}`));
+    await place.engine.write(async ({ sql }) => {
+      const [unkeyed, code] = [`cpf-${plain(CPFS[1]).slice(0, 24)}`, now[1]?.external_code];
+      for (const table of ['push_outbox', 'push_attempt'])
+        await sql(table).where({ external_code: code }).update({ external_code: unkeyed });
+      for (const [name, cpf] of [
+        [unkeyed, CPFS[1]],
+        ['A-529', CPFS[0]],
+      ])
+        await sql('push_outbox')
+          .where({ external_code: name })
+          .update({ remote_key: plain(`cpf ${cpf}`) });
+      await keyAgentDigests.up(sql);
+    });
+    expect(await place.outbox()).toEqual(now);
+    place.drop('agents', 'b.json', [agent(CPFS[0]), unnamed]);
+    expect(await place.run(JOB)).toMatchObject({ unchanged: 2, sent: 0 });
   });
 
   it('flags an agent that the ERP changed afterwards: the service cannot change it', async () => {

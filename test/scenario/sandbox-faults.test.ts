@@ -3,6 +3,7 @@ import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { openSandbox, type SandboxClient, somePlan } from './sandbox-client.ts';
 
 const VEHICLES = { includes: '' };
+const STATUSES = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
 
 async function withFault(
   fault: Omit<Fault, 'call'>,
@@ -14,13 +15,10 @@ async function withFault(
 }
 
 describe('a fault', () => {
-  it.each(['400', '401', '403', '404', '409', '413', '422', '500', '502', '503'] as const)(
-    'answers %s instead of the call',
-    async (fault) => {
-      await using client = await withFault({ fault });
-      expect((await client.get('/vehicle/', VEHICLES)).status).toBe(Number(fault));
-    },
-  );
+  it.each(STATUSES)('answers %s instead of the call', async (fault) => {
+    await using client = await withFault({ fault });
+    expect((await client.get('/vehicle/', VEHICLES)).status).toBe(Number(fault));
+  });
 
   it.each([
     ['seconds', '7'],
@@ -93,6 +91,16 @@ describe('a fault', () => {
     expect(other.sort()).toEqual(plain.sort());
   });
 
+  it('leaves records out, all or half of them', async () => {
+    await using client = await openSandbox();
+    const count = async () => (await client.get('/vehicle/', VEHICLES)).json.data.length;
+    const all = await count();
+    client.sandbox.addFault({ call: 'vehicles', fault: 'fewer-records', times: 1 });
+    expect(await count()).toBe(all >> 1);
+    client.sandbox.addFault({ call: 'vehicles', fault: 'no-records', times: 1 });
+    expect(await count()).toBe(0);
+  });
+
   it('expires the tokens in the middle of work', async () => {
     await using client = await withFault({ fault: 'expired-token', times: 1, skip: 1 });
     const statuses = [];
@@ -117,8 +125,9 @@ describe('a fault on a write', () => {
     ['reset-after-commit', {}, 1],
     ['truncated', {}, 1],
     ['empty', {}, 1],
-    ['500', {}, 0],
-    ['500', { after_commit: true }, 1],
+    ...STATUSES.flatMap((status) => [[status, {}, 0] as const, [status, { after_commit: true }, 1] as const]),
+    ['redirect', {}, 0],
+    ['redirect', { after_commit: true }, 1],
     ['latency', { ms: 1 }, 1],
   ] as const)('%s %j leaves %i plans', async (fault, settings, plans) => {
     await using client = await withFault({ fault, ...settings }, 'import-route-plan');

@@ -31,12 +31,15 @@ export const WRITE_FAULTS: readonly AnyFault[] = [
   { fault: 'hang', after_commit: true },
   { fault: 'expired-token' },
   ...STATUSES.map((fault) => ({ fault })),
-  ...(['500', '502', '503'] as const).map((fault) => ({ fault, after_commit: true })),
+  ...STATUSES.map((fault) => ({ fault, after_commit: true })),
+  { fault: 'redirect', after_commit: true },
 ];
 
-export const READ_FAULTS: readonly AnyFault[] = WRITE_FAULTS.filter(
-  ({ fault, after_commit }) => !after_commit && fault !== 'expired-token' && fault !== '401',
-);
+export const READ_FAULTS: readonly AnyFault[] = [
+  ...WRITE_FAULTS.filter(({ after_commit }) => !after_commit),
+  { fault: 'no-records' },
+  { fault: 'fewer-records' },
+];
 
 export const nameOf = ({ fault, after_commit }: AnyFault): string =>
   `${fault}${after_commit === true ? ' after commit' : ''}`;

@@ -2,6 +2,7 @@
 // failed send mean for an entry.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
+import { FleetHttpError } from '../../src/fleet/failures.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
 import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import { guardedDay } from '../../src/sync/push/push-deadline.ts';
@@ -9,7 +10,7 @@ import { retryDelayMs, sendFailure } from '../../src/sync/push/push-failure.ts';
 import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-intake.ts';
 import type { Seen } from '../../src/sync/push/push-kind.ts';
 import { seenRecords } from '../../src/sync/push/push-listing.ts';
-import { sightOf } from '../../src/sync/push/push-sight.ts';
+import { needsWitness, sightOf } from '../../src/sync/push/push-sight.ts';
 import { searchWindows } from '../../src/sync/push/search-windows.ts';
 import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
 
@@ -63,11 +64,27 @@ describe('a search of the service', () => {
     unknown_since: at(0),
     absent_since: null as string | null,
     updated_at: at(0),
+    remote_id: null as number | null,
+    unclear_sends: 1,
+    is_doubtful: false,
     ...change,
   });
   const seen = (id: number): Seen => ({ id, key: 'P', status: 'P', record: { id, title: 'there' } });
-  const look = (what: object, found: Seen[], seconds: number) =>
-    sightOf(entry(what), found, undefined, {}, { readAt: at(seconds), now: at(seconds), settleMs: 120_000 });
+  /** `passed`: seconds since it was first not found, by a clock that cannot be set. */
+  const look = (what: object, found: Seen[], seconds: number, passed?: number, isWhole = false) =>
+    sightOf(
+      entry(what),
+      found,
+      undefined,
+      {},
+      {
+        readAt: at(seconds),
+        now: at(seconds),
+        settleMs: 120_000,
+        absentForMs: passed === undefined ? undefined : passed * 1_000,
+        isWhole,
+      },
+    );
 
   it('confirms what it finds, and names the others', () => {
     expect(look({}, [seen(7), seen(5)], 1)).toMatchObject({ is: 'there', seen: { id: 5 }, others: [7] });
@@ -79,8 +96,29 @@ describe('a search of the service', () => {
   });
 
   it('believes a second absence a settling time after the first', () => {
-    expect(look({ absent_since: at(1) }, [], 120)).toEqual({ is: 'maybe-absent', since: at(1) });
-    expect(look({ absent_since: at(1) }, [], 121)).toEqual({ is: 'absent' });
+    expect(look({ absent_since: at(1) }, [], 120, 119)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ absent_since: at(1) }, [], 121, 120)).toEqual({ is: 'absent' });
+  });
+
+  it('believes no wait that the wall clock alone tells of', () => {
+    expect(look({ absent_since: at(1) }, [], 9_000, 3)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ absent_since: at(1) }, [], 9_000)).toEqual({ is: 'maybe-absent', since: at(1) });
+  });
+
+  it('believes that a known identifier is gone as slowly, and only where it lists everything', () => {
+    const known = { state: 'ready', remote_id: 7, unclear_sends: 0 };
+    expect(look(known, [], 1, undefined, true)).toEqual({ is: 'maybe-absent', since: at(1) });
+    expect(look({ ...known, absent_since: at(1) }, [], 121, 120, true)).toEqual({ is: 'absent' });
+    expect(look(known, [], 1)).toEqual({ is: 'clear' });
+  });
+
+  it('needs a witness wherever something that may be there would be sent', () => {
+    const needs = (what: object, seconds = 1) => needsWitness(entry(what), look(what, [], seconds, seconds));
+    expect(needs({})).toBe(true);
+    expect(needs({ absent_since: at(0) }, 200)).toBe(true);
+    expect(needs({ state: 'ready' })).toBe(true);
+    expect(needs({ state: 'ready', unclear_sends: 0, is_doubtful: true })).toBe(true);
+    expect(needs({ state: 'ready', unclear_sends: 0 })).toBe(false);
   });
 
   it('says nothing where it began before the outcome became unknown', () => {
@@ -138,20 +176,36 @@ describe('the periods of many entries', () => {
 
 describe('a failed send', () => {
   const details = { code: 'x' };
+  const answered = (kind: 'read' | 'write', status: number): FleetHttpError =>
+    new FleetHttpError({ kind, method: 'POST', path: '/x' }, status, undefined);
 
   it.each([
     ['an unclear answer', new Ambiguous('x', details), { is: 'unclear' }],
     ['something unforeseen', new TypeError('x'), { is: 'unclear' }],
     ['something unforeseen, wrapped', new Fatal('x', { code: 'unexpected' }), { is: 'unclear' }],
-    ['a refusal', new Skippable('refused', details), { is: 'refused', reasons: ['refused'] }],
+    ['a refusal', new Skippable('refused', details), { is: 'refused', reasons: ['refused'], isAnswer: true }],
     [
       'a request that breaks a rule',
       new Fatal('bad', { code: 'request_invalid' }),
-      { is: 'refused', reasons: ['bad'] },
+      { is: 'refused', reasons: ['bad'], isAnswer: false },
     ],
     ['a refused login', new Fatal('x', { code: 'login_refused' }), { is: 'not-sent', stop: true }],
     ['an outage', new Retriable('x', { code: 'service_unreachable' }), { is: 'not-sent', stop: true }],
-    ['throttling', new Retriable('x', { code: 'throttled' }), { is: 'not-sent', stop: false }],
+    [
+      'throttling of the write',
+      new Retriable('x', { code: 'throttled', cause: answered('write', 429) }),
+      { is: 'turned-away', stop: false },
+    ],
+    [
+      'throttling of the login before it',
+      new Retriable('x', { code: 'throttled', cause: answered('read', 429) }),
+      { is: 'not-sent', stop: false },
+    ],
+    [
+      'a refused token',
+      new Fatal('x', { code: 'unauthorised', cause: answered('write', 401) }),
+      { is: 'turned-away', stop: true },
+    ],
   ])('by %s', (_what, error, meaning) => expect(sendFailure(error, false)).toEqual(meaning));
 
   it('by a stop that came before it is not sent', () => {

@@ -23,8 +23,8 @@ describe('the moves of an outbox entry', () => {
     expect(OUTBOX_STATES.filter((state) => leading(state, 'sending').length > 0)).toEqual(['ready']);
   });
 
-  it('lead from unknown back to ready only where the service was searched', () => {
-    expect(leading('unknown', 'ready')).toEqual(['confirmOlder', 'absent']);
+  it('lead from unknown back to ready only where the service was searched, or a person vouches', () => {
+    expect(leading('unknown', 'ready')).toEqual(['confirmOlder', 'absent', 'vouch']);
   });
 
   it('lead from sending to ready only where nothing arrived, or where it did and is to be changed', () => {

@@ -36,7 +36,8 @@ function createAgent(world: World, body: unknown) {
 function listDrivers(world: World, { query }: CallRequest) {
   const includes = collection(query, 'includes') ?? DEFAULT_INCLUDES;
   const isWanted = driverFilter(query);
-  return listAnswer(world.shapes, allDrivers(world, includes).filter(isWanted));
+  const listed = allDrivers(world, includes).filter(({ id }) => world.isListed('agent', id));
+  return listAnswer(world.shapes, listed.filter(isWanted));
 }
 
 function driverFilter(query: Query): (driver: DriverRecord) => boolean {

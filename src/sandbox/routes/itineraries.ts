@@ -75,6 +75,7 @@ function listItineraries(world: World, { query }: CallRequest) {
   const includes = wordCollection(query, 'includes', INCLUDES) ?? [];
   const found = itinerariesBetween(world, from, to).filter(
     (one) =>
+      world.isListed('itinerary', one.id) &&
       (vehicleId === undefined || one.vehicleId === vehicleId) &&
       (driverId === undefined || one.driverId === driverId),
   );

@@ -38,7 +38,9 @@ function listPoints(world: World, { query }: CallRequest) {
   const category = optionalWord(query, 'point_of_interest_category_id', ids);
   const includes = collection(query, 'includes') ?? DEFAULT_INCLUDES;
   const points = allPointsOfInterest(world).filter(
-    (point) => category === undefined || point.categoryId === Number(category),
+    (point) =>
+      (category === undefined || point.categoryId === Number(category)) &&
+      world.isListed('point_of_interest', point.id),
   );
   return listAnswer(
     world.shapes,

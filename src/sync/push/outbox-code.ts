@@ -3,16 +3,20 @@
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/redaction.ts';
 import type { FeedKind } from '../../erp/source.ts';
+import type { Digest } from '../../warehouse/personal-digest.ts';
 
-const DIGEST = 'cpf-';
+const PREFIX = 'cpf-';
+const LENGTH = 24;
 
-export const outboxCode = (kind: FeedKind, externalCode: string): string =>
-  kind === 'agents' && isCpf(externalCode)
-    ? `${DIGEST}${createHash('sha256').update(externalCode.replace(/\D/g, '')).digest('hex').slice(0, 24)}`
-    : externalCode;
+/** The keyed digest is made of the plain one, of which older warehouses were full. */
+export function outboxCode(kind: FeedKind, externalCode: string, digest: Digest): string {
+  if (kind !== 'agents' || !isCpf(externalCode)) return externalCode;
+  const plain = createHash('sha256').update(externalCode.replace(/\D/g, '')).digest('hex').slice(0, LENGTH);
+  return PREFIX + digest(plain).slice(0, LENGTH);
+}
 
 /** The code in clear, where the outbox holds a digest of it. */
 export const clearCode = (kind: FeedKind, externalCode: string): string | null =>
-  outboxCode(kind, externalCode) === externalCode ? null : externalCode;
+  kind === 'agents' && isCpf(externalCode) ? externalCode : null;
 
-export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(DIGEST);
+export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);

@@ -1,9 +1,10 @@
 // What a person may order for an entry of the outbox. None of it sends anything: a retried entry is ready for the
-// next run, and one whose outcome is unknown is only ever read back.
+// next run, and one whose outcome is unknown is only read back, unless the person vouches that it is not there.
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isInDoubt, moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
+import { noteOrder } from '../../warehouse/push-attempts.ts';
 
 /** Asks for the kind where several entries have the code. */
 export async function namedEntry(engine: Engine, code: string, kind?: string): Promise<OutboxEntry> {
@@ -28,7 +29,7 @@ export async function namedEntry(engine: Engine, code: string, kind?: string): P
 export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
   switch (entry.state) {
     case 'rejected':
-      if (entry.payload === null) throw contentGone(entry);
+      if (entry.payload === null) return reviveEntry(engine, entry, at);
       await engine.write((tx) => moveEntry(tx, entry, 'retry', at, { message: 'Sent again on order' }));
       return 'It is ready; the next run sends it.';
     case 'ready':
@@ -37,13 +38,42 @@ export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string)
     case 'unknown':
     case 'sending':
       return 'It may be at the service: it is read back, and sent only where it is not there for long enough.';
-    case 'confirmed':
     case 'cancelled':
-      throw new Fatal(`${entry.external_code} is ${entry.state}: there is nothing to retry`, {
+      return reviveEntry(engine, entry, at);
+    case 'confirmed':
+      throw new Fatal(`${entry.external_code} is confirmed: there is nothing to retry`, {
         code: 'usage',
         hint: 'To send it again, give it another content in the ERP.',
       });
   }
+}
+
+/** Its content is gone: the next time the ERP gives it, it is taken as if it were new. */
+async function reviveEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
+  const message = 'Taken again on order, as soon as the ERP gives it';
+  await engine.write(async (tx) => {
+    if (!(await noteEntry(tx, entry, { content_hash: '', message }))) throw movedOn(entry);
+    await noteOrder(tx, entry, { outcome: 'revived', message }, at);
+  });
+  return 'Its content is not kept here: let the ERP give it again (drop its file once more, or have its row offered); the same content will do.';
+}
+
+/** A person has looked at the service: one that nobody can find is sent as if for the first time. */
+export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
+  const isSought = entry.state === 'ready' && (isInDoubt(entry) || entry.remote_id !== null);
+  if (entry.state !== 'unknown' && !isSought) {
+    throw new Fatal(`${entry.external_code} is ${entry.state}: there is nothing to vouch for`, {
+      code: 'usage',
+      hint: '--not-there is for what may be at the service; without it, retry does what the state allows.',
+    });
+  }
+  const message = 'A person vouches that it is not at the service';
+  await engine.write(async (tx) => {
+    const only = { revision: entry.revision };
+    if (!(await moveEntry(tx, entry, 'vouch', at, { message }, only))) throw movedOn(entry);
+    await noteOrder(tx, entry, { outcome: 'vouched', message }, at);
+  });
+  return 'It is ready; the next run sends it, unless a search shows it after all.';
 }
 
 export async function cancelEntry(
@@ -53,7 +83,8 @@ export async function cancelEntry(
   isForced: boolean,
 ): Promise<void> {
   const message = 'Cancelled on order';
-  if (entry.state === 'unknown' && !isForced) {
+  const mayBeThere = entry.state === 'unknown' || (entry.state === 'ready' && Boolean(entry.is_doubtful));
+  if (mayBeThere && !isForced) {
     throw new Fatal(`${entry.external_code} may be at the service: nobody knows yet`, {
       code: 'usage',
       hint: 'Wait until it is read back, or look at the service yourself and use --force.',
@@ -68,8 +99,8 @@ export async function cancelEntry(
   });
 }
 
-const contentGone = ({ external_code }: OutboxEntry): Fatal =>
-  new Fatal(`The content of ${external_code} is not kept any more`, {
+const movedOn = ({ external_code }: OutboxEntry): Fatal =>
+  new Fatal(`${external_code} has changed in this moment`, {
     code: 'usage',
-    hint: 'Let the ERP give it again, corrected.',
+    hint: 'Look at it again with npx roadbook outbox show.',
   });

@@ -40,13 +40,16 @@ export async function confirmEntry(
     sent_hash,
     ...(evidence.isSeen && { seen_at: entry.seen_at ?? at }),
   };
-  if (as === 'to-change') return moveEntry(tx, entry, 'confirmOlder', at, known);
-  const moved = await moveEntry(tx, entry, 'confirm', at, {
+  // A process that was stalled must not overwrite what the next owner of the entry has stored.
+  const only = { owner_run_id: entry.owner_run_id };
+  if (as === 'to-change') return moveEntry(tx, entry, 'confirmOlder', at, known, only);
+  const change = {
     ...known,
     confirmed_at: at,
     is_watched: isWatched(push, entry, evidence),
     ...toldOf(push, evidence, as === 'changed-after-push'),
-  });
+  };
+  const moved = await moveEntry(tx, entry, 'confirm', at, change, only);
   if (moved) context.counts.confirmed++;
   return moved;
 }

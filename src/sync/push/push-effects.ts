@@ -1,10 +1,10 @@
 // What each step of the intake writes into the outbox. Pure: a move and the columns that change with it.
 import type { JsonObject } from '../../core/glossary.ts';
 import type { ErpThing } from '../../erp/source.ts';
-import type { EntryChange, OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { type EntryChange, isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { MoveName } from '../../warehouse/outbox-states.ts';
 import type { Step } from './push-intake.ts';
-import type { PushKind } from './push-kind.ts';
+import type { PushRun } from './push-run.ts';
 import { joinPeriods } from './search-windows.ts';
 
 export interface Effect {
@@ -28,17 +28,16 @@ const INVALID_CHANGE = 'The service may have an earlier content; what the ERP ga
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
 
 export function contentOf(
-  kind: PushKind,
+  { kind, feed, digest }: Pick<PushRun, 'kind' | 'feed' | 'digest'>,
   { data, options }: ErpThing,
-  feedOptions: JsonObject,
   hash: string,
 ) {
-  const merged: JsonObject = { ...feedOptions, ...options };
+  const merged: JsonObject = { ...feed.options, ...options };
   const period = kind.periodOf?.(data);
   const isDated = period !== undefined && period.start !== '' && period.end !== '';
   return {
     content_hash: hash,
-    remote_key: kind.keyOf(data),
+    remote_key: kind.keyOf(data, digest),
     payload: JSON.stringify({ data, options: merged }),
     period_start: isDated ? period.start : null,
     period_end: isDated ? period.end : null,
@@ -60,18 +59,17 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
   const { content_hash } = content;
   switch (step) {
     case 'queue':
-      return { moves: ['renew'], change: { ...content, ...fresh } };
+      return { moves: ['renew'], change: { ...content, ...fresh, ...findable(known, content) } };
     case 'change':
       return { moves: ['change'], change: { ...content, ...fresh, ...widened(known, content) } };
     case 'refuse':
       // A changed thing starts anew, and is refused for its new reasons.
-      return { moves: ['renew', 'refuse'], change: { ...content, ...fresh, ...refusalOf(reasons) } };
-    case 'hold':
-      // It is searched for by what was sent, not by what the ERP wants now; the next claim takes the new key.
       return {
-        moves: [],
-        change: { ...content, remote_key: known.remote_key, ...widened(known, content) },
+        moves: ['renew', 'refuse'],
+        change: { ...content, ...fresh, ...findable(known, content), ...refusalOf(reasons) },
       };
+    case 'hold':
+      return { moves: [], change: { ...content, ...sought(known, content) } };
     case 'flag':
       return offered.flags
         ? {
@@ -97,6 +95,15 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
       };
   }
 }
+
+/** It is searched for by what was sent, not by what the ERP wants now; the next claim takes the new key. */
+const sought = (known: OutboxEntry, content: EntryChange): EntryChange => ({
+  remote_key: known.remote_key,
+  ...widened(known, content),
+});
+
+const findable = (known: OutboxEntry, content: EntryChange): EntryChange =>
+  isInDoubt(known) ? sought(known, content) : {};
 
 /** The search must still find what was sent before. */
 function widened(known: OutboxEntry, { period_start, period_end }: EntryChange): EntryChange {

@@ -31,8 +31,8 @@ export async function takeFeed(push: PushRun): Promise<void> {
 }
 
 async function takeBatch(tx: Transaction, push: PushRun, batch: ErpBatch): Promise<void> {
-  const { kind } = push;
-  const codeIn = (code: string): string => outboxCode(kind.feed, code);
+  const { kind, digest } = push;
+  const codeIn = (code: string): string => outboxCode(kind.feed, code, digest);
   const codes = [...batch.things, ...batch.faults].flatMap(({ externalCode }) => externalCode ?? []);
   const known = await entriesByCode(tx.sql, kind.feed, codes.map(codeIn));
   for (const thing of batch.things) {
@@ -51,20 +51,21 @@ async function takeThing(
   known: OutboxEntry | undefined,
   batch: string,
 ): Promise<void> {
-  const { kind, feed, settings, context } = push;
+  const { kind, settings, context, digest } = push;
   const { counts, parts } = context;
   const reasons = validateThing(kind.feed, thing).map(parts.redactor.redact);
   const hash = contentHash(thing);
   const step = intakeStep(known, { hash, isValid: reasons.length === 0 }, kind.change !== undefined);
   const { redact } = parts.redactor;
   const place = { origin: redact(thing.origin), batch: redact(batch) };
-  const content = { ...contentOf(kind, thing, feed.options, hash), ...place };
+  const content = { ...contentOf(push, thing, hash), ...place };
   const erp_code = clearCode(kind.feed, thing.externalCode);
   counts.records++;
   if (step === 'refuse') counts.rejected++;
   if (known === undefined) {
     counts.inserted++;
-    const key = { kind: kind.feed, external_code: outboxCode(kind.feed, thing.externalCode), erp_code };
+    const external_code = outboxCode(kind.feed, thing.externalCode, digest);
+    const key = { kind: kind.feed, external_code, erp_code };
     const refusal = step === 'refuse' ? refusalOf(reasons) : {};
     const state = step === 'refuse' ? 'rejected' : 'ready';
     return addEntry(tx.sql, { ...key, ...content, ...refusal, state }, push.now());
@@ -103,7 +104,7 @@ async function withdraw(
   if (fault.externalCode === undefined || (known !== undefined && known.state !== 'ready')) return;
   const refusal = refusalOf([reason], 'It could not be read and was not sent');
   if (known !== undefined) return void (await moveEntry(tx, known, 'refuse', push.now(), refusal));
-  const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode) };
+  const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode, push.digest) };
   const entry = { content_hash: '', remote_key: '', origin, batch: redact(batch) };
   await addEntry(tx.sql, { ...key, ...entry, ...refusal, state: 'rejected' }, push.now());
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/glossary.ts';
 import type { FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
+import type { Digest } from '../../warehouse/personal-digest.ts';
 
 /** One call of the service, counted and cut with the run. */
 export type ServiceCall = <Request, Answer>(
@@ -29,6 +30,8 @@ export interface Seen {
   key: string;
   status: string | null;
   record: JsonObject;
+  /** The list that showed it, where the kind has several. */
+  list?: string;
 }
 
 /** What an answer to a write says. Anything that does not say it plainly is unclear. */
@@ -42,11 +45,13 @@ export interface PushKind {
   /** One thing for messages, as in `plan`. */
   readonly noun: string;
   /** By what it is found at the service; never a tax number in clear. */
-  keyOf(data: JsonObject): string;
+  keyOf(data: JsonObject, digest: Digest): string;
   /** When it takes place; without this the service lists all of them. */
   periodOf?(data: JsonObject): Period;
   /** What the service has, of a period where the kind has one. Throws where the answer is not a whole listing. */
-  list(call: ServiceCall, period: Period | undefined): Promise<Seen[]>;
+  list(call: ServiceCall, period: Period | undefined, digest: Digest): Promise<Seen[]>;
+  /** On which of the service's lists it would be shown, where there are several. */
+  listOf?(data: JsonObject): string;
   /** A second way to find one thing, asked before it is believed absent. */
   seek?(call: ServiceCall, key: string): Promise<Seen[]>;
   create(call: ServiceCall, payload: Payload): Promise<Verdict>;

@@ -1,5 +1,6 @@
 // Searches the service for the entries that need it: those whose outcome is unknown, those that are about to be
 // sent, those whose identifier or optimisation is awaited. One search covers all entries of its period.
+import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
@@ -11,11 +12,13 @@ import {
   soughtPeriods,
 } from '../../warehouse/outbox-search.ts';
 import { noteReading } from '../../warehouse/push-attempts.ts';
+import { absentForMs, type Moment } from './absence-clock.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
-import { sightOf } from './push-sight.ts';
-import { applySight } from './push-sight-effects.ts';
+import { needsWitness, sightOf } from './push-sight.ts';
+import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
 import { type SearchWindow, searchWindows } from './search-windows.ts';
+import { indexed, type Listing, type Witness, witnessOf } from './search-witness.ts';
 
 export interface LookOptions {
   /** Entries that are about to be sent are looked for too. */
@@ -24,15 +27,14 @@ export interface LookOptions {
 
 /** Failures are told by the run; what could not be read stays as it was. */
 export async function lookAtService(push: PushRun, { beforeSending }: LookOptions): Promise<void> {
-  const { kind, context, failures } = push;
+  const { context, failures } = push;
   const sought = soughtBy(push, beforeSending);
   const windows = await windowsOf(push, sought);
   for (const window of windows) {
     if (context.signal.aborted) return;
-    const readAt = push.now();
     try {
-      const seen = indexed(await kind.list(push.call, window?.search));
-      await eachPage(push, sought, window, (page) => compare(push, page, seen, readAt));
+      const shown = await searched(push, window);
+      await eachPage(push, sought, window, (page) => compare(push, page, shown));
     } catch (thrown) {
       if (context.signal.aborted) return;
       const failure = asRoadbookError(thrown);
@@ -44,15 +46,26 @@ export async function lookAtService(push: PushRun, { beforeSending }: LookOption
   }
 }
 
-interface Listing {
-  byId: ReadonlyMap<number, Seen>;
-  byKey: ReadonlyMap<string, Seen[]>;
+/** What one search has shown. */
+interface Shown {
+  listing: Listing;
+  /** When the search began. */
+  moment: Moment;
+  witness: Witness;
 }
 
-const indexed = (seen: readonly Seen[]): Listing => ({
-  byId: new Map(seen.map((each) => [each.id, each])),
-  byKey: Map.groupBy(seen, ({ key }) => key),
-});
+async function searched(push: PushRun, window: SearchWindow | undefined): Promise<Shown> {
+  const { clock, fleet } = push.context.parts;
+  const [at, elapsedMs] = [push.now(), clock.monotonic()];
+  const listing = indexed(await push.kind.list(push.call, window?.search, push.digest));
+  const skewMs = fleet.clockSkewMs();
+  const thereAt = skewMs === undefined ? null : isoInstant(clock.now() - skewMs);
+  return {
+    listing,
+    moment: { at, elapsedMs, thereAt },
+    witness: witnessOf(push, listing, window?.search),
+  };
+}
 
 /** Whether everything is looked for before it is sent: what can be changed, to know whether it is created. */
 export const isCheckedFirst = ({ kind, settings }: Pick<PushRun, 'kind' | 'settings'>): boolean =>
@@ -62,7 +75,7 @@ const soughtBy = ({ kind, settings, context, now }: PushRun, beforeSending: bool
   kind: kind.feed,
   at: now(),
   runId: context.runId,
-  ready: beforeSending ? (isCheckedFirst({ kind, settings }) ? 'all' : 'unclear') : 'none',
+  ready: beforeSending ? (isCheckedFirst({ kind, settings }) ? 'all' : 'in-doubt') : 'none',
 });
 
 async function windowsOf(push: PushRun, sought: Sought): Promise<(SearchWindow | undefined)[]> {
@@ -87,32 +100,32 @@ async function eachPage(
   }
 }
 
-async function compare(
-  push: PushRun,
-  page: readonly OutboxEntry[],
-  seen: Listing,
-  readAt: string,
-): Promise<void> {
+async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown): Promise<void> {
   const { kind, settings, context } = push;
   const { engine } = context.parts;
-  const found = page.map((entry) => candidates(push, entry, seen));
+  const { listing, moment, witness } = shown;
+  const found = page.map((entry) => candidates(push, entry, listing));
   const ids = found.flatMap((each) => each.map(({ id }) => id));
   const foreign =
     kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
   const clear: OutboxEntry[] = [];
-  const search = { readAt, now: push.now(), settleMs: settings.settle };
+  const looked: Looked = { readAt: moment.at, now: push.now(), moment };
   for (const [index, entry] of page.entries()) {
     const own = (found[index] ?? []).filter(
       ({ id }) => (foreign?.get(id) ?? entry.external_code) === entry.external_code,
     );
-    const sight = sightOf(entry, own, dataOf(entry), kind, search);
+    const sight = sightOf(entry, own, dataOf(entry), kind, {
+      ...looked,
+      settleMs: settings.settle,
+      absentForMs: absentForMs(engine, entry, moment),
+      isWhole: kind.periodOf === undefined,
+    });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
-    if (sight.is === 'clear') clear.push(entry);
-    else await applySight(push, entry, sight, search);
+    const blind = needsWitness(entry, sight) ? await witness(dataOf(entry) ?? {}) : undefined;
+    if (blind !== undefined) await parkBlind(push, entry, blind);
+    else if (await applySight(push, entry, sight, looked)) clear.push(entry);
   }
-  // A listing that has no period is whole: what it no longer holds is gone, and is created anew.
-  const isWhole = kind.periodOf === undefined;
-  await engine.write(({ sql }) => markChecked(sql, clear, context.runId, { ...search, forgetId: isWhole }));
+  await engine.write(({ sql }) => markChecked(sql, clear, context.runId, looked));
 }
 
 /** By its identifier where that is known; by its key unless another's thing must not be taken for ours. */

@@ -1,10 +1,12 @@
 // What a push run would do, from the feed and the outbox alone: what would be sent, what breaks the rules, what
 // differs from what was sent. Nothing is sent, taken or told.
+import { isoInstant } from '../../core/clock.ts';
 import { contentHash } from '../../erp/content-hash.ts';
 import type { ErpThing } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { entriesByCode, searchEntries } from '../../warehouse/outbox-lookup.ts';
+import { personalDigest } from '../../warehouse/personal-digest.ts';
 import type { Preview, RunContext } from '../job.ts';
 import { outboxCode } from './outbox-code.ts';
 import { intakeStep, type Step } from './push-intake.ts';
@@ -28,11 +30,12 @@ export async function previewPush(kind: PushKind, { parts }: Pick<RunContext, 'p
   if (feed === undefined) return [];
   const lines: Preview[] = [];
   const given = new Set<string>();
+  const digest = await personalDigest(parts.engine, isoInstant(parts.clock.now()));
   for await (const { things, faults } of feed.source.read()) {
-    const codes = things.map(({ externalCode }) => outboxCode(kind.feed, externalCode));
+    const codes = things.map(({ externalCode }) => outboxCode(kind.feed, externalCode, digest));
     const known = await parts.engine.read((sql) => entriesByCode(sql, kind.feed, codes));
     for (const thing of things) {
-      const code = outboxCode(kind.feed, thing.externalCode);
+      const code = outboxCode(kind.feed, thing.externalCode, digest);
       given.add(code);
       lines.push(previewThing(kind, thing, code, known.get(code)));
     }

@@ -3,6 +3,7 @@ import { isoInstant } from '../../core/clock.ts';
 import type { RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { ErpSource } from '../../erp/source.ts';
+import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
 import type { RunContext } from '../job.ts';
 import type { PushKind, ServiceCall } from './push-kind.ts';
 
@@ -34,20 +35,24 @@ export interface PushRun {
   settings: PushSettings;
   context: RunContext;
   call: ServiceCall;
+  /** For whatever must not be stored in clear. */
+  digest: Digest;
   failures: RoadbookError[];
   /** ISO instant of now. */
   now(): string;
 }
 
-export function openPush(kind: PushKind, feed: Feed, context: RunContext): PushRun {
+export async function openPush(kind: PushKind, feed: Feed, context: RunContext): Promise<PushRun> {
   const { parts, counts, signal, options } = context;
+  const now = (): string => isoInstant(parts.clock.now());
   return {
     kind,
     feed,
     settings: options as unknown as PushSettings,
     context,
+    digest: await personalDigest(parts.engine, now()),
     failures: [],
-    now: () => isoInstant(parts.clock.now()),
+    now,
     call: (endpoint, request) =>
       parts.fleet.call(endpoint, request, {
         signal,

@@ -4,7 +4,8 @@ import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { type Claimed, claimNext } from '../../warehouse/outbox.ts';
-import { moveEntry } from '../../warehouse/outbox-entry.ts';
+import { type EntryChange, moveEntry } from '../../warehouse/outbox-entry.ts';
+import type { MoveName } from '../../warehouse/outbox-states.ts';
 import { type AttemptEnd, closeAttempt } from '../../warehouse/push-attempts.ts';
 import { confirmEntry } from './push-confirmation.ts';
 import { retryDelayMs, sendFailure, statusOf } from './push-failure.ts';
@@ -12,21 +13,43 @@ import type { Payload, Verdict } from './push-kind.ts';
 import { isCheckedFirst } from './push-look.ts';
 import type { PushRun } from './push-run.ts';
 
-export async function sendReady(push: PushRun): Promise<void> {
+export interface SendOptions {
+  /** No other round follows in this run: what is turned away waits before it is tried again. */
+  isLastRound: boolean;
+}
+
+/** What became of the others after this one. */
+interface Sent {
+  /** No other send can succeed either. */
+  stop: boolean;
+  /** It was answered that nothing was done. */
+  turnedAway?: RoadbookError;
+}
+
+const WENT_ON: Sent = { stop: false };
+
+/** Gives the answers that turned something away; a search has to show what they are worth. */
+export async function sendReady(push: PushRun, options: SendOptions): Promise<RoadbookError[]> {
   const { kind, context } = push;
   const { engine, concurrency } = context.parts;
   const stop = new AbortController();
   const checkedOnly = isCheckedFirst(push);
+  const turnedAway: RoadbookError[] = [];
+  let inARow = 0;
 
   async function lane(): Promise<void> {
     while (!context.signal.aborted && !stop.signal.aborted) {
-      const keyOf = (payload: string): string => kind.keyOf((JSON.parse(payload) as Payload).data);
+      const keyOf = (payload: string): string =>
+        kind.keyOf((JSON.parse(payload) as Payload).data, push.digest);
       const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly, keyOf };
       const claimed = await claimNext(engine, claim);
       if (claimed === undefined) return;
       context.counts.sent++;
-      const mustStop = await sendOne(push, claimed);
-      if (mustStop) stop.abort();
+      const sent = await sendOne(push, claimed, options);
+      inARow = sent.turnedAway === undefined ? 0 : inARow + 1;
+      if (sent.turnedAway !== undefined) turnedAway.push(sent.turnedAway);
+      // A service that takes nothing any more is left alone for this round.
+      if (sent.stop || inARow > 2 * concurrency) stop.abort();
     }
   }
 
@@ -39,10 +62,10 @@ export async function sendReady(push: PushRun): Promise<void> {
   const ended = await Promise.allSettled(Array.from({ length: concurrency }, guarded));
   const failed = ended.find((end) => end.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+  return turnedAway;
 }
 
-/** True where no other send can succeed either. */
-async function sendOne(push: PushRun, claimed: Claimed): Promise<boolean> {
+async function sendOne(push: PushRun, claimed: Claimed, options: SendOptions): Promise<Sent> {
   const { entry } = claimed;
   const { kind } = push;
   const payload = JSON.parse(entry.payload ?? '{}') as Payload;
@@ -53,22 +76,20 @@ async function sendOne(push: PushRun, claimed: Claimed): Promise<boolean> {
         ? await kind.create(push.call, payload)
         : await kind.change(push.call, entry.remote_id, payload);
   } catch (thrown) {
-    return storeFailure(push, claimed, thrown);
+    return storeFailure(push, claimed, thrown, options);
   }
   await storeVerdict(push, claimed, verdict);
-  return false;
+  return WENT_ON;
 }
 
 async function storeVerdict(push: PushRun, claimed: Claimed, verdict: Verdict): Promise<void> {
   const { entry } = claimed;
   const { redact } = push.context.parts.redactor;
   if (verdict.is === 'unclear') {
-    return store(push, claimed, { outcome: 'unclear', message: verdict.message }, (tx) =>
-      lose(tx, push, claimed, verdict.message),
-    );
+    return lose(push, claimed, { outcome: 'unclear', message: verdict.message });
   }
   const reasons = verdict.reasons.map(redact);
-  if (verdict.is === 'refused') return storeRefusal(push, claimed, reasons, null);
+  if (verdict.is === 'refused') return refuse(push, claimed, reasons, { isAnswer: false });
   const message = reasons.length === 0 ? null : `Accepted in part; ${reasons.length} refused`;
   const evidence = { id: verdict.id, status: null, isSeen: false, message, reasons };
   await store(push, claimed, { outcome: 'accepted', message }, (tx) =>
@@ -76,59 +97,96 @@ async function storeVerdict(push: PushRun, claimed: Claimed, verdict: Verdict): 
   );
 }
 
-async function storeFailure(push: PushRun, claimed: Claimed, thrown: unknown): Promise<boolean> {
+async function storeFailure(
+  push: PushRun,
+  claimed: Claimed,
+  thrown: unknown,
+  { isLastRound }: SendOptions,
+): Promise<Sent> {
   const { signal, parts, log } = push.context;
+  const { attempts, external_code } = claimed.entry;
   const isAbort = signal.aborted && thrown === signal.reason;
   const failure = sendFailure(thrown, isAbort);
   const error = asRoadbookError(thrown);
   const message = isAbort ? 'Stopped before it was sent' : parts.redactor.redact(error.message);
   const end = { message, error_code: isAbort ? 'stopped' : error.code, http_status: statusOf(thrown) };
-  if (failure.is === 'refused') {
-    await storeRefusal(push, claimed, failure.reasons.map(parts.redactor.redact), error);
-    return false;
+  const after = (delayMs: number) => ({ message, next_attempt_at: isoInstant(parts.clock.now() + delayMs) });
+  switch (failure.is) {
+    case 'refused':
+      await refuse(push, claimed, failure.reasons.map(parts.redactor.redact), { ...failure, error });
+      return WENT_ON;
+    case 'unclear':
+      log.warn({ external_code, err: error }, 'outcome of a send is not known');
+      await lose(push, claimed, { ...end, outcome: 'unclear' });
+      return WENT_ON;
+    case 'turned-away': {
+      log.warn({ external_code, err: error }, 'send was turned away; it is searched for before the next one');
+      const kept = {
+        ...after(isLastRound ? retryDelayMs(attempts) : 0),
+        is_doubtful: true,
+        checked_run_id: null,
+      };
+      await move(push, claimed, { ...end, outcome: 'turned-away' }, 'release', kept);
+      return { stop: failure.stop, turnedAway: error };
+    }
+    case 'not-sent': {
+      const kept = { ...after(isAbort ? 0 : retryDelayMs(attempts)), sent_hash: claimed.sentBefore };
+      await move(push, claimed, { ...end, outcome: 'not-sent' }, 'release', kept);
+      if (!isAbort) push.failures.push(error);
+      return { stop: failure.stop };
+    }
   }
-  if (failure.is === 'unclear') {
-    log.warn({ external_code: claimed.entry.external_code, err: error }, 'outcome of a send is not known');
-    await store(push, claimed, { ...end, outcome: 'unclear' }, (tx) => lose(tx, push, claimed, message));
-    return false;
-  }
-  const delayMs = isAbort ? 0 : retryDelayMs(claimed.entry.attempts);
-  const next_attempt_at = isoInstant(parts.clock.now() + delayMs);
-  const kept = { message, next_attempt_at, sent_hash: claimed.sentBefore };
-  await store(push, claimed, { ...end, outcome: 'not-sent' }, (tx) =>
-    moveEntry(tx, claimed.entry, 'release', push.now(), kept),
-  );
-  if (!isAbort) push.failures.push(error);
-  return failure.stop;
 }
 
-function storeRefusal(push: PushRun, claimed: Claimed, reasons: string[], error: RoadbookError | null) {
+/** One that a status refused is looked for once more: it may have been answered after it was done. */
+async function refuse(
+  push: PushRun,
+  claimed: Claimed,
+  reasons: string[],
+  { isAnswer, error }: { isAnswer: boolean; error?: RoadbookError },
+): Promise<void> {
   const message = 'The service refused it';
   const end = { message: reasons.join('; '), error_code: error?.code ?? null, http_status: statusOf(error) };
   push.context.counts.rejected++;
-  return store(push, claimed, { ...end, outcome: 'refused' }, (tx) =>
-    moveEntry(tx, claimed.entry, 'refuse', push.now(), {
-      message,
-      reasons: JSON.stringify(reasons),
-      sent_hash: claimed.sentBefore,
-    }),
-  );
+  await move(push, claimed, { ...end, outcome: 'refused' }, 'refuse', {
+    message,
+    reasons: JSON.stringify(reasons),
+    ...(isAnswer ? { is_doubtful: true, is_watched: true } : { sent_hash: claimed.sentBefore }),
+  });
 }
 
-function lose(tx: Transaction, push: PushRun, { entry }: Claimed, message: string): Promise<boolean> {
+function lose(push: PushRun, claimed: Claimed, end: AttemptEnd): Promise<void> {
   push.context.counts.unknown++;
-  const unclear_sends = entry.unclear_sends + 1;
-  return moveEntry(tx, entry, 'lose', push.now(), { message, unknown_since: push.now(), unclear_sends });
+  const unclear_sends = claimed.entry.unclear_sends + 1;
+  const change = { message: end.message, unknown_since: push.now(), unclear_sends };
+  return move(push, claimed, end, 'lose', change);
 }
+
+/** Moves the entry, unless it has another owner by now: that one knows better. */
+const move = (
+  push: PushRun,
+  claimed: Claimed,
+  end: AttemptEnd,
+  name: MoveName,
+  change: EntryChange,
+): Promise<void> =>
+  store(push, claimed, end, (tx) => {
+    const { owner_run_id } = claimed.entry;
+    return moveEntry(tx, claimed.entry, name, push.now(), change, { owner_run_id });
+  });
 
 async function store(
   push: PushRun,
   { entry, attempt }: Claimed,
   end: AttemptEnd,
-  move: (tx: Transaction) => Promise<unknown>,
+  work: (tx: Transaction) => Promise<boolean>,
 ): Promise<void> {
-  await push.context.parts.engine.write(async (tx) => {
-    await move(tx);
+  const { engine } = push.context.parts;
+  const isStored = await engine.write(async (tx) => {
     await closeAttempt(tx, entry, attempt, end, push.now());
+    return work(tx);
   });
+  if (isStored) return;
+  const { external_code } = entry;
+  push.context.log.warn({ external_code, outcome: end.outcome }, 'answer came after the entry had moved on');
 }

@@ -1,45 +1,67 @@
 // Carries out what a search of the service said about an entry, each in one transaction with the attempt that
 // tells of it.
-import { isoInstant } from '../../core/clock.ts';
 import { Ambiguous, Skippable } from '../../core/errors.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { isSearchBlind } from '../../warehouse/outbox-search.ts';
+import {
+  isInDoubt,
+  moveEntry,
+  NOT_ABSENT,
+  noteEntry,
+  type OutboxEntry,
+} from '../../warehouse/outbox-entry.ts';
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
+import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
 import { confirmEntry } from './push-confirmation.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isBefore, type Search, type Sight } from './push-sight.ts';
 
+/** The search that a sight comes from. */
+export interface Looked extends Pick<Search, 'readAt' | 'now'> {
+  moment: Moment;
+}
+
+/** So many sends without a clear answer, and no search found one of them: a person has to look. */
+const MOST_UNCLEAR_SENDS = 5;
+const BY_HAND = 'if it is not at the service, order it with outbox retry --not-there';
+
+/** True where the entry may be sent by this run. */
 export async function applySight(
   push: PushRun,
   entry: OutboxEntry,
-  sight: Exclude<Sight, { is: 'clear' }>,
-  search: Search,
-): Promise<void> {
+  sight: Sight,
+  looked: Looked,
+): Promise<boolean> {
+  const { engine } = push.context.parts;
   const write = (work: (tx: Transaction) => Promise<unknown>) =>
-    push.context.parts.engine.write(async (tx) => void (await work(tx)));
+    engine.write(async (tx) => void (await work(tx)));
+  if (sight.is !== 'maybe-absent') forgetAbsent(engine, entry);
   switch (sight.is) {
     case 'nothing':
-      return;
+      return false;
+    case 'clear':
+      return !isInDoubt(entry) || !(await isFoundOtherwise(push, entry));
     case 'there':
-      return write((tx) =>
+      await write((tx) =>
         entry.state === 'confirmed'
           ? noteWatched(tx, push, entry, sight.seen, sight.others)
           : confirmFound(tx, push, entry, sight.seen, sight.others),
       );
+      return false;
     case 'differs':
-      return write((tx) => queueChange(tx, push, entry, sight.seen, search));
+      await write((tx) => queueChange(tx, push, entry, sight.seen, looked));
+      return false;
+    case 'refused':
+      await write((tx) => noteEntry(tx, entry, { is_watched: false }));
+      return false;
     case 'maybe-absent':
-      return write(async (tx) => {
-        await noteEntry(tx, entry, { absent_since: sight.since });
-        await note(tx, push, entry, {
-          outcome: 'absent',
-          message: 'Not found, but that may be too early to say',
-        });
-      });
+      noteAbsent(engine, entry, sight.since, looked.moment);
+      await write((tx) => noteMaybeAbsent(tx, push, entry, sight.since, looked.moment));
+      return false;
     case 'absent':
-      return believeAbsent(push, entry, write);
+      if (await isFoundOtherwise(push, entry)) return false;
+      await write((tx) => believeAbsent(tx, push, entry));
+      return false;
   }
 }
 
@@ -53,13 +75,19 @@ async function confirmFound(
   seen: Seen,
   others: readonly number[],
 ): Promise<void> {
-  const already = entry.attempts === 0 ? 'The service had it already; it was not sent' : null;
-  const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? already;
+  const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? storyOf(entry);
   // A change is compared with the content, so what is found is the newest one.
   const sent_hash = push.kind.change === undefined ? entry.sent_hash : entry.content_hash;
-  const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons: reasonsOf(entry) };
+  const reasons = entry.state === 'rejected' ? [] : reasonsOf(entry);
+  const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons };
   if (!(await confirmEntry(tx, push, { ...entry, sent_hash }, evidence))) return;
   await note(tx, push, entry, { outcome: 'found', message: message ?? 'Found at the service' });
+}
+
+/** What is odd about finding it. */
+function storyOf({ state, attempts }: OutboxEntry): string | null {
+  if (state === 'rejected') return 'The service has it, though it was answered that it was refused';
+  return attempts === 0 ? 'The service had it already; it was not sent' : null;
 }
 
 /** The message for an entry that the service has more than once; undefined where it does not. */
@@ -87,12 +115,22 @@ const reasonsOf = ({ reasons }: OutboxEntry): string[] =>
   reasons === null ? [] : (JSON.parse(reasons) as string[]);
 
 /** The service has an older or other content: this run may change it. */
-async function queueChange(tx: Transaction, push: PushRun, entry: OutboxEntry, seen: Seen, search: Search) {
+async function queueChange(tx: Transaction, push: PushRun, entry: OutboxEntry, seen: Seen, looked: Looked) {
   const known = { remote_id: seen.id, checked_run_id: push.context.runId };
-  if (entry.state === 'unknown') {
-    await moveEntry(tx, entry, 'confirmOlder', push.now(), known);
-    await note(tx, push, entry, { outcome: 'found', message: 'Found at the service with another content' });
-  } else if (entry.state === 'ready' && isBefore(entry.updated_at, search)) await noteEntry(tx, entry, known);
+  switch (entry.state) {
+    case 'unknown':
+      await moveEntry(tx, entry, 'confirmOlder', push.now(), known, { owner_run_id: null });
+      return note(tx, push, entry, {
+        outcome: 'found',
+        message: 'Found at the service with another content',
+      });
+    case 'ready':
+      if (isBefore(entry.updated_at, looked)) await noteEntry(tx, entry, { ...known, ...NOT_ABSENT });
+      return;
+    case 'rejected':
+      // The change was refused, and is not there: as was said.
+      await noteEntry(tx, entry, { is_watched: false });
+  }
 }
 
 /** What is awaited of a confirmed entry: its identifier, the end of its optimisation. */
@@ -124,41 +162,73 @@ async function noteWatched(
     context.log.warn({ external_code: entry.external_code, remote_id: seen.id }, 'optimisation failed');
 }
 
-/** Asked once more in another way where there is one; found after all, it is confirmed. */
-async function believeAbsent(
+async function noteMaybeAbsent(
+  tx: Transaction,
   push: PushRun,
   entry: OutboxEntry,
-  write: (work: (tx: Transaction) => Promise<unknown>) => Promise<void>,
+  since: string,
+  { at, thereAt }: Moment,
 ): Promise<void> {
-  const sought = (await push.kind.seek?.(push.call, entry.remote_key)) ?? [];
-  const [seen, ...others] = sought.filter(({ key }) => key === entry.remote_key);
-  const confirmedBefore = isoInstant(push.context.parts.clock.now() - push.settings.settle);
-  await write(async (tx) => {
-    if (seen !== undefined) {
-      const ids = others.map(({ id }) => id);
-      return confirmFound(tx, push, entry, seen, ids);
-    }
-    if (await isSearchBlind(tx.sql, push.kind.feed, confirmedBefore)) return stayUnknown(tx, push, entry);
-    const message = 'The service does not have it; it is sent again';
-    // Two searches did not find it: this run may send it.
-    const checked_run_id = push.context.runId;
-    const change = { message, sent_hash: null, next_attempt_at: null, checked_run_id };
-    const only = { revision: entry.revision };
-    if (!(await moveEntry(tx, entry, 'absent', push.now(), change, only))) return;
-    await note(tx, push, entry, { outcome: 'absent', message });
+  const message = 'Not found, but that may be too early to say';
+  const isFirst = since === at;
+  await noteEntry(tx, entry, {
+    absent_since: since,
+    ...(isFirst && { absent_since_there: thereAt }),
+    ...(entry.state === 'ready' && { message }),
   });
+  await note(tx, push, entry, { outcome: 'absent', message });
 }
 
-/** A search that does not show what the service has confirmed cannot show that something is absent either. */
-async function stayUnknown(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
-  const message = 'Not found, but the search has not shown what the service confirmed either';
+/** Asks once more in another way where there is one; found after all, it is confirmed. */
+async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<boolean> {
+  const sought = (await push.kind.seek?.(push.call, entry.remote_key)) ?? [];
+  const [seen, ...others] = sought.filter(({ key }) => key === entry.remote_key);
+  if (seen === undefined) return false;
+  const ids = others.map(({ id }) => id);
+  await push.context.parts.engine.write((tx) => confirmFound(tx, push, entry, seen, ids));
+  return true;
+}
+
+/** Two searches that could have shown it did not: this run may send it, as new where it had an identifier. */
+async function believeAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
+  const checked_run_id = push.context.runId;
+  const isWhole = push.kind.periodOf === undefined;
+  const forgotten = { sent_hash: null, ...(isWhole && { remote_id: null }) };
+  const message = 'The service does not have it; it is sent again';
+  if (entry.state === 'unknown') {
+    if (entry.unclear_sends >= MOST_UNCLEAR_SENDS) return parkWorn(tx, push, entry);
+    const change = { ...forgotten, message, next_attempt_at: null, checked_run_id };
+    const only = { revision: entry.revision };
+    if (!(await moveEntry(tx, entry, 'absent', push.now(), change, only))) return;
+  } else if (!(await noteEntry(tx, entry, { ...forgotten, ...NOT_ABSENT, message, checked_run_id }))) return;
+  await note(tx, push, entry, { outcome: 'absent', message });
+}
+
+async function parkWorn(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
+  const message = `Sent ${entry.unclear_sends} times without a clear answer, and not found: it is not sent again by itself; ${BY_HAND}`;
   await noteEntry(tx, entry, { message });
   await note(tx, push, entry, { outcome: 'absent', message });
-  if (push.failures.some(({ code }) => code === 'search_blind')) return;
-  push.failures.push(
-    new Skippable(`The service confirms a ${push.kind.noun} and does not show it in a search`, {
-      code: 'search_blind',
-      hint: 'Look for the unknown ones at the service by hand; what is not there can be given by the ERP under another code.',
-    }),
-  );
+  failOnce(push, 'resend_limit', `A ${push.kind.noun} has no clear answer however often it is sent`);
+}
+
+/** The search proves nothing: what may be at the service stays unknown, what has to be found waits. */
+export async function parkBlind(push: PushRun, entry: OutboxEntry, why: string): Promise<void> {
+  const { engine } = push.context.parts;
+  const message = `${why}; ${BY_HAND}`;
+  forgetAbsent(engine, entry);
+  await engine.write(async (tx) => {
+    if (entry.state === 'ready' && isInDoubt(entry)) {
+      const change = { message, unknown_since: push.now() };
+      await moveEntry(tx, entry, 'doubt', push.now(), change, { revision: entry.revision });
+    } else await noteEntry(tx, entry, { message, ...NOT_ABSENT });
+    await note(tx, push, entry, { outcome: 'blind', message });
+  });
+  failOnce(push, 'search_blind', why);
+}
+
+function failOnce({ failures }: PushRun, code: string, message: string): void {
+  if (failures.some((failure) => failure.code === code)) return;
+  const hint =
+    'Look for the unknown ones at the service; what is not there: npx roadbook outbox retry CODE --not-there';
+  failures.push(new Skippable(message, { code, hint }));
 }

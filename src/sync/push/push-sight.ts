@@ -1,7 +1,7 @@
 // Decides what a search of the service says about an entry. Pure. Absence is believed only after two searches a
 // settling time apart, both begun after the outcome had become unknown: a service may show a new plan late.
 import type { JsonObject } from '../../core/glossary.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushKind, Seen } from './push-kind.ts';
 
 export type Sight =
@@ -14,6 +14,8 @@ export type Sight =
   /** Not found, but not for long enough. */
   | { is: 'maybe-absent'; since: string }
   | { is: 'absent' }
+  /** A refused one that is not there, as was said. */
+  | { is: 'refused' }
   /** The search began before the entry was as it is now, or says nothing new. */
   | { is: 'nothing' };
 
@@ -23,9 +25,16 @@ export interface Search {
   /** ISO instant of now; what lies after it was written before the clock was set back. */
   now: string;
   settleMs: number;
+  /** For how long the entry has not been found, by a clock that cannot be set; undefined where none tells. */
+  absentForMs?: number | undefined;
+  /** The search lists all there is: an identifier that it does not show is gone. */
+  isWhole?: boolean;
 }
 
-type Sought = Pick<OutboxEntry, 'state' | 'unknown_since' | 'absent_since' | 'updated_at'>;
+type Sought = Pick<
+  OutboxEntry,
+  'state' | 'unknown_since' | 'absent_since' | 'updated_at' | 'remote_id' | 'unclear_sends' | 'is_doubtful'
+>;
 
 export function sightOf(
   entry: Sought,
@@ -40,20 +49,33 @@ export function sightOf(
       kind.change === undefined || payload === undefined || kind.isSame?.(seen.record, payload) === true;
     return isSame ? { is: 'there', seen, others: others.map(({ id }) => id) } : { is: 'differs', seen };
   }
-  if (entry.state === 'ready')
-    return isBefore(entry.updated_at, search) ? { is: 'clear' } : { is: 'nothing' };
-  if (entry.state !== 'unknown') return { is: 'nothing' };
-  return absence(entry, search);
+  switch (entry.state) {
+    case 'ready':
+      if (!isBefore(entry.updated_at, search)) return { is: 'nothing' };
+      return isKnownGone(entry, search) ? absence(entry, search) : { is: 'clear' };
+    case 'unknown':
+      if (entry.unknown_since === null || !isBefore(entry.unknown_since, search)) return { is: 'nothing' };
+      return absence(entry, search);
+    case 'rejected':
+      return isBefore(entry.updated_at, search) ? { is: 'refused' } : { is: 'nothing' };
+    default:
+      return { is: 'nothing' };
+  }
 }
+
+const isKnownGone = ({ remote_id }: Sought, { isWhole }: Search): boolean =>
+  remote_id !== null && isWhole === true;
+
+/** Whether this sight would have something sent that the service may have: it takes a witness. */
+export const needsWitness = (entry: Sought, sight: Sight): boolean =>
+  sight.is === 'maybe-absent' || sight.is === 'absent' || (sight.is === 'clear' && isInDoubt(entry));
 
 /** The search began after this. */
 export const isBefore = (at: string, { readAt, now }: Pick<Search, 'readAt' | 'now'>): boolean =>
   at <= readAt || at > now;
 
-function absence({ unknown_since, absent_since }: Sought, search: Search): Sight {
-  const { readAt, settleMs } = search;
-  if (unknown_since === null || !isBefore(unknown_since, search)) return { is: 'nothing' };
+function absence({ absent_since }: Sought, { readAt, settleMs, absentForMs }: Search): Sight {
   if (absent_since === null || absent_since > readAt) return { is: 'maybe-absent', since: readAt };
-  const waitedMs = Date.parse(readAt) - Date.parse(absent_since);
+  const waitedMs = Math.min(Date.parse(readAt) - Date.parse(absent_since), absentForMs ?? -1);
   return waitedMs >= settleMs ? { is: 'absent' } : { is: 'maybe-absent', since: absent_since };
 }

@@ -78,9 +78,9 @@ async function tell({ feed, context, now }: PushRun, entries: readonly OutboxEnt
 }
 
 /** Heals what was cut between telling and noting, and answers a code that is offered a second time. */
-async function tellAwaited({ kind, feed, context }: PushRun): Promise<void> {
+async function tellAwaited({ kind, feed, context, digest }: PushRun): Promise<void> {
   const { engine } = context.parts;
-  const codeIn = (code: string): string => outboxCode(kind.feed, code);
+  const codeIn = (code: string): string => outboxCode(kind.feed, code, digest);
   for await (const codes of feed.source.awaited()) {
     const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes.map(codeIn)));
     const outcomes = codes.flatMap((code) => {

@@ -20,15 +20,31 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
     context.log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to push');
     return { failures: [], worked: true };
   }
-  const push = openPush(kind, feed, context);
+  const push = await openPush(kind, feed, context);
   await recover(push);
   await takeFeed(push);
-  await lookAtService(push, { beforeSending: true });
-  await sendReady(push);
+  await sendInRounds(push);
   await lookAtService(push, { beforeSending: false });
   await tellOutcomes(push);
   await guardDeadline(push);
   return outcomeOf(push);
+}
+
+const MOST_ROUNDS = 2;
+/** What the next round may overcome: a token that has been replaced, a pause that has passed. */
+const PASSING = ['unauthorised', 'throttled'];
+
+/** What was turned away is searched for, and sent once more where it is not there. */
+async function sendInRounds(push: PushRun): Promise<void> {
+  for (let round = 1; !push.context.signal.aborted; round++) {
+    await lookAtService(push, { beforeSending: true });
+    const isLastRound = round === MOST_ROUNDS;
+    const turnedAway = await sendReady(push, { isLastRound });
+    if (turnedAway.length === 0) return;
+    if (!isLastRound && turnedAway.every(({ code }) => PASSING.includes(code))) continue;
+    push.failures.push(...turnedAway);
+    return;
+  }
 }
 
 async function recover(push: PushRun): Promise<void> {

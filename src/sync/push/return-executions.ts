@@ -25,7 +25,7 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
     context.log.debug({ feed: 'route_plans' }, 'no feed in the configuration; nothing to return');
     return { failures: [], worked: true };
   }
-  const push = openPush(routePlanKind, feed, context);
+  const push = await openPush(routePlanKind, feed, context);
   try {
     await eachPage(push, async (plans) => tell(push, await newsOf(push, plans)));
   } catch (thrown) {
@@ -42,7 +42,7 @@ export async function previewReturns(
   const feed = await parts.erp('route_plans');
   if (feed === undefined) return [];
   const unrecorded = { runId: '', counts: noCounts(), log: parts.log, signal: new AbortController().signal };
-  const push = openPush(routePlanKind, feed, { ...context, ...unrecorded });
+  const push = await openPush(routePlanKind, feed, { ...context, ...unrecorded });
   const lines: Preview[] = [];
   await eachPage(push, async (plans) => {
     for (const { outcome } of await newsOf(push, plans)) lines.push({ what: 'return', detail: outcome });

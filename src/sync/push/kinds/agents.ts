@@ -4,24 +4,29 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../core/glossary.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
 import { drivers } from '../../../fleet/endpoints/drivers.ts';
+import type { Digest } from '../../../warehouse/personal-digest.ts';
 import type { PushKind } from '../push-kind.ts';
 import { fieldText, seenRecords } from '../push-listing.ts';
 import { judgeWritten } from './written-verdict.ts';
 
-function keyOf({ cpf }: JsonObject): string {
+/** The keyed digest is made of the plain one, of which older warehouses were full. */
+function keyOf({ cpf }: JsonObject, digest: Digest): string {
   const digits = (fieldText(cpf) ?? '').replace(/\D/g, '').padStart(11, '0');
-  return createHash('sha256').update(`cpf ${digits}`).digest('hex');
+  return digest(createHash('sha256').update(`cpf ${digits}`).digest('hex'));
 }
 
 export const agentKind: PushKind = {
   feed: 'agents',
   noun: 'agent',
   keyOf,
-  async list(call) {
+  listOf: ({ is_deliveryman }) => (is_deliveryman === false ? 'drivers' : 'agents'),
+  async list(call, _period, digest) {
     // A person is listed as an agent or as a driver, and must not be created beside it.
     const agents = await call(drivers, { is_deliveryman: true });
     const others = await call(drivers, { is_deliveryman: false });
-    return seenRecords([...agents, ...others], keyOf);
+    const isAgent = new Set(seenRecords(agents, () => '').map(({ id }) => id));
+    const seen = seenRecords([...agents, ...others], (record) => keyOf(record, digest));
+    return seen.map((each) => ({ ...each, list: isAgent.has(each.id) ? 'agents' : 'drivers' }));
   },
   async create(call, { data }) {
     return judgeWritten(await call(createAgent, data as never));
