@@ -13,6 +13,7 @@ export interface OutboxEntry extends EntryKey {
   state: OutboxState;
   content_hash: string;
   sent_hash: string | null;
+  noted_hash: string | null;
   remote_id: number | null;
   remote_key: string;
   message: string | null;
@@ -29,6 +30,7 @@ export interface OutboxEntry extends EntryKey {
   remote_status: string | null;
   is_watched: boolean | null;
   changed_after_push: boolean | null;
+  uncoded_stops: number | null;
   attempts: number;
   unclear_sends: number;
   next_attempt_at: string | null;
@@ -52,7 +54,15 @@ export const keyOf = ({ kind, external_code }: EntryKey): EntryKey => ({ kind, e
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },
-  confirm: { payload: null, owner_run_id: null, unknown_since: null, absent_since: null, told_at: null },
+  confirm: {
+    payload: null,
+    owner_run_id: null,
+    unknown_since: null,
+    absent_since: null,
+    told_at: null,
+    // Noted once more where the ERP still gives it, now that the thing is confirmed.
+    noted_hash: null,
+  },
   confirmOlder: { owner_run_id: null, unknown_since: null, absent_since: null, checked_run_id: null },
   refuse: { owner_run_id: null, told_at: null },
   lose: { owner_run_id: null, absent_since: null, told_at: null },

@@ -25,6 +25,8 @@ export interface Offered {
 
 const INVALID = 'It breaks the rules and was not sent';
 const INVALID_CHANGE = 'The service may have an earlier content; what the ERP gave since breaks the rules';
+/** Begins the reasons of a change that was not taken, beside those of what the service has. */
+const NOT_TAKEN = 'not taken: ';
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
 
 export function contentOf(
@@ -56,7 +58,7 @@ export const refusalOf = (reasons: readonly string[], message = INVALID) => ({
 
 export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
   const { content, erp_code, reasons } = offered;
-  const fresh = { reasons: null, message: null, told_at: null, erp_code };
+  const fresh = { reasons: null, message: null, told_at: null, noted_hash: null, erp_code };
   const { content_hash } = content;
   switch (step) {
     case 'queue':
@@ -70,7 +72,13 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
       // It is searched for by what was sent, not by what the ERP wants now; the next claim takes the new key.
       return {
         moves: [],
-        change: { ...content, remote_key: known.remote_key, ...widened(known, content) },
+        change: {
+          ...content,
+          erp_code,
+          noted_hash: null,
+          remote_key: known.remote_key,
+          ...widened(known, content),
+        },
       };
     case 'flag':
       return offered.flags
@@ -88,15 +96,39 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
     case 'unflag':
       return {
         moves: [],
-        change: { content_hash, changed_after_push: false, erp_code, message: null, told_at: null },
+        change: {
+          content_hash,
+          changed_after_push: false,
+          erp_code,
+          noted_hash: null,
+          reasons: reasonsText(earlierReasons(known)),
+          message: null,
+          told_at: null,
+        },
       };
     case 'note':
       return {
         moves: [],
-        change: { reasons: JSON.stringify(reasons), message: INVALID_CHANGE, erp_code, told_at: null },
+        change: {
+          noted_hash: content_hash,
+          reasons: reasonsText([
+            ...earlierReasons(known),
+            ...reasons.map((reason) => `${NOT_TAKEN}${reason}`),
+          ]),
+          message: INVALID_CHANGE,
+          erp_code,
+          told_at: null,
+        },
       };
   }
 }
+
+/** Those of what the service has. */
+const earlierReasons = ({ reasons }: OutboxEntry): string[] =>
+  (reasons === null ? [] : (JSON.parse(reasons) as string[])).filter((one) => !one.startsWith(NOT_TAKEN));
+
+const reasonsText = (reasons: readonly string[]): string | null =>
+  reasons.length === 0 ? null : JSON.stringify(reasons);
 
 /** The search must still find what was sent before. */
 function widened(known: OutboxEntry, { period_start, period_end }: EntryChange): EntryChange {
