@@ -4,13 +4,14 @@ import { coloured, textTable } from './text-table.ts';
 
 type Shown = Omit<
   OutboxEntry,
-  'payload' | 'erp_code' | 'reasons' | 'owner_run_id' | 'checked_run_id' | 'revision'
+  'payload' | 'erp_code' | 'reasons' | 'noted_hash' | 'owner_run_id' | 'checked_run_id' | 'revision'
 > & { reasons: string[] };
 
 export function shownEntry(entry: OutboxEntry): Shown {
   const {
     payload: _,
     erp_code: __,
+    noted_hash: ______,
     owner_run_id: ___,
     checked_run_id: ____,
     revision: _____,
@@ -63,6 +64,7 @@ export function entryText(entry: OutboxEntry): string {
     ['next attempt', entry.next_attempt_at],
     ['ERP told', entry.told_at],
     ['changed after push', entry.changed_after_push ? 'yes' : null],
+    ['not returned', entry.uncoded_stops ? `${entry.uncoded_stops} stops without an external_code` : null],
     ['message', entry.message],
   ];
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(20)}${value}`]));

@@ -25,6 +25,16 @@ export const addStatus = (program: Command): Command =>
     }),
   });
 
+const MOST_NAMED = 10;
+
+function deadlineLine({ deadline }: StatusDocument): string[] {
+  if (deadline === null) return [];
+  const { at, missed } = deadline;
+  if (missed.length === 0) return [`Deadline ${at}: no plan has missed it`];
+  const named = missed.slice(0, MOST_NAMED).join(', ') + (missed.length > MOST_NAMED ? ', …' : '');
+  return [`Deadline ${at}: missed by ${missed.length} plans that start tomorrow: ${named}`];
+}
+
 function show(document: StatusDocument): string {
   const jobs = document.jobs.map((job) => [
     job.name,
@@ -50,6 +60,7 @@ function show(document: StatusDocument): string {
     textTable(['table', 'rows', 'last change', 'read'], tables),
     '',
     `Outbox: ${outbox.join(', ')}`,
+    ...deadlineLine(document),
     `Quarantine: ${document.quarantine}`,
   ].join('\n');
 }

@@ -1,31 +1,65 @@
 // Files that survive a crash at any instant: replaced whole by a rename, or appended to line by line, and on
-// disk before the promise resolves.
-import { mkdir, open, rename, stat } from 'node:fs/promises';
+// disk before the promise resolves. Other processes may do the same at the same time.
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Whoever reads `path` sees the old text or the new one, never a part. The folder is made where it is missing. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.tmp`);
-  const handle = await open(temporary, 'w');
+  const own = randomBytes(4).toString('hex');
+  const temporary = join(dirname(path), `.${basename(path)}.${own}.tmp`);
+  try {
+    await writeSynced(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'w');
   try {
     await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(temporary, path);
 }
 
-export async function appendLines(path: string, lines: readonly string[]): Promise<void> {
-  const handle = await open(path, 'a');
+/** Tells one state of a file that only grows, or is replaced, from the next. */
+export interface FileMark {
+  ino: number;
+  size: number;
+}
+
+export interface Appended {
+  mark: FileMark;
+  bytes: number;
+}
+
+/** Only to a file that is there: undefined where it is gone. A line that a crash cut off is ended first. */
+export async function appendLines(path: string, lines: readonly string[]): Promise<Appended | undefined> {
+  const handle = await orGone(open(path, constants.O_WRONLY | constants.O_APPEND));
+  if (handle === undefined) return undefined;
   try {
-    await handle.appendFile(lines.map((line) => `${line}\n`).join(''));
+    const bytes = Buffer.from(`\n${lines.join('\n')}\n`);
+    await handle.appendFile(bytes);
     await handle.datasync();
+    return { mark: markIn(await handle.stat()), bytes: bytes.length };
   } finally {
     await handle.close();
   }
 }
+
+export async function markOf(path: string): Promise<FileMark | undefined> {
+  const found = await orGone(stat(path));
+  return found && markIn(found);
+}
+
+const markIn = ({ ino, size }: FileMark): FileMark => ({ ino, size });
 
 export async function exists(path: string): Promise<boolean> {
   return (await orGone(stat(path))) !== undefined;

@@ -1,5 +1,6 @@
 // What is known of one dropped file while it is in work, as lines that are only ever appended: what was read of
-// it, what became of each thing, where it moves. A line that a crash cut off counts as never written.
+// it, what became of each thing, where it moves. A line that a crash cut off counts as never written. Two processes
+// may write one journal: the first place a file moves to holds, and a final state is never replaced by an older one.
 import type { ErpBatch, ErpFault, Outcome } from './source.ts';
 import { isFinal } from './source.ts';
 
@@ -55,9 +56,16 @@ export function batchLines({ things, faults, last }: ErpBatch): JournalLine[] {
 export function applyLine(state: JournalState, line: JournalLine): void {
   if ('thing' in line) setOutcome(state, line.thing, null);
   else if ('whole' in line) state.isWhole = true;
-  else if ('move' in line) state.move = line.move;
-  else if ('outcome' in line) setOutcome(state, line.outcome.externalCode, line.outcome);
+  else if ('move' in line) state.move ??= line.move;
+  else if ('outcome' in line && !isOutdated(state, line.outcome))
+    setOutcome(state, line.outcome.externalCode, line.outcome);
   else if ('fault' in line) applyFault(state, line.fault);
+}
+
+/** Another process has told a later state, and a final one. */
+export function isOutdated({ things }: JournalState, { externalCode, revision = 0 }: Outcome): boolean {
+  const known = things.get(externalCode);
+  return known !== undefined && known !== null && isFinal(known.state) && revision < (known.revision ?? 0);
 }
 
 function setOutcome(state: JournalState, code: string, outcome: Outcome | null): void {
@@ -90,16 +98,23 @@ export const newState = (identity: FileIdentity, readAt: string): JournalState =
   move: undefined,
 });
 
-/** Every line is whole; undefined where there is none. */
+/** Undefined where it has no beginning. */
 export function parseJournal(text: string): JournalState | undefined {
-  const [first, ...rest] = text.split('\n');
-  const opened = first === undefined || first === '' ? undefined : (JSON.parse(first) as JournalLine);
+  const [opened, ...rest] = text.split('\n').flatMap(wholeLine);
   if (opened === undefined || !('opened' in opened)) return undefined;
   const state = newState(opened.opened, opened.at);
-  for (const line of rest) {
-    if (line !== '') applyLine(state, JSON.parse(line) as JournalLine);
-  }
+  for (const line of rest) applyLine(state, line);
   return state;
+}
+
+/** None for a line that was cut off. */
+function wholeLine(text: string): JournalLine[] {
+  if (text === '') return [];
+  try {
+    return [JSON.parse(text) as JournalLine];
+  } catch {
+    return [];
+  }
 }
 
 /** Every thing of the file has its final state. */

@@ -1,8 +1,8 @@
 // Lays a settled file with its result into `done/` or `failed/`. The place is written into the journal first, so
-// every step can be repeated after a crash: result stored, then the file moved, then the journal removed.
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+// every step can be repeated after a crash, or by another process: result stored, then the file moved.
+import { mkdir, rename, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { appendLines, exists, orGone, replaceFile } from './durable-file.ts';
+import { exists, orGone, replaceFile } from './durable-file.ts';
 import { type FileIdentity, isFailed, type JournalState, type Move, sameIdentity } from './file-journal.ts';
 import { resultOf } from './file-result.ts';
 
@@ -10,30 +10,24 @@ export interface Finishing {
   /** The drop folder. */
   folder: string;
   name: string;
-  journal: string;
+  move: Move;
   state: JournalState;
   /** ISO instant. */
   finishedAt: string;
 }
 
-export async function finishFile(finishing: Finishing): Promise<Move> {
-  const { folder, name, journal, state, finishedAt } = finishing;
-  const move = state.move ?? (await reservePlace(finishing));
+export async function finishFile({ folder, name, move, state, finishedAt }: Finishing): Promise<void> {
   const target = join(folder, move.folder, move.name);
   const result = JSON.stringify(resultOf(name, state, finishedAt), undefined, 2);
   await replaceFile(`${target}.result.json`, `${result}\n`);
   await moveOriginal(join(folder, name), target, state.identity);
-  await rm(journal, { force: true });
-  return move;
 }
 
-async function reservePlace({ folder, name, journal, state }: Finishing): Promise<Move> {
+/** Where a file may go that has no place yet. */
+export async function freePlace(folder: string, name: string, state: JournalState): Promise<Move> {
   const place = isFailed(state) ? 'failed' : 'done';
   await mkdir(join(folder, place), { recursive: true });
-  const move: Move = { folder: place, name: await freeName(join(folder, place), name) };
-  await appendLines(journal, [JSON.stringify({ move })]);
-  state.move = move;
-  return move;
+  return { folder: place, name: await freeName(join(folder, place), name) };
 }
 
 /** The name itself, or the first of `name-2`, `name-3`, … that nothing has. */

@@ -1,17 +1,21 @@
 // The journals of the dropped files in work, one file each. A journal starts whole or not at all, and every line
-// is on disk before the promise resolves.
-import { mkdir, readdir, readFile, rm, truncate } from 'node:fs/promises';
+// is on disk before the promise resolves. The disk is the truth: another process may write or end a journal.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appendLines, replaceFile } from './durable-file.ts';
+import { type Appended, appendLines, type FileMark, markOf, orGone, replaceFile } from './durable-file.ts';
 import { type JournalLine, type JournalState, parseJournal } from './file-journal.ts';
 
 export interface JournalFolder {
-  pathOf(name: string): string;
-  /** What every journal tells, by the name of its file. */
-  load(): Promise<Map<string, JournalState>>;
+  /** Names of the files that have a journal. */
+  names(): Promise<string[]>;
+  /** What it tells, and as of when; undefined where there is none. */
+  read(name: string): Promise<{ state: JournalState; mark: FileMark } | undefined>;
+  markOf(name: string): Promise<FileMark | undefined>;
   /** Takes the place of a journal that is there. */
-  start(name: string, lines: readonly JournalLine[]): Promise<void>;
-  append(name: string, lines: readonly JournalLine[]): Promise<void>;
+  start(name: string, lines: readonly JournalLine[]): Promise<FileMark | undefined>;
+  /** Undefined where the journal has ended. */
+  append(name: string, lines: readonly JournalLine[]): Promise<Appended | undefined>;
+  end(name: string): Promise<void>;
 }
 
 const ENDING = '.journal';
@@ -19,35 +23,31 @@ const ENDING = '.journal';
 export function createJournalFolder(folder: string): JournalFolder {
   const pathOf = (name: string): string => join(folder, `${name}${ENDING}`);
   return {
-    pathOf,
-    async load() {
+    async names() {
       await mkdir(folder, { recursive: true });
-      const states = new Map<string, JournalState>();
-      for (const entry of await readdir(folder)) {
-        if (entry.startsWith('.') || !entry.endsWith(ENDING)) continue;
-        const state = await readJournal(join(folder, entry));
-        if (state !== undefined) states.set(entry.slice(0, -ENDING.length), state);
-      }
-      return states;
+      return (await readdir(folder))
+        .filter((entry) => !entry.startsWith('.') && entry.endsWith(ENDING))
+        .map((entry) => entry.slice(0, -ENDING.length));
     },
-    start: (name, lines) =>
-      replaceFile(pathOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
-    async append(name, lines) {
-      if (lines.length > 0)
-        await appendLines(
-          pathOf(name),
-          lines.map((line) => JSON.stringify(line)),
-        );
+    async read(name) {
+      // The mark first: what is written in between is then read again, not passed over.
+      const mark = await markOf(pathOf(name));
+      const text = await orGone(readFile(pathOf(name), 'utf8'));
+      if (mark === undefined || text === undefined) return undefined;
+      const state = parseJournal(text);
+      if (state === undefined) await rm(pathOf(name), { force: true });
+      return state && { state, mark };
     },
+    markOf: (name) => markOf(pathOf(name)),
+    async start(name, lines) {
+      await replaceFile(pathOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      return markOf(pathOf(name));
+    },
+    append: (name, lines) =>
+      appendLines(
+        pathOf(name),
+        lines.map((line) => JSON.stringify(line)),
+      ),
+    end: (name) => rm(pathOf(name), { force: true }),
   };
-}
-
-/** A line that a crash cut off is taken away, so that the next one does not join it. */
-async function readJournal(path: string): Promise<JournalState | undefined> {
-  const text = await readFile(path, 'utf8');
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  if (whole.length < text.length) await truncate(path, Buffer.byteLength(whole));
-  const state = parseJournal(whole);
-  if (state === undefined) await rm(path, { force: true });
-  return state;
 }

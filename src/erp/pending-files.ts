@@ -1,30 +1,37 @@
 // The dropped files in work: which things each still waits for, kept in memory and in one journal a file. One
-// call runs at a time, so that a journal has one writer.
-import { rm } from 'node:fs/promises';
+// call runs at a time, and a result is made of all that is known, by whichever process.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { type Clock, isoInstant } from '../core/clock.ts';
+import { isoInstant } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import { type CodeIndex, createCodeIndex } from './code-index.ts';
 import { exists } from './durable-file.ts';
 import {
-  applyLine,
+  append,
+  type Desk,
+  type DeskOptions,
+  hold,
+  openDesk,
+  opened,
+  type Pending,
+  refresh,
+  refreshAll,
+  release,
+  start,
+} from './file-desk.ts';
+import {
   batchLines,
   type FileIdentity,
   isOpen,
+  isOutdated,
   isSettled,
   type JournalState,
-  newState,
-  openingLine,
   sameIdentity,
 } from './file-journal.ts';
-import { finishFile } from './finished-file.ts';
-import { createJournalFolder, type JournalFolder } from './journal-folder.ts';
+import { finishFile, freePlace } from './finished-file.ts';
 import type { ErpBatch, Outcome } from './source.ts';
 
 export interface PendingFiles {
-  /** Reads the journals once and finishes what a crash left unfinished. */
+  /** Reads what is new in the journals and finishes what a crash left unfinished. */
   recover(): Promise<void>;
   /** The file was taken whole and has not changed since. */
   isTaken(name: string, identity: FileIdentity): boolean;
@@ -33,34 +40,14 @@ export interface PendingFiles {
   awaited(): string[];
 }
 
-export interface PendingOptions {
-  folder: string;
-  clock: Clock;
-  log: Log;
-}
-
-interface Pending extends JournalState {
-  /** Parts taken by this process. */
-  parts: number;
-}
-
-/** What the functions below share. */
-interface Desk extends PendingOptions {
-  journals: JournalFolder;
-  files: Map<string, Pending>;
-  holders: CodeIndex;
-}
-
-export function createPendingFiles(options: PendingOptions): PendingFiles {
-  const journals = createJournalFolder(join(options.folder, 'pending'));
-  const desk: Desk = { ...options, journals, files: new Map(), holders: createCodeIndex() };
+export function createPendingFiles(options: DeskOptions): PendingFiles {
+  const desk = openDesk(options);
   const turns = new PQueue({ concurrency: 1 });
   let isLoaded = false;
 
   const inTurn = (work: () => Promise<void>): Promise<void> =>
     turns.add(async () => {
-      if (!isLoaded)
-        for (const [name, state] of await journals.load()) hold(desk, name, { ...state, parts: 0 });
+      if (!isLoaded) await refreshAll(desk);
       isLoaded = true;
       await work();
     });
@@ -68,6 +55,7 @@ export function createPendingFiles(options: PendingOptions): PendingFiles {
   return {
     recover: () =>
       inTurn(async () => {
+        await refreshAll(desk);
         await finishSettled(desk);
         await forgetVanished(desk);
       }),
@@ -81,20 +69,17 @@ export function createPendingFiles(options: PendingOptions): PendingFiles {
   };
 }
 
-function hold({ files, holders }: Desk, name: string, state: Pending, codes = state.things.keys()): void {
-  files.set(name, state);
-  for (const code of codes) holders.add(code, name);
-}
-
-function release({ files, holders }: Desk, name: string, state: Pending): void {
-  files.delete(name);
-  for (const code of state.things.keys()) holders.remove(code, name);
-}
-
-async function finish(desk: Desk, name: string, state: Pending): Promise<void> {
+/** The first place that the journal names holds, whoever wrote it. */
+async function finish(desk: Desk, name: string, settled: Pending): Promise<void> {
   const { folder, journals, clock, log } = desk;
-  const finishedAt = isoInstant(clock.now());
-  const move = await finishFile({ folder, name, journal: journals.pathOf(name), state, finishedAt });
+  const state =
+    settled.move === undefined
+      ? await append(desk, name, settled, [{ move: await freePlace(folder, name, settled) }])
+      : settled;
+  if (state?.move === undefined || !isSettled(state)) return;
+  const { move } = state;
+  await finishFile({ folder, name, move, state, finishedAt: isoInstant(clock.now()) });
+  await journals.end(name);
   release(desk, name, state);
   log.debug({ file: name, moved_to: `${move.folder}/${move.name}` }, 'erp file finished');
 }
@@ -110,7 +95,7 @@ async function finishSettled(desk: Desk): Promise<void> {
 async function forgetVanished(desk: Desk): Promise<void> {
   for (const [name, state] of desk.files) {
     if (state.isWhole || (await exists(join(desk.folder, name)))) continue;
-    await rm(desk.journals.pathOf(name), { force: true });
+    await desk.journals.end(name);
     release(desk, name, state);
   }
 }
@@ -123,13 +108,12 @@ async function take(desk: Desk, batch: ErpBatch, identity: FileIdentity): Promis
   const state = isNext ? known : opened(identity, desk.clock);
   if (part !== state.parts + 1) throw outOfOrder(name);
   const lines = batchLines(batch);
-  if (part === 1) await desk.journals.start(name, [openingLine(identity, state.readAt), ...lines]);
-  else await desk.journals.append(name, lines);
+  const taken = part === 1 ? await start(desk, name, state, lines) : await append(desk, name, state, lines);
+  if (taken === undefined) return;
   if (known !== undefined && !isNext) release(desk, name, known);
-  for (const line of lines) applyLine(state, line);
-  state.parts = part;
-  hold(desk, name, state, batch.things.map(({ externalCode }) => externalCode).values());
-  if (isSettled(state)) await finish(desk, name, state);
+  taken.parts = part;
+  hold(desk, name, taken, batch.things.map(({ externalCode }) => externalCode).values());
+  if (isSettled(taken)) await finish(desk, name, taken);
 }
 
 async function acknowledge(desk: Desk, outcomes: readonly Outcome[]): Promise<void> {
@@ -137,26 +121,21 @@ async function acknowledge(desk: Desk, outcomes: readonly Outcome[]): Promise<vo
     desk.holders.namesOf(outcome.externalCode).map((name) => ({ name, outcome })),
   );
   for (const [name, own] of Map.groupBy(told, (entry) => entry.name)) {
-    const state = desk.files.get(name);
-    if (state === undefined) continue;
-    const news = own.filter(({ outcome }) => isNews(state, outcome)).map(({ outcome }) => ({ outcome }));
-    await desk.journals.append(name, news);
-    for (const line of news) applyLine(state, line);
-    if (isSettled(state)) await finish(desk, name, state);
+    const known = await refresh(desk, name);
+    if (known === undefined) continue;
+    const news = own.filter(({ outcome }) => isNews(known, outcome)).map(({ outcome }) => ({ outcome }));
+    const state = await append(desk, name, known, news);
+    if (state !== undefined && isSettled(state)) await finish(desk, name, state);
   }
 }
-
-const opened = (identity: FileIdentity, clock: Clock): Pending => ({
-  ...newState(identity, isoInstant(clock.now())),
-  parts: 0,
-});
 
 const openCodes = (state: JournalState): string[] =>
   [...state.things.keys()].filter((code) => isOpen(state, code));
 
-const isNews = ({ things }: JournalState, outcome: Outcome): boolean =>
-  things.has(outcome.externalCode) &&
-  JSON.stringify(things.get(outcome.externalCode)) !== JSON.stringify(outcome);
+const isNews = (state: JournalState, outcome: Outcome): boolean =>
+  state.things.has(outcome.externalCode) &&
+  !isOutdated(state, outcome) &&
+  JSON.stringify(state.things.get(outcome.externalCode)) !== JSON.stringify(outcome);
 
 const outOfOrder = (name: string): Fatal =>
   new Fatal(`A part of the file ${name} was taken before the parts that precede it`, {

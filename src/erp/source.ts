@@ -51,6 +51,8 @@ export interface Outcome {
   remoteId: number | null;
   message: string | null;
   reasons?: string[];
+  /** Grows with every change of the state; a source that remembers what it was told takes no older one for newer. */
+  revision?: number;
 }
 
 export interface StopOutcome {

@@ -11,6 +11,7 @@ import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
+import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusParts {
@@ -56,6 +57,8 @@ export interface StatusDocument {
   jobs: JobStatus[];
   tables: TableStatus[];
   outbox: Record<OutboxState, number>;
+  /** Null where no deadline is configured. */
+  deadline: DeadlineStatus | null;
   quarantine: number;
 }
 
@@ -66,10 +69,12 @@ export async function statusDocument(parts: StatusParts): Promise<StatusDocument
   );
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
+  const deadline = await deadlineStatus(parts);
   return {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
       outboxHealth(unknownSince, parts.clock.now()),
+      deadlineHealth(deadline),
     ]),
     version: parts.version,
     config: { loaded_at: parts.configLoadedAt, error: null },
@@ -77,6 +82,7 @@ export async function statusDocument(parts: StatusParts): Promise<StatusDocument
     jobs,
     tables,
     outbox: await outboxCounts(parts.engine),
+    deadline,
     quarantine: await countQuarantine(parts.engine),
   };
 }

@@ -13,6 +13,7 @@ export interface OutboxEntry extends EntryKey {
   state: OutboxState;
   content_hash: string;
   sent_hash: string | null;
+  noted_hash: string | null;
   remote_id: number | null;
   remote_key: string;
   message: string | null;
@@ -29,6 +30,7 @@ export interface OutboxEntry extends EntryKey {
   remote_status: string | null;
   is_watched: boolean | null;
   changed_after_push: boolean | null;
+  uncoded_stops: number | null;
   attempts: number;
   unclear_sends: number;
   is_doubtful: boolean | null;
@@ -65,7 +67,8 @@ const CERTAIN = { ...NOT_ABSENT, unknown_since: null, is_doubtful: false } as co
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },
-  confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null },
+  // Noted once more where the ERP still gives it, now that the thing is confirmed.
+  confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null, noted_hash: null },
   confirmOlder: { ...CERTAIN, owner_run_id: null, checked_run_id: null },
   refuse: { owner_run_id: null, told_at: null },
   lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },

@@ -13,7 +13,7 @@ export interface Sought {
 
 const PAGE = 200;
 /** How long the identifier or the optimisation of a confirmed entry is awaited. */
-const WATCH_MS = 3 * 86_400_000;
+export const WATCH_MS = 3 * 86_400_000;
 
 function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilder {
   const watchedSince = new Date(Date.parse(at) - WATCH_MS).toISOString();

@@ -4,7 +4,9 @@ import type { Knex } from 'knex';
 /** A stop that something happened at; the latest execution counts. */
 export interface StopRow {
   route_plan_id: number;
-  external_code: string;
+  route_point_id: number;
+  /** Null or empty where the ERP gave none. */
+  external_code: string | null;
   status: string;
   return_date: string | null;
   pictures: string | null;
@@ -26,11 +28,14 @@ export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[
   sql('route_point as point')
     .leftJoin('route_point_execution as done', 'done.route_point_id', 'point.id')
     .whereIn('point.route_plan_id', [...planIds])
-    .whereNotNull('point.external_code')
-    .whereNot('point.external_code', '')
-    .orderBy('done.return_date', 'asc', 'first')
+    // The last row of a stop counts, so an execution without a time comes first.
+    .orderBy([
+      { column: 'done.return_date', order: 'asc', nulls: 'first' },
+      { column: 'done.id', order: 'asc' },
+    ])
     .select(
       'point.route_plan_id',
+      'point.id as route_point_id',
       'point.external_code',
       'point.status',
       'done.return_date',

@@ -502,3 +502,60 @@ describe('returns', () => {
     await expect(open().returnExecutions([stopOutcome('P1', '1', 'E')])).rejects.toThrow('P1.json');
   });
 });
+
+describe('two processes on one folder', () => {
+  const final = (code: string, state: Outcome['state'], revision: number): Outcome => ({
+    ...outcome(code, state),
+    revision,
+  });
+
+  test('make one result: what the other has finished is not finished again', async () => {
+    dropPlans('a.json', 'P1', 'P2');
+    const [daemon, command] = [open(), open()];
+    await take(daemon);
+    expect(await awaited(command)).toEqual(['P1', 'P2']);
+    await command.acknowledge([final('P1', 'confirmed', 5), final('P2', 'confirmed', 5)]);
+    await daemon.acknowledge([final('P1', 'rejected', 4), final('P2', 'confirmed', 5)]);
+    expect(await awaited(daemon)).toEqual([]);
+    expect([inFolder('done'), inFolder('failed'), inFolder('pending')]).toEqual([
+      ['a.json', 'a.json.result.json'],
+      [],
+      [],
+    ]);
+    expect(resultIn('done/a.json').results.map(({ state }: { state: string }) => state)).toEqual([
+      'confirmed',
+      'confirmed',
+    ]);
+  });
+
+  test('make a result of what each was told last, not of what was written last', async () => {
+    dropPlans('a.json', 'P1', 'P2');
+    const [daemon, command] = [open(), open()];
+    await take(daemon);
+    await awaited(command);
+    await command.acknowledge([final('P1', 'confirmed', 5)]);
+    await daemon.acknowledge([final('P1', 'rejected', 4)]);
+    await daemon.acknowledge([final('P2', 'confirmed', 3)]);
+    expect(resultIn('done/a.json').results).toMatchObject([
+      { external_code: 'P1', state: 'confirmed' },
+      { external_code: 'P2', state: 'confirmed' },
+    ]);
+  });
+
+  test('finish a file once, also at the same moment', async () => {
+    for (let round = 0; round < 20; round++) {
+      const name = `r${round}.json`;
+      dropPlans(name, 'P1', 'P2');
+      const [daemon, command] = [open(), open()];
+      await take(daemon);
+      await awaited(command);
+      const both = [final('P1', 'confirmed', 5), final('P2', 'confirmed', 5)];
+      await Promise.all([daemon.acknowledge(both), command.acknowledge(both)]);
+      expect(inFolder('done').filter((each) => each.startsWith(`r${round}`))).toEqual([
+        name,
+        `${name}.result.json`,
+      ]);
+      expect(inFolder('pending')).toEqual([]);
+    }
+  });
+});

@@ -1,15 +1,13 @@
 // Proves the promise of the outbox with real deaths: the process is killed with -9 at every I/O step of a push,
-// in turn, while the service answers in four ways. Prints the figures and writes docs/reliability.md.
+// in turn, while the service answers in four ways. Prints the figures and writes its section of docs/reliability.md.
 // Run with: node test/prove/push-kills.ts [kills of plans for each way, [kills of each other kind]]
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { type KillCase, killModes, otherCases, planCases } from '../support/kill-cases.ts';
 import { type KillReport, sweepKills } from '../support/push-kills.ts';
+import { writeSection } from '../support/reliability-page.ts';
 
 const [planKills = 66, otherKills = 26] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
-const FILE = join(import.meta.dirname, '../../docs/reliability.md');
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -29,10 +27,9 @@ const total = (job: string, reports: readonly KillReport[]): string => {
   return `- ${job}: ${sum(own, 'kills')} kills, ${sum(own, 'twice')} twice, ${sum(own, 'lost')} lost, ${sum(own, 'open')} left unresolved.`;
 };
 
-const page = (reports: readonly KillReport[]): string => `# Reliability
-
-## Nothing twice, nothing lost
-The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new thing, and
+const section = (
+  reports: readonly KillReport[],
+): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new thing, and
 is killed with -9 at an I/O step of that, then at a later one, and so on around. The next process meets what the death
 left and is killed at the same step of its own; the one after goes to its end. All on one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
@@ -47,21 +44,6 @@ ${reports.map(row).join('\n')}
 ${[...new Set(reports.map(({ job }) => job))].map((job) => total(job, reports)).join('\n')}
 
 Made by \`node test/prove/push-kills.ts\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
-
-## What a start finds, wherever the process died
-| it died | the outbox says | what the next run does |
-|---|---|---|
-| before the batch was committed | nothing | the source gives the batch again |
-| after that, before the file's journal was written | ready | the batch is given again and is already known |
-| after the journal, before a claim | ready | searches the service, then sends |
-| after the claim, before the first byte | sending, of a dead run | unknown; searched for until it is believed absent; sent |
-| while the request or the answer was on its way | sending, of a dead run | unknown; searched for: confirmed where it is there, sent where it is not |
-| after the answer, before its commit | sending, of a dead run | the same: found and confirmed, never sent again |
-| after that commit, before the ERP was told | confirmed or rejected, not told | tells it |
-| after telling, before that was noted | confirmed or rejected, not told | tells it again; the source takes it once |
-| while a file was moved | told | the source finishes the move from its journal |
-
-A claim is committed with \`synchronous = full\`, so it also outlives a power cut.
 `;
 
 /** Far enough apart that the kills of one way reach around a whole run. */
@@ -87,5 +69,5 @@ const reports = await Promise.all(
     }),
   ),
 );
-writeFileSync(FILE, page(reports));
+writeSection('Nothing twice, nothing lost', section(reports));
 process.exitCode = sum(reports, 'twice') + sum(reports, 'lost') + sum(reports, 'open') === 0 ? 0 : 1;

@@ -1,56 +1,152 @@
-// Many plans in a drop folder, pushed by the real process in a heap of 100 MB: how long it takes, how much memory
-// it took at most, and what the service accepted. Run with: node test/prove/push-many.ts [plans…]
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Many plans in a drop folder, pushed by the real process in a heap of 100 MB: how long that takes and how much
+// memory; the same with the process killed at counted points on the way; and at the rate that the limiter allows.
+// The ledger of the sandbox tells what the service accepted and how fast it was asked. Writes its section of
+// docs/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { configFor, makeWorkplace } from '../support/workplace.ts';
+import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropMany, verdictOf } from '../support/push-many.ts';
+import { writeSection } from '../support/reliability-page.ts';
+import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
-const PRELOAD = join(import.meta.dirname, '../support/peak-memory.ts');
-const PER_FILE = 500;
+const PLANS = Number(process.argv[2] ?? 10_000);
+const LIMITED_PLANS = Number(process.argv[3] ?? 1_500);
+/** The default of the configuration. */
+const PER_MINUTE = 600;
 const HEAP_MB = 100;
+const SUPPORT = join(import.meta.dirname, '../support');
+const FEED = 'erp: { route_plans: { source: files, folder: plans, settle: 0s } }\n';
+const RUN = ['run', 'push-route-plans', '--json'];
+
+/** Where one process after another dies: the n-th step of its own, or the n-th of that name. */
+const KILLS: readonly { at: number; step?: string; where: string }[] = [
+  { at: 37, where: 'while files are taken' },
+  { at: 101, where: 'while files are taken' },
+  { at: 2_001, where: 'while plans are sent' },
+  { at: 7_002, where: 'while plans are sent' },
+  { at: 12_003, where: 'while plans are sent' },
+  { at: 500, step: 'request written', where: 'while a plan is on its way' },
+  { at: 700, step: 'answer arrived', where: 'after an answer, before it is stored' },
+  { at: 900, step: 'commit begins', where: 'before a commit' },
+  { at: 1_100, step: 'commit done', where: 'after a commit' },
+  { at: 9, step: 'rename begins', where: 'while results are written' },
+  { at: 4, step: 'rm begins', where: 'after a file was moved' },
+];
+
+interface Proof {
+  line: string;
+  isRight: boolean;
+}
+
+type Work = (place: Workplace, ledger: () => Ledger) => Promise<Proof>;
+
+async function inPlace(plans: number, config: string, work: Work, perMinute = 60_000): Promise<Proof> {
+  const sandbox = await startSandbox({ churn: false, vehicles: 2 });
+  const settings = configFor(sandbox.url, FEED + config);
+  const place = makeWorkplace(settings.replace(/(?<=requests_per_minute: )\d+/, String(perMinute)));
+  try {
+    dropMany(place.dir, plans);
+    const proof = await work(place, () => sandbox.ledger());
+    process.stdout.write(`${proof.line}\n`);
+    return proof;
+  } finally {
+    place.remove();
+    await sandbox.close();
+  }
+}
+
+const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1_000;
+
+/** A hard limit: whatever grew with the number of plans would end the process. The young generation as in main.ts. */
+const options = (preload: string): string =>
+  `--import=${join(SUPPORT, preload)} --max-old-space-size=${HEAP_MB} --max-semi-space-size=8`;
+
 const JOB = 'jobs: { push-route-plans: { settle: 0s } }\n';
 
-async function push(many: number): Promise<void> {
-  const sandbox = await startSandbox({ churn: false, vehicles: 2 });
-  const feed = 'erp: { route_plans: { source: files, folder: plans, settle: 0s } }\n';
-  const place = makeWorkplace(configFor(sandbox.url, feed + JOB));
-  mkdirSync(join(place.dir, 'plans'));
-  for (let from = 0; from < many; from += PER_FILE) {
-    const plans = Array.from({ length: Math.min(PER_FILE, many - from) }, (_, i) => planNumbered(from + i));
-    writeFileSync(join(place.dir, 'plans', `${from}.json`), JSON.stringify(plans));
-  }
-  const startedAt = Date.now();
-  const peak = join(place.dir, 'peak');
-  // A hard limit: whatever grew with the number of plans would end the process.
-  const limit = `--max-old-space-size=${HEAP_MB}`;
-  const env = { NODE_OPTIONS: `--import=${PRELOAD} ${limit}`, PEAK_FILE: peak };
-  const { stdout } = await place.run(['run', 'push-route-plans', '--json'], env);
-  const { status, confirmed } = JSON.parse(stdout);
-  const seconds = (Date.now() - startedAt) / 1_000;
-  const counts = Object.values(sandbox.ledger().plans);
-  const twice = counts.filter((count) => count > 1).length;
-  process.stdout.write(
-    `${many} plans: ${status}, ${confirmed} confirmed, ${twice} twice, ${many - counts.length} lost, ${seconds.toFixed(1)} s, peak ${readFileSync(peak, 'utf8')} MB\n`,
+const atOnce = () =>
+  inPlace(PLANS, JOB, async (place, ledger) => {
+    const startedAt = Date.now();
+    const peak = join(place.dir, 'peak');
+    const { stdout } = await place.run(RUN, { NODE_OPTIONS: options('peak-memory.ts'), PEAK_FILE: peak });
+    const { status, confirmed } = JSON.parse(stdout);
+    const { twice, lost } = verdictOf(ledger(), PLANS);
+    const took = `${secondsSince(startedAt).toFixed(0)} s, ${readFileSync(peak, 'utf8')} MB at most`;
+    return {
+      line: `| in one go | ${PLANS} | ${twice} | ${lost} | ${took} |`,
+      isRight: status === 'ok' && confirmed === PLANS && twice + lost === 0,
+    };
+  });
+
+const killed = () =>
+  inPlace(
+    PLANS,
+    'jobs: { push-route-plans: { settle: 0s, check_before_send: false } }\n',
+    async (place, ledger) => {
+      const startedAt = Date.now();
+      const arrived: number[] = [];
+      for (const { at, step, where } of KILLS) {
+        const env = {
+          NODE_OPTIONS: options('kill-at.ts'),
+          KILL_AT: String(at),
+          ...(step && { KILL_STEP: step }),
+        };
+        const { signal } = await place.run(RUN, env);
+        const there = Object.keys(ledger().plans).length;
+        process.stderr.write(`${signal ?? 'not killed'} ${where}: ${there} plans are there\n`);
+        if (signal === 'SIGKILL') arrived.push(there);
+      }
+      let open = 1;
+      for (let runs = 0; runs < 10 && open > 0; runs++) {
+        await place.run(RUN);
+        const [row] = await place.query<{ n: number }>(
+          "select count(*) as n from push_outbox where state <> 'confirmed' or told_at is null",
+        );
+        open = row?.n ?? 0;
+      }
+      const { twice, lost } = verdictOf(ledger(), PLANS);
+      const took = `${secondsSince(startedAt).toFixed(0)} s; killed with ${arrived.join(', ')} plans at the service`;
+      return {
+        line: `| killed with -9 ${arrived.length} times | ${PLANS} | ${twice} | ${lost} | ${took} |`,
+        isRight: arrived.length === KILLS.length && twice + lost + open === 0,
+      };
+    },
   );
-  place.remove();
-  await sandbox.close();
-}
 
-function planNumbered(n: number): object {
-  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  const stops = Array.from({ length: 10 }, (_, i) => ({
-    name: `Stop ${i}`,
-    address: `Rua ${n}, ${i}`,
-    external_code: `M${n}-${i}`,
-  }));
-  return {
-    external_code: `M${String(n).padStart(5, '0')}`,
-    date_time_start: `${day}T11:00:00Z`,
-    date_time_end: `${day}T20:00:00Z`,
-    route_points: stops,
-    options: { optimize: false },
-  };
-}
+const limited = () =>
+  inPlace(
+    LIMITED_PLANS,
+    JOB,
+    async (place, ledger) => {
+      const startedAt = Date.now();
+      await place.run(RUN);
+      const { per_minute_max: most, requests } = ledger();
+      const asked = Object.values(requests).reduce((sum, count) => sum + count, 0);
+      const { twice, lost } = verdictOf(ledger(), LIMITED_PLANS);
+      const rate = `${most} requests in its busiest minute`;
+      const took = `${secondsSince(startedAt).toFixed(0)} s, ${asked} requests, ${rate}`;
+      return {
+        line: `| with \`requests_per_minute: ${PER_MINUTE}\` | ${LIMITED_PLANS} | ${twice} | ${lost} | ${took} |`,
+        isRight: twice + lost === 0 && most <= PER_MINUTE && most >= PER_MINUTE * 0.95,
+      };
+    },
+    PER_MINUTE,
+  );
 
-const given = process.argv.slice(2).map(Number);
-for (const many of given.length > 0 ? given : [500, 10_000]) await push(many);
+const proofs = [await atOnce(), await killed(), await limited()];
+
+writeSection(
+  'Many plans in a drop folder',
+  `Files of 500 plans with ten stops each, pushed by the real process in a heap of ${HEAP_MB} MB. Killed, each process dies at
+a counted point of its own: while files are taken, while plans are sent, before and after a commit, after an answer,
+while results are written; the next one goes on. What the service accepted, and how often it was asked in any 60
+seconds, is read from the ledger of the sandbox.
+
+| | plans | twice | lost | |
+|---|---|---|---|---|
+${proofs.map(({ line }) => line).join('\n')}
+
+Made by \`node test/prove/push-many.ts\`; the times are those of 2 busy cores, and depend on what else
+they do.
+`,
+);
+process.exitCode = proofs.every(({ isRight }) => isRight) ? 0 : 1;

@@ -85,6 +85,37 @@ describe('the status', () => {
   });
 });
 
+describe('a deadline', () => {
+  it('that plans of tomorrow have missed is told by the status, and makes it late', async () => {
+    place.remove();
+    const jobs = 'timezone: UTC\njobs: { push-route-plans: { deadline: "00:00" } }\n';
+    place = makeWorkplace(configFor(sandbox.url, FEED + jobs));
+    const dayIn = (days: number): string =>
+      new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    // Two days, in case it is midnight meanwhile.
+    const late = [1, 2].map((days) =>
+      plan('LATE', {
+        external_code: `LATE-${days}`,
+        date_time_start: `${dayIn(days)}T08:00:00Z`,
+        date_time_end: `${dayIn(days)}T18:00:00Z`,
+        vehicle_plate: 'ZZZ0Z00',
+      }),
+    );
+    drop('a.json', [...late, plan('PAST')]);
+    await place.run(['run', 'push-route-plans']);
+    const { document } = await json(['status']);
+    expect(document.deadline).toEqual({ at: '00:00', missed: [expect.stringMatching(/^LATE-/)] });
+    expect(document.health).toBe('late');
+    const { stdout } = await place.run(['status']);
+    expect(stdout).toMatch(/Deadline 00:00: missed by 1 plans that start tomorrow: LATE-/);
+  });
+
+  it('is not spoken of where none is set', async () => {
+    expect((await json(['status'])).document.deadline).toBeNull();
+    expect((await place.run(['status'])).stdout).not.toMatch(/Deadline/);
+  });
+});
+
 describe('a push job without a feed', () => {
   it('does nothing and is ok', async () => {
     expect((await json(['run', 'push-agents'])).document).toMatchObject({

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { missedDeadlines } from '../../src/sync/push/push-deadline.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { CPFS, plan } from '../support/push-samples.ts';
 
@@ -193,6 +194,9 @@ describe('push-route-plans', () => {
     expect(error?.message).toContain('P1 (rejected)');
     expect(error?.message).not.toContain('P2');
     expect(status).not.toBe('ok');
+    const asked = { deadline: '18:00', timezone: 'America/Sao_Paulo', now: place.clock.now() };
+    expect(await missedDeadlines(place.engine, asked)).toEqual([{ external_code: 'P1', state: 'rejected' }]);
+    expect(await missedDeadlines(place.engine, { ...asked, deadline: '23:00' })).toEqual([]);
   });
 
   it('shows in a dry run what would happen, and does none of it', async () => {

@@ -1,18 +1,22 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
 // HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
-// product knows nothing of it. KILL_AT=0 kills nowhere; STEPS_FILE gets the count at the end.
+// product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count; STEPS_FILE gets
+// the steps at the end.
 
 import diagnostics from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 const killAt = Number(process.env.KILL_AT ?? 0);
+const killStep = process.env.KILL_STEP;
 const stepsFile = process.env.STEPS_FILE;
 const steps: string[] = [];
+let counted = 0;
 
 function step(name: string): void {
   steps.push(name);
-  if (steps.length === killAt) process.kill(process.pid, 'SIGKILL');
+  if (killStep === undefined || name === killStep) counted++;
+  if (counted === killAt) process.kill(process.pid, 'SIGKILL');
 }
 
 const require = createRequire(import.meta.url);

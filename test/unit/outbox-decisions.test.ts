@@ -6,16 +6,18 @@ import { FleetHttpError } from '../../src/fleet/failures.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
 import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import { guardedDay } from '../../src/sync/push/push-deadline.ts';
+import { effectOf, type Offered } from '../../src/sync/push/push-effects.ts';
 import { retryDelayMs, sendFailure } from '../../src/sync/push/push-failure.ts';
 import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-intake.ts';
 import type { Seen } from '../../src/sync/push/push-kind.ts';
 import { seenRecords } from '../../src/sync/push/push-listing.ts';
 import { needsWitness, sightOf } from '../../src/sync/push/push-sight.ts';
 import { searchWindows } from '../../src/sync/push/search-windows.ts';
+import type { OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
 
 describe('an offer of the ERP', () => {
-  const known = (state: OutboxState) => ({ state, content_hash: 'new', sent_hash: 'sent' });
+  const known = (state: OutboxState) => ({ state, content_hash: 'new', sent_hash: 'sent', noted_hash: null });
   const step = (state: OutboxState, hash: string, isValid = true, canChange = false): Step =>
     intakeStep(known(state), { hash, isValid }, canChange);
 
@@ -48,6 +50,35 @@ describe('an offer of the ERP', () => {
     expect(step('confirmed', 'other', true, true)).toBe('change');
     expect(step('confirmed', 'other', false, true)).toBe('note');
     expect(step('confirmed', 'sent')).toBe('unflag');
+  });
+
+  it('that breaks the rules is noted once for each content, and cleared when the ERP is back', () => {
+    const noted = { ...known('confirmed'), noted_hash: 'bad' };
+    const again = (hash: string, isValid: boolean): Step => intakeStep(noted, { hash, isValid }, true);
+    expect(again('bad', false)).toBe('nothing');
+    expect(again('worse', false)).toBe('note');
+    expect(again('new', true)).toBe('unflag');
+    expect(again('other', true)).toBe('change');
+    // Once it is absent and ready again, what the ERP gives counts anew.
+    expect(intakeStep({ ...noted, state: 'ready' }, { hash: 'bad', isValid: false }, true)).toBe('refuse');
+  });
+
+  it('that breaks the rules leaves the reasons of what the service has', () => {
+    const entry = { ...known('confirmed'), reasons: '["stop 2: no such address"]' } as OutboxEntry;
+    const offered = {
+      content: { content_hash: 'bad' },
+      erp_code: null,
+      reasons: ['title: is missing'],
+      flags: true,
+    };
+    const { change } = effectOf('note', entry, offered as unknown as Offered);
+    expect(change).toMatchObject({ noted_hash: 'bad', told_at: null });
+    expect(JSON.parse(change.reasons ?? '')).toEqual([
+      'stop 2: no such address',
+      'not taken: title: is missing',
+    ]);
+    const back = effectOf('unflag', { ...entry, ...change } as OutboxEntry, offered as unknown as Offered);
+    expect(back.change).toMatchObject({ noted_hash: null, reasons: entry.reasons });
   });
 
   it('that came while another content was on its way is flagged, or queued where it can be changed', () => {

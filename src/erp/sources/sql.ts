@@ -14,6 +14,7 @@ import type {
   StopOutcome,
 } from '../source.ts';
 import { sqlFailure } from '../sql-failure.ts';
+import { type SqlRow, sqlRows } from '../sql-rows.ts';
 import type { Reading } from '../things.ts';
 
 export interface SqlSettings extends SharedSettings {
@@ -38,7 +39,7 @@ function openSql(settings: SqlSettings, { kind, zone }: SourceContext): ErpSourc
   const database = connect(settings);
 
   async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
-    const rows = queryRows(database, settings.query, signal);
+    const rows = queryRows(database, settings, signal);
     try {
       const first = await rows.next();
       if (first.done) return;
@@ -103,13 +104,13 @@ function keepWallClocks(
   done(null, connection);
 }
 
-type Row = Record<string, unknown>;
-
-async function* queryRows(database: Knex, query: string, signal?: AbortSignal): AsyncGenerator<Row> {
+async function* queryRows(
+  database: Knex,
+  { client, query }: SqlSettings,
+  signal?: AbortSignal,
+): AsyncGenerator<SqlRow> {
   try {
-    // Oracle takes no semicolon at the end.
-    const statement = query.replace(/;\s*$/, '');
-    for await (const row of database.raw(statement).stream() as AsyncIterable<Row>) {
+    for await (const row of sqlRows(database, client, query)) {
       signal?.throwIfAborted();
       yield row;
     }
@@ -119,7 +120,7 @@ async function* queryRows(database: Knex, query: string, signal?: AbortSignal): 
   }
 }
 
-async function* tableRows(first: Row, rest: AsyncIterable<Row>): AsyncIterable<TableRow> {
+async function* tableRows(first: SqlRow, rest: AsyncIterable<SqlRow>): AsyncIterable<TableRow> {
   let row = 1;
   yield { place: `row ${row}`, cells: plainCells(first) };
   for await (const cells of rest) {
@@ -129,8 +130,8 @@ async function* tableRows(first: Row, rest: AsyncIterable<Row>): AsyncIterable<T
 }
 
 /** Drivers give instants as dates and large numbers as bigints. */
-function plainCells(row: Row): Row {
-  const cells: Row = {};
+function plainCells(row: SqlRow): SqlRow {
+  const cells: SqlRow = {};
   for (const [name, cell] of Object.entries(row)) {
     if (cell instanceof Date) cells[name] = Number.isNaN(cell.getTime()) ? null : cell.toISOString();
     else cells[name] = typeof cell === 'bigint' ? String(cell) : cell;

@@ -1,8 +1,10 @@
-// The deadline guard: from a local time of day on, everything that starts tomorrow has to be confirmed. What is
-// not is told in the log and as the failure of the run, at every run until it is.
+// The deadline guard: from a local time of day on, every plan that starts tomorrow has to be confirmed. What is
+// not is told in the log and as the failure of the run, at every run until it is; anybody may ask the warehouse.
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/clock.ts';
 import { Skippable } from '../../core/errors.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import type { OutboxState } from '../../warehouse/outbox-states.ts';
 import type { Period } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
@@ -18,24 +20,47 @@ export function guardedDay(deadline: string, nowMs: number, timezone: string): P
   return { start: startOf(1), end: startOf(2) };
 }
 
-export async function guardDeadline({ kind, settings, context, failures }: PushRun): Promise<void> {
-  const { clock, timezone, engine } = context.parts;
-  if (settings.deadline === undefined) return;
-  const day = guardedDay(settings.deadline, clock.now(), timezone);
-  if (day === undefined) return;
-  const late: { external_code: string; state: string }[] = await engine.read((sql) =>
+export interface DeadlineQuestion {
+  /** Local time of day, as in `18:00`. */
+  deadline: string;
+  /** IANA zone. */
+  timezone: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+export interface LatePlan {
+  external_code: string;
+  state: OutboxState;
+}
+
+/** The plans that start tomorrow and are not confirmed, by code, once the deadline has passed; none before it. */
+export async function missedDeadlines(
+  engine: Engine,
+  { deadline, timezone, now }: DeadlineQuestion,
+): Promise<LatePlan[]> {
+  const day = guardedDay(deadline, now, timezone);
+  if (day === undefined) return [];
+  return engine.read((sql) =>
     sql('push_outbox')
-      .where({ kind: kind.feed })
+      .where({ kind: 'route_plans' })
       .whereIn('state', ['ready', 'sending', 'unknown', 'rejected'])
       .where('period_start', '>=', day.start)
       .where('period_start', '<', day.end)
       .orderBy('external_code')
       .select('external_code', 'state'),
   );
+}
+
+export async function guardDeadline({ settings, context, failures }: PushRun): Promise<void> {
+  const { clock, timezone, engine } = context.parts;
+  const { deadline } = settings;
+  if (deadline === undefined) return;
+  const late = await missedDeadlines(engine, { deadline, timezone, now: clock.now() });
   if (late.length === 0) return;
   const named = late.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
   const failure = new Skippable(
-    `${late.length} that start tomorrow are not confirmed by ${settings.deadline}: ${named.join(', ')}${late.length > MOST_NAMED ? ', …' : ''}`,
+    `${late.length} that start tomorrow are not confirmed by ${deadline}: ${named.join(', ')}${late.length > MOST_NAMED ? ', …' : ''}`,
     { code: 'deadline_missed', hint: 'See why: npx roadbook outbox list' },
   );
   context.log.warn({ err: failure, late: late.length }, 'deadline missed');

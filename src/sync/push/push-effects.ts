@@ -25,6 +25,8 @@ export interface Offered {
 
 const INVALID = 'It breaks the rules and was not sent';
 const INVALID_CHANGE = 'The service may have an earlier content; what the ERP gave since breaks the rules';
+/** Begins the reasons of a change that was not taken, beside those of what the service has. */
+const NOT_TAKEN = 'not taken: ';
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
 
 export function contentOf(
@@ -55,7 +57,7 @@ export const refusalOf = (reasons: readonly string[], message = INVALID) => ({
 
 export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
   const { content, erp_code, reasons } = offered;
-  const fresh = { reasons: null, message: null, told_at: null, erp_code };
+  const fresh = { reasons: null, message: null, told_at: null, noted_hash: null, erp_code };
   const { content_hash } = content;
   switch (step) {
     case 'queue':
@@ -69,7 +71,10 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
         change: { ...content, ...fresh, ...findable(known, content), ...refusalOf(reasons) },
       };
     case 'hold':
-      return { moves: [], change: { ...content, ...sought(known, content) } };
+      return {
+        moves: [],
+        change: { ...content, erp_code, noted_hash: null, ...sought(known, content) },
+      };
     case 'flag':
       return offered.flags
         ? {
@@ -86,12 +91,29 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
     case 'unflag':
       return {
         moves: [],
-        change: { content_hash, changed_after_push: false, erp_code, message: null, told_at: null },
+        change: {
+          content_hash,
+          changed_after_push: false,
+          erp_code,
+          noted_hash: null,
+          reasons: reasonsText(earlierReasons(known)),
+          message: null,
+          told_at: null,
+        },
       };
     case 'note':
       return {
         moves: [],
-        change: { reasons: JSON.stringify(reasons), message: INVALID_CHANGE, erp_code, told_at: null },
+        change: {
+          noted_hash: content_hash,
+          reasons: reasonsText([
+            ...earlierReasons(known),
+            ...reasons.map((reason) => `${NOT_TAKEN}${reason}`),
+          ]),
+          message: INVALID_CHANGE,
+          erp_code,
+          told_at: null,
+        },
       };
   }
 }
@@ -104,6 +126,13 @@ const sought = (known: OutboxEntry, content: EntryChange): EntryChange => ({
 
 const findable = (known: OutboxEntry, content: EntryChange): EntryChange =>
   isInDoubt(known) ? sought(known, content) : {};
+
+/** Those of what the service has. */
+const earlierReasons = ({ reasons }: OutboxEntry): string[] =>
+  (reasons === null ? [] : (JSON.parse(reasons) as string[])).filter((one) => !one.startsWith(NOT_TAKEN));
+
+const reasonsText = (reasons: readonly string[]): string | null =>
+  reasons.length === 0 ? null : JSON.stringify(reasons);
 
 /** The search must still find what was sent before. */
 function widened(known: OutboxEntry, { period_start, period_end }: EntryChange): EntryChange {

@@ -72,7 +72,7 @@ async function takeThing(
   }
   if (step === 'nothing') {
     counts.unchanged++;
-    return tellAgain(tx, push, known);
+    return tellAgain(tx, push, known, erp_code);
   }
   counts.updated++;
   const flags = settings.after_confirmation === 'flag';
@@ -81,11 +81,20 @@ async function takeThing(
   for (const move of moves) await moveEntry(tx, known, move, push.now(), change);
 }
 
-async function tellAgain(tx: Transaction, push: PushRun, known: OutboxEntry): Promise<void> {
+/** The code in clear comes with every offer: what is told next is told under it. */
+async function tellAgain(
+  tx: Transaction,
+  push: PushRun,
+  known: OutboxEntry,
+  erp_code: string | null,
+): Promise<void> {
   const isFinal = ['confirmed', 'rejected', 'cancelled'].includes(known.state);
-  if (!isFinal || known.told_at === null) return;
+  if (!isFinal || known.told_at === null) {
+    if (known.erp_code !== erp_code) await noteEntry(tx, known, { erp_code });
+    return;
+  }
   const quietMs = Date.parse(push.now()) - Date.parse(known.told_at);
-  if (quietMs >= TELL_AGAIN_MS) await noteEntry(tx, known, { told_at: null });
+  if (quietMs >= TELL_AGAIN_MS) await noteEntry(tx, known, { told_at: null, erp_code });
 }
 
 /** What cannot be read as one thing must not be sent, unless it already was. */
@@ -102,7 +111,8 @@ async function withdraw(
   context.counts.rejected++;
   context.log.warn({ origin, reason }, 'feed holds something that cannot be read');
   if (fault.externalCode === undefined || (known !== undefined && known.state !== 'ready')) return;
-  const refusal = refusalOf([reason], 'It could not be read and was not sent');
+  const erp_code = clearCode(kind.feed, fault.externalCode);
+  const refusal = { ...refusalOf([reason], 'It could not be read and was not sent'), erp_code };
   if (known !== undefined) return void (await moveEntry(tx, known, 'refuse', push.now(), refusal));
   const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode, push.digest) };
   const entry = { content_hash: '', remote_key: '', origin, batch: redact(batch) };

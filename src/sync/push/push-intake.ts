@@ -15,12 +15,12 @@ export type Step =
   | 'change'
   /** The service has it, and no call can change it: it is flagged. */
   | 'flag'
-  /** The ERP is back at the content that the service has. */
+  /** The ERP is back at the content that the service has, or that was taken before it broke the rules. */
   | 'unflag'
   /** The service has it or may have it; what the ERP gives now breaks the rules. */
   | 'note';
 
-export type Known = Pick<OutboxEntry, 'state' | 'content_hash' | 'sent_hash'>;
+export type Known = Pick<OutboxEntry, 'state' | 'content_hash' | 'sent_hash' | 'noted_hash'>;
 
 export interface Offer {
   hash: string;
@@ -29,7 +29,8 @@ export interface Offer {
 
 export function intakeStep(known: Known | undefined, offer: Offer, canChange: boolean): Step {
   if (known === undefined) return offer.isValid ? 'queue' : 'refuse';
-  if (known.content_hash === offer.hash) return 'nothing';
+  if (known.content_hash === offer.hash) return isNoted(known) ? 'unflag' : 'nothing';
+  const noteOnce = known.noted_hash === offer.hash ? 'nothing' : 'note';
   switch (known.state) {
     case 'ready':
     case 'rejected':
@@ -37,13 +38,16 @@ export function intakeStep(known: Known | undefined, offer: Offer, canChange: bo
       return offer.isValid ? 'queue' : 'refuse';
     case 'sending':
     case 'unknown':
-      return offer.isValid ? 'hold' : 'note';
+      return offer.isValid ? 'hold' : noteOnce;
     case 'confirmed':
       if (offer.hash === known.sent_hash) return 'unflag';
       if (!canChange) return 'flag';
-      return offer.isValid ? 'change' : 'note';
+      return offer.isValid ? 'change' : noteOnce;
   }
 }
+
+const isNoted = ({ state, noted_hash }: Known): boolean =>
+  noted_hash !== null && ['sending', 'unknown', 'confirmed'].includes(state);
 
 /** What becomes of an entry that the service is known to have in the content of `sent_hash`. */
 export function confirmedAs(

@@ -1,72 +1,56 @@
 // Tells the ERP what became of its things: every state once it is stored, and again whatever the ERP still waits
 // for. Told first and noted afterwards, so a crash tells twice rather than never.
 import { isoInstant } from '../../core/clock.ts';
-import { asRoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import type { Outcome, OutcomeState } from '../../erp/source.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { entriesByCode } from '../../warehouse/outbox-lookup.ts';
-import { markTold, untoldEntries } from '../../warehouse/outbox-telling.ts';
+import { dropToldCodes, markTold, untoldEntries } from '../../warehouse/outbox-telling.ts';
 import { isDigest, outboxCode } from './outbox-code.ts';
 import type { PushRun } from './push-run.ts';
+import { createTeller } from './teller.ts';
 
 export async function tellOutcomes(push: PushRun): Promise<void> {
-  const { context, failures } = push;
+  const { context, settings, kind } = push;
   if (context.signal.aborted) return;
+  const { engine, clock } = context.parts;
   try {
-    await tellNews(push);
-    await tellAwaited(push);
+    if (await tellNews(push)) await tellAwaited(push);
+    const refusedBefore = isoInstant(clock.now() - settings.keep_refused);
+    await engine.write(({ sql }) => dropToldCodes(sql, kind.feed, { at: push.now(), refusedBefore }));
   } catch (thrown) {
-    if (context.signal.aborted) return;
-    const failure = asRoadbookError(thrown);
-    context.log.warn({ err: failure }, 'ERP could not be told');
-    failures.push(failure);
+    tellFailure(push, asRoadbookError(thrown));
   }
 }
 
-/** A confirmed entry without its identifier waits a settling time for it, so that the ERP is told both at once. */
-async function tellNews(push: PushRun): Promise<void> {
+function tellFailure({ context, failures }: PushRun, failure: RoadbookError): void {
+  if (context.signal.aborted) return;
+  context.log.warn({ err: failure }, 'ERP could not be told');
+  failures.push(failure);
+}
+
+/**
+ * False where nobody listens. A confirmed entry without its identifier waits a settling time for it, so that the
+ * ERP is told both at once.
+ */
+async function tellNews(push: PushRun): Promise<boolean> {
   const { kind, settings, context } = push;
   const { engine, clock } = context.parts;
   const idAwaitedSince = isoInstant(clock.now() - settings.settle);
-  let after = '';
-  let refusal: unknown;
-  for (;;) {
+  const teller = createTeller<OutboxEntry>(context.signal, (entries) => tell(push, entries));
+  let isListening = true;
+  for (let after = ''; isListening; ) {
     const from = after;
     const entries = await engine.read((sql) => untoldEntries(sql, kind.feed, idAwaitedSince, from));
     const last = entries.at(-1);
     if (last === undefined) break;
     after = last.external_code;
-    const { told, thrown } = await tellPage(push, entries);
-    refusal ??= thrown;
-    // Not one could be told: the ERP is away, and the others would fare no better.
-    if (told === 0) break;
+    isListening = await teller.tell(entries);
   }
-  if (refusal !== undefined) throw refusal;
+  const refusal = teller.refusal();
+  if (refusal !== undefined) tellFailure(push, refusal);
+  return isListening;
 }
-
-/** All at once, or one by one where that is refused: one that the ERP will not hear must not silence the others. */
-async function tellPage(
-  push: PushRun,
-  entries: readonly OutboxEntry[],
-): Promise<{ told: number; thrown?: unknown }> {
-  try {
-    await tell(push, entries);
-    return { told: entries.length };
-  } catch (thrown) {
-    let told = 0;
-    for (const entry of entries) {
-      if (push.context.signal.aborted) break;
-      if (await isHeard(push, entry)) told++;
-    }
-    return { told, thrown };
-  }
-}
-
-const isHeard = (push: PushRun, entry: OutboxEntry): Promise<boolean> =>
-  tell(push, [entry]).then(
-    () => true,
-    () => false,
-  );
 
 async function tell({ feed, context, now }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
   const outcomes = entries.flatMap((entry) => {
@@ -103,5 +87,6 @@ const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
   state: entry.state as OutcomeState,
   remoteId: entry.remote_id,
   message: entry.message,
+  revision: entry.revision,
   ...(entry.reasons !== null && { reasons: JSON.parse(entry.reasons) as string[] }),
 });

@@ -1,23 +1,18 @@
-// Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. The warehouse tells
-// it; a plan that has not been pulled yet is asked of the service. Told first, noted afterwards.
-import PQueue from 'p-queue';
+// Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. Told first, noted
+// afterwards. A stop without a code cannot be told: that is said once, and kept with the plan.
 import { isoInstant } from '../../core/clock.ts';
-import { asRoadbookError } from '../../core/errors.ts';
-import { type JsonObject, noCounts } from '../../core/glossary.ts';
-import type { StopOutcome } from '../../erp/source.ts';
-import { routePlan } from '../../fleet/endpoints/route-plan.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { asRoadbookError, Skippable } from '../../core/errors.ts';
+import { noCounts } from '../../core/glossary.ts';
+import { noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { runningPlans } from '../../warehouse/outbox-lookup.ts';
-import { noteTold, pulledPlans, stopsOf, toldStops } from '../../warehouse/stop-outcomes.ts';
+import { noteTold } from '../../warehouse/stop-outcomes.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { routePlanKind } from './kinds/route-plans.ts';
 import { openPush, type PushRun } from './push-run.ts';
-import { outcomeHash, outcomesOfRows, rowsOfPlan } from './stop-outcomes.ts';
+import { type News, newsOf } from './return-news.ts';
+import { createTeller } from './teller.ts';
 
-interface News {
-  outcome: StopOutcome;
-  hash: string;
-}
+const MOST_NAMED = 10;
 
 export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   const feed = await context.parts.erp('route_plans');
@@ -26,13 +21,21 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
     return { failures: [], worked: true };
   }
   const push = await openPush(routePlanKind, feed, context);
+  const teller = createTeller<News>(context.signal, (news) => tell(push, news));
+  const uncoded = new Map<string, number>();
   try {
-    await eachPage(push, async (plans) => tell(push, await newsOf(push, plans)));
+    await eachPage(push, async (plans) => {
+      const page = await newsOf(push, plans);
+      await noteUncoded(push, page.uncoded, uncoded);
+      return teller.tell(page.news);
+    });
   } catch (thrown) {
     if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
   }
-  const { counts } = context;
-  return { failures: push.failures, worked: counts.records > 0 };
+  const refusal = teller.refusal();
+  if (refusal !== undefined) push.failures.push(refusal);
+  tellUncoded(push, uncoded);
+  return { failures: push.failures, worked: context.counts.records + uncoded.size > 0 };
 }
 
 export async function previewReturns(
@@ -45,81 +48,27 @@ export async function previewReturns(
   const push = await openPush(routePlanKind, feed, { ...context, ...unrecorded });
   const lines: Preview[] = [];
   await eachPage(push, async (plans) => {
-    for (const { outcome } of await newsOf(push, plans)) lines.push({ what: 'return', detail: outcome });
+    const { news } = await newsOf(push, plans);
+    for (const { outcome } of news) lines.push({ what: 'return', detail: outcome });
+    return true;
   });
   return lines;
 }
 
-async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<void>): Promise<void> {
+/** `work` says whether to go on. */
+async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<void> {
   const { context } = push;
   const { engine, clock } = context.parts;
   const lookbackMs = Number(context.options.lookback);
   const span = { startedBy: push.now(), endedAfter: isoInstant(clock.now() - lookbackMs) };
   for (let after = ''; !context.signal.aborted; ) {
     const plans = await engine.read((sql) => runningPlans(sql, span, after));
-    if (plans.length === 0) return;
-    await work(plans);
+    if (plans.length === 0 || !(await work(plans))) return;
     after = plans.at(-1)?.external_code ?? '';
   }
 }
 
-/** What the ERP has not been told yet. */
-async function newsOf(push: PushRun, plans: readonly OutboxEntry[]): Promise<News[]> {
-  const { engine } = push.context.parts;
-  const { counts } = push.context;
-  const codes = plans.map(({ external_code }) => external_code);
-  const told = await engine.read((sql) => toldStops(sql, codes));
-  const toldHashes = new Map(
-    told.map((stop) => [stopName(stop.plan_external_code, stop.point_external_code), stop.outcome_hash]),
-  );
-  const news: News[] = [];
-  for (const outcome of await outcomesOf(push, plans)) {
-    const hash = outcomeHash(outcome);
-    const before = toldHashes.get(stopName(outcome.planExternalCode, outcome.pointExternalCode));
-    counts.records++;
-    if (before === hash) counts.unchanged++;
-    else news.push({ outcome, hash });
-    if (before === undefined) counts.inserted++;
-    else if (before !== hash) counts.updated++;
-  }
-  return news;
-}
-
-const stopName = (plan: string, point: string): string => JSON.stringify([plan, point]);
-
-async function outcomesOf(push: PushRun, plans: readonly OutboxEntry[]): Promise<StopOutcome[]> {
-  const { engine, concurrency } = push.context.parts;
-  const ids = plans.map(({ remote_id }) => Number(remote_id));
-  const pulled = await engine.read((sql) => pulledPlans(sql, ids));
-  const rows = Map.groupBy(await engine.read((sql) => stopsOf(sql, [...pulled])), ({ route_plan_id }) =>
-    Number(route_plan_id),
-  );
-  const calls = new PQueue({ concurrency });
-  const parts = await Promise.all(
-    plans.map(async ({ external_code, remote_id }) => {
-      const id = Number(remote_id);
-      const own = pulled.has(id) ? (rows.get(id) ?? []) : await calls.add(() => askedFor(push, id));
-      return outcomesOfRows(external_code, own);
-    }),
-  );
-  return parts.flat();
-}
-
-/** A plan that cannot be had now is left for the next run. */
-async function askedFor(push: PushRun, id: number) {
-  const includes = ['route_points', 'route_points.routes_info'] as const;
-  try {
-    const records = await push.call(routePlan, { route_plan_id: id, includes: [...includes] });
-    return records.flatMap((record) => rowsOfPlan(record as JsonObject));
-  } catch (thrown) {
-    if (push.context.signal.aborted) return [];
-    push.failures.push(asRoadbookError(thrown));
-    return [];
-  }
-}
-
 async function tell({ feed, context, now }: PushRun, news: readonly News[]): Promise<void> {
-  if (news.length === 0 || context.signal.aborted) return;
   await feed.source.returnExecutions(news.map(({ outcome }) => outcome));
   context.counts.sent += news.length;
   const stops = news.map(({ outcome, hash }) => ({
@@ -131,4 +80,35 @@ async function tell({ feed, context, now }: PushRun, news: readonly News[]): Pro
     run_id: context.runId,
   }));
   await context.parts.engine.write(({ sql }) => noteTold(sql, stops));
+}
+
+/** Adds to `news` the plans of which that was not known yet. */
+async function noteUncoded(
+  { context }: PushRun,
+  found: ReadonlyMap<OutboxEntry, number>,
+  news: Map<string, number>,
+): Promise<void> {
+  const changed = [...found].filter(([plan, stops]) => stops > (plan.uncoded_stops ?? 0));
+  if (changed.length === 0) return;
+  await context.parts.engine.write(async (tx) => {
+    for (const [plan, uncoded_stops] of changed) {
+      if (await noteEntry(tx, plan, { uncoded_stops })) news.set(plan.external_code, uncoded_stops);
+    }
+  });
+}
+
+function tellUncoded({ context, failures }: PushRun, uncoded: ReadonlyMap<string, number>): void {
+  if (uncoded.size === 0) return;
+  const stops = [...uncoded.values()].reduce((sum, count) => sum + count, 0);
+  const named =
+    [...uncoded.keys()].slice(0, MOST_NAMED).join(', ') + (uncoded.size > MOST_NAMED ? ', …' : '');
+  const failure = new Skippable(
+    `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`,
+    {
+      code: 'stops_without_code',
+      hint: 'Let the ERP give every stop an external_code; what it was told of the others is right.',
+    },
+  );
+  context.log.warn({ err: failure, stops, plans: uncoded.size }, 'stops cannot be returned');
+  failures.push(failure);
 }

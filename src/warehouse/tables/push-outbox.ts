@@ -12,6 +12,9 @@ export const pushOutbox = controlTable({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
     content_hash: text('Digest of the content the ERP gave last.', { required: true }),
     sent_hash: text('Digest of the content the service has; null before the first send.'),
+    noted_hash: text(
+      'Digest of a content that the ERP gave since and that breaks the rules; null where there is none.',
+    ),
     remote_id: integer('Identifier at the service; null until it is known.'),
     remote_key: text('By what it is found at the service; a digest where that is a tax number.', {
       required: true,
@@ -19,9 +22,12 @@ export const pushOutbox = controlTable({
     message: text('The state in plain words.'),
     reasons: json('What was refused and why, a list of sentences.'),
     payload: json('What is to be sent; null once it need not be sent again.', { personal: true }),
-    erp_code: text('The code in clear, until the ERP was told, where external_code is a digest.', {
-      personal: true,
-    }),
+    erp_code: text(
+      'The code in clear where external_code is a digest, as long as the ERP may have to be told.',
+      {
+        personal: true,
+      },
+    ),
     origin: text('Where the ERP gave it: file and row, or row of the query.'),
     batch: text('File or feed it came with.'),
     period_start: instant('Start of what it plans, for the search at the service.'),
@@ -30,6 +36,9 @@ export const pushOutbox = controlTable({
     remote_status: text('Status at the service when it was last looked at.'),
     is_watched: boolean('A search has yet to show it, or the end of its optimisation is awaited.'),
     changed_after_push: boolean('The ERP changed it after the service had it, and no call can change it.'),
+    uncoded_stops: integer(
+      'Stops with an outcome that cannot be returned, since they have no external_code; null before one was met.',
+    ),
     attempts: integer('How often a send was begun.', { required: true }),
     unclear_sends: integer('How many sends had no clear outcome.', { required: true }),
     is_doubtful: boolean('An answer turned it away that may have come after it was done.'),

@@ -1,0 +1,23 @@
+// How much memory the `sql` source takes to read a large feed, in a process that does only this: rows of SQLite and of
+// a real PostgreSQL, ten a plan. Run with: node test/bench/sql-source.ts [rows]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Erp, fillErp, readApart } from '../support/large-feed.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+
+const rows = Number(process.argv[2] ?? 300_000);
+/** As in src/main.ts. */
+const FLAGS = ['--max-semi-space-size=8'];
+
+const folder = mkdtempSync(join(tmpdir(), 'roadbook-sql-'));
+const erps: Erp[] = [
+  { client: 'sqlite3', connection: { filename: join(folder, 'erp.db') } },
+  { client: 'pg', connection: await (await startPostgres()).newDatabase() },
+];
+for (const erp of erps) {
+  await fillErp(erp, rows);
+  process.stdout.write(`${erp.client}: ${await readApart(erp, FLAGS)}`);
+}
+await stopPostgres();
+rmSync(folder, { recursive: true, force: true });
