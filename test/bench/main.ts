@@ -1,20 +1,21 @@
-// npm run bench: the same events got in four ways, one after another in one run; the ratios are the figures.
+// npm run bench: the same events got in several ways, one after another in one run; the ratios are the figures.
 //   npm run bench -- 1000000
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Measured } from './measured.ts';
 
-const WAYS = ['parse', 'pull', 'again', 'script'] as const;
+const WAYS = ['parse', 'pull', 'again', 'twice', 'script'] as const;
 type Way = (typeof WAYS)[number];
 
 const WORDS: Record<Way, string> = {
   parse: 'got and JSON.parse alone, nothing kept',
   pull: 'Roadbook, end to end, into an empty SQLite warehouse',
   again: 'Roadbook, the same events again: nothing changed',
+  twice: 'Roadbook, a period twice as long into another warehouse',
   script: 'a script: got, JSON.parse, knex merge of 500 rows',
 };
 
@@ -27,15 +28,20 @@ const PER_DAY = 200;
 const days = Math.max(1, Math.round(wanted / (VEHICLES * PER_DAY)));
 const DAY_MS = 86_400_000;
 const end = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-const period = { beginAt: new Date(end - days * DAY_MS).toISOString(), endAt: new Date(end).toISOString() };
+const period = (length: number) => ({
+  beginAt: new Date(end - length * DAY_MS).toISOString(),
+  endAt: new Date(end).toISOString(),
+});
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-bench-'));
 const service = fork(resolve(import.meta.dirname, 'service.ts'), [String(VEHICLES), String(PER_DAY)]);
 const [{ url, credentials }] = (await once(service, 'message')) as [{ url: string; credentials: object }];
 
+const loads = [load()];
 const results = {} as Record<Way, Measured>;
 for (const way of WAYS) {
-  const task = JSON.stringify({ way, url, credentials, dir, ...period });
+  const place = way === 'twice' ? { dir: join(dir, way), ...period(2 * days) } : { dir, ...period(days) };
+  const task = JSON.stringify({ way, url, credentials, ...place });
   const file = resolve(import.meta.dirname, 'measured.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [...FLAGS, file, task], {
     maxBuffer: 1e8,
@@ -44,30 +50,35 @@ for (const way of WAYS) {
   results[way] = JSON.parse(stdout) as Measured;
   process.stderr.write(`${way}: ${JSON.stringify(results[way])}\n`);
 }
+loads.push(load());
 const bytes = statSync(join(dir, 'warehouse.db')).size;
 service.disconnect();
 rmSync(dir, { recursive: true, force: true });
 
 const rate = (way: Way): number => results[way].rows / results[way].seconds;
 const rows = WAYS.map((way) => {
-  const { rows, seconds, peakMb } = results[way];
+  const { rows, seconds, cpuSeconds, peakMb } = results[way];
   const cells = [
     WORDS[way],
     rows.toLocaleString('en'),
     seconds.toFixed(1),
     Math.round(rate(way)).toLocaleString('en'),
+    (rate(way) / rate('parse')).toFixed(2),
+    cpuSeconds.toFixed(1),
+    peakMb.toFixed(0),
   ];
-  return `| ${[...cells, (rate(way) / rate('parse')).toFixed(2), peakMb.toFixed(0)].join(' | ')} |`;
+  return `| ${cells.join(' | ')} |`;
 });
 const text = `# Performance
 
-Written by \`npm run bench\`. One run, one machine (${cpus().length} cores), the service as a process beside it; the
-ratios are the figures, the rates depend on the machine.
+Written by \`npm run bench\`. One run, one machine (${cpus().length} cores, load ${loads.join(' to ')}), the service as a
+process beside it; the ratios are the figures, the rates depend on the machine. The CPU seconds are of all threads of the
+measured process, without the service's.
 
 ${results.pull.rows.toLocaleString('en')} events of ${VEHICLES} vehicles over ${days} days, 24 calls for each slice.
 
-| way | events | seconds | events/s | ratio to parsing | peak RSS, MB |
-|---|---|---|---|---|---|
+| way | events | seconds | events/s | ratio to parsing | CPU, s | peak RSS, MB |
+|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
 Roadbook is ${(rate('pull') / rate('script')).toFixed(1)} times as fast as the script. The warehouse takes
@@ -75,3 +86,8 @@ ${Math.round(bytes / results.pull.rows)} bytes an event, indexes included.
 `;
 writeFileSync(resolve(import.meta.dirname, '../../docs/performance.md'), text);
 process.stdout.write(text);
+
+/** Threads that wanted to run in the last minute; more than cores means that others were measured too. */
+function load(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
+}
