@@ -24,8 +24,9 @@ export function toInstant(text: string): string | undefined {
 function withMilliseconds(source: string, zoneAt: number, shifted: string): string {
   const digits = zoneAt === SECONDS_END ? 0 : zoneAt - SECONDS_END - 1;
   if (digits >= 3 && shifted === source) return source;
-  const fraction = digits === 0 ? '000' : source.slice(SECONDS_END + 1, zoneAt).padEnd(3, '0');
-  return `${shifted.slice(0, SECONDS_END)}.${fraction}Z`;
+  const fraction = digits === 0 ? '.000Z' : `.${source.slice(SECONDS_END + 1, zoneAt).padEnd(3, '0')}Z`;
+  // One join of two parts: each further one would be kept in memory as long as the text.
+  return shifted.slice(0, SECONDS_END) + fraction;
 }
 
 function shiftToUtc(text: string, zoneAt: number): string | undefined {

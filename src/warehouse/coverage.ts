@@ -65,6 +65,24 @@ export async function uncover({ sql }: Transaction, gone: ScopedInterval, by: Co
   }
 }
 
+/**
+ * A reading that lies ahead of now was made by a clock that has been set back since. What it says of the time after
+ * now is withdrawn, and when it was made counts as unknown.
+ */
+export async function withdrawFuture(
+  engine: Pick<Engine, 'read' | 'write'>,
+  job: string,
+  now: string,
+): Promise<void> {
+  const ahead = (sql: Knex) => sql('sync_coverage').where({ job }).where('covered_at', '>', now);
+  if ((await engine.read((sql) => ahead(sql).first('job'))) === undefined) return;
+  await engine.write(async ({ sql }) => {
+    await ahead(sql).where('begin_at', '>=', now).delete();
+    await ahead(sql).where('end_at', '>', now).update({ end_at: now });
+    await ahead(sql).update({ covered_at: sql.ref('begin_at') });
+  });
+}
+
 /** The covered intervals of each scope of a job, in order. */
 export async function coverageOf(
   engine: Pick<Engine, 'read'>,

@@ -38,6 +38,8 @@ export interface Transaction {
    * table declares as its history and revisions is written with it.
    */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
+  /** Rows of `extent` that are not marked as missing. */
+  countPresent(table: Table, extent: Extent): Promise<number>;
   /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many. */
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
 }

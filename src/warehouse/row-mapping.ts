@@ -28,9 +28,10 @@ export function rowMapping(table: Table): RowMapping {
   const fields = fieldTree(table);
   const repeats = columns.some(({ again }) => again !== undefined);
   const required = columns.flatMap((column, position) => (column.required ? [position] : []));
+  let last: Row = [];
   return (record) => {
     const row: Scalar[] = new Array(columns.length + 1).fill(null);
-    const state: MappingState = { row, filled: 0, misfit: undefined };
+    const state: MappingState = { row, last, filled: 0, misfit: undefined };
     if (repeats) fillRepeated(fields, record, row);
     const rest = fill(fields, record, state);
     for (const position of required) {
@@ -41,13 +42,18 @@ export function rowMapping(table: Table): RowMapping {
       row[columns.length] = extra;
       if (ESCAPED.test(extra)) state.misfit ??= 'extra';
     }
-    if (state.misfit === undefined) return { row };
+    if (state.misfit === undefined) {
+      last = row;
+      return { row };
+    }
     return { misfit: `${state.misfit}: holds a character no warehouse can store` };
   };
 }
 
 interface MappingState {
   row: Scalar[];
+  /** The row before: a text that it holds too is good, and is kept in memory once for all rows that repeat it. */
+  last: Row;
   /** Columns filled so far. */
   filled: number;
   /** Path of the first text that cannot be stored. */
@@ -133,8 +139,9 @@ function fillColumn(
 ): boolean {
   const held = hold(value, type);
   if (held === undefined) return false;
-  if (typeof held === 'string' && !isStorable(held)) state.misfit ??= field.path;
-  state.row[position] = held;
+  const same = held === state.last[position];
+  if (!same && typeof held === 'string' && !isStorable(held)) state.misfit ??= field.path;
+  state.row[position] = same ? (state.last[position] as Scalar) : held;
   state.filled++;
   return type === 'json' || held === value;
 }

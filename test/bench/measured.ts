@@ -2,6 +2,7 @@
 //   parse   got and JSON.parse alone, nothing kept: what the network and the parser cost
 //   pull    the product, end to end, into an empty SQLite warehouse
 //   again   the product, the same events a second time: nothing changes
+//   twice   the product, twice as many events into another warehouse: whether memory grows with them
 //   script  what a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +21,13 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 export interface Measured {
   rows: number;
   seconds: number;
+  /** Of all threads; where the machine is shared, it tells more than the seconds on the clock. */
+  cpuSeconds: number;
   peakMb: number;
 }
 
 interface Task {
-  way: 'parse' | 'pull' | 'again' | 'script';
+  way: 'parse' | 'pull' | 'again' | 'twice' | 'script';
   url: string;
   credentials: { username: string; parent_username: string; password: string; realm: string };
   dir: string;
@@ -39,15 +42,23 @@ const ways: Record<Task['way'], () => Promise<number>> = {
   parse: () => readAll(async () => undefined),
   pull: pullEvents,
   again: pullEvents,
+  twice: pullEvents,
   script: script,
 };
 
 // The first run of the product also fetches the vehicles; that is prepared before the clock starts.
-const prepared = task.way === 'pull' || task.way === 'again' ? await prepareProduct() : undefined;
+const prepared = ways[task.way] === pullEvents ? await prepareProduct() : undefined;
 const started = performance.now();
+const usedBefore = process.cpuUsage();
 const rows = await ways[task.way]();
 const seconds = (performance.now() - started) / 1_000;
-const result: Measured = { rows, seconds, peakMb: process.resourceUsage().maxRSS / 1_024 };
+const { user, system } = process.cpuUsage(usedBefore);
+const result: Measured = {
+  rows,
+  seconds,
+  cpuSeconds: (user + system) / 1e6,
+  peakMb: process.resourceUsage().maxRSS / 1_024,
+};
 process.stdout.write(`${JSON.stringify(result)}\n`);
 await prepared?.close();
 

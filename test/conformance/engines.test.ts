@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
-import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import type { Engine, Extent, Row } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
@@ -15,6 +15,7 @@ import { event } from '../../src/warehouse/tables/event.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { markVanished } from '../../src/warehouse/vanished.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
@@ -147,6 +148,33 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const extent = { status: { in: ['A', 'B'] }, id: { in: [1, 2, 3] } };
     expect(await engine.write((tx) => tx.markMissing(vehicle, extent, [[1]], second))).toBe(1);
     expect(await stored('id, _missing_since')).toContainEqual({ id: 3, _missing_since: null });
+  });
+
+  it('counts what is present in an extent', async () => {
+    await load([row({ id: 1, status: 'A' }), row({ id: 2, status: 'B' }), row({ id: 3, status: 'C' })]);
+    const present = (extent: Extent) => engine.write((tx) => tx.countPresent(vehicle, extent));
+    expect(await present({})).toBe(3);
+    expect(await present({ status: { in: ['A', 'B'] }, id: { in: [2, 3] } })).toBe(1);
+    await engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], second));
+    expect(await present({})).toBe(2);
+  });
+
+  it('marks what vanished where something else has come, and what moved out of the extent is not marked', async () => {
+    const extent = { status: { in: ['A'] } };
+    const read = (rows: Row[]) =>
+      engine.write(async (tx) => {
+        await tx.load(vehicle, rows, second);
+        const keys = () => rows.map((each) => [each[0] ?? null]);
+        await markVanished(tx, { table: vehicle, extent }, { rows, keys }, second);
+      });
+    await load([1, 2, 3].map((id) => row({ id, status: 'A' })));
+    await read([row({ id: 1, status: 'B' }), row({ id: 2, status: 'A' }), row({ id: 4, status: 'A' })]);
+    expect(await stored('id, _missing_since')).toEqual([
+      { id: 1, _missing_since: null },
+      { id: 2, _missing_since: null },
+      { id: 3, _missing_since: second.at },
+      { id: 4, _missing_since: null },
+    ]);
   });
 
   it('commits all of a transaction or nothing', async () => {

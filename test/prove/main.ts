@@ -2,7 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const PROOFS: readonly (readonly string[])[] = [['pull-kills.ts', '50'], ['push-kills.ts'], ['push-many.ts']];
+const PROOFS: readonly (readonly string[])[] = [
+  ['pull-kills.ts', '50'],
+  ['pull-cost.ts', '10000'],
+  ['push-kills.ts'],
+  ['push-many.ts'],
+];
 
 for (const [file = '', ...args] of PROOFS) {
   process.stdout.write(`${file}\n`);

@@ -1,6 +1,7 @@
 // Ways in which data could be missed for ever, each closed: failed slices, empty dimensions, answers that lack a
 // part, things that come back, fields in another order.
 import { afterEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../src/core/manual-clock.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 const HOUR = 3_600_000;
@@ -30,6 +31,23 @@ describe('nothing is missed for ever', () => {
     ).filter(({ event_category }) => event_category === 1);
     const ids = `select count(*) as n from event where id in (${truth.map(({ id }) => id).join(',')})`;
     expect(await rig.rows(ids)).toEqual([{ n: truth.length }]);
+  });
+
+  it('when the clock was ahead for a while: what it called covered is read when it has come', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    const options = { since: '3d', lookback: '1h', categories: [1] };
+    rig.parts.clock = createManualClock(rig.clock.now() + 48 * HOUR);
+    await rig.run('pull-events', options);
+    rig.parts.clock = rig.clock;
+    await rig.run('pull-events', options);
+    await rig.clock.advance(30 * HOUR);
+    await rig.run('pull-events', options);
+    const until = new Date(rig.clock.now() - 12 * HOUR).toISOString();
+    const truth = await rig.truth('events', { from: START, to: until });
+    const ids = truth.filter(({ event_category }) => event_category === 1).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(0);
+    const known = `select count(*) as n from event where id in (${ids.join(',')})`;
+    expect(await rig.rows(known)).toEqual([{ n: ids.length }]);
   });
 
   it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {

@@ -10,8 +10,8 @@ import type { PlanContext, Slice } from './pull-job.ts';
 import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
-/** Vehicle-days of a slice at full scale: some ten thousand events for a busy fleet. */
-const VEHICLE_DAYS = 50;
+/** Vehicle-days of a slice at full scale: some twenty thousand events for a busy fleet. */
+const VEHICLE_DAYS = 100;
 /** Periods of one call; each takes some ninety bytes of the address. */
 const MOST_PERIODS = 10;
 const LEAST_SPAN_MS = 60_000;

@@ -2,7 +2,9 @@
 // many slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
 // others go on; what makes all of them pointless stops the run.
 import PQueue from 'p-queue';
+import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { createDimensionCheck } from './dimension-check.ts';
@@ -13,12 +15,16 @@ import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
 /** How long slices under way may take once the daemon drains. */
 const DRAIN_MS = 5_000;
 
+/** How far the clocks of two machines may differ; a greater lead is a clock that was wrong. */
+const CLOCK_PLAY_MS = 60_000;
+
 /** Records of a slice beyond which slices of the next run are made smaller: they are held in memory at once. */
 const MOST_RECORDS = 25_000;
 
 export async function executePull(job: AnyPull, context: RunContext): Promise<RunOutcome> {
   const { counts, log, parts } = context;
   const scale = await readScale(parts.engine, context.job);
+  await withdrawFuture(parts.engine, plannedCoverage(context), isoInstant(parts.clock.now() + CLOCK_PLAY_MS));
   const planned = await job.plan(planContext(context, scale));
   const dimensions = createDimensionCheck(job, parts);
   const failures: RoadbookError[] = [];

@@ -5,10 +5,11 @@ import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
 import type { Table } from '../../warehouse/table.ts';
+import { markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
-import { byTable, type Sorted, sortRecords } from './sorting.ts';
+import { byTable, type Distinct, type Sorted, sortRecords } from './sorting.ts';
 
 export interface SliceCounts {
   records: number;
@@ -33,9 +34,10 @@ export async function pullSlice(
   log.debug({ scope: slice.scope }, 'slice read');
   for (const { table, rows } of sorted) noteRows(table, rows);
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
+  const distinct = byTable(sorted);
   return parts.engine.write(async (tx) => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    for (const part of byTable(sorted)) {
+    for (const part of distinct) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
       await release(tx, part.table.name, part.keyTexts);
       await quarantine(tx, context.job, part.misfits, stamp, parts.redactor);
@@ -45,7 +47,7 @@ export async function pullSlice(
       counts.unchanged += unchanged + part.superseded;
       counts.quarantined += part.misfits.length;
     }
-    await markVanished(tx, harvest, sorted, stamp);
+    await markAllVanished(tx, harvest, distinct, stamp);
     const job = writtenCoverage(context);
     if (job !== undefined) {
       const by = { job, runId, at: source.readAt };
@@ -80,10 +82,11 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
   timezone: parts.timezone,
 });
 
-async function markVanished(tx: Transaction, harvest: Harvest, sorted: readonly Sorted[], stamp: Stamp) {
+async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Distinct[], stamp: Stamp) {
   for (const { table, extent, alsoSeen = [] } of harvest.whole ?? []) {
-    const parts = sorted.filter((part) => part.table === table);
-    if (!parts.every(({ allSeen }) => allSeen)) continue;
-    await tx.markMissing(table, extent, [...parts.flatMap(({ seen }) => seen()), ...alsoSeen], stamp);
+    const part = parts.find((each) => each.table === table);
+    if (part?.allSeen === false) continue;
+    const keys = () => [...(part?.seen() ?? []), ...alsoSeen];
+    await markVanished(tx, { table, extent }, { rows: part?.rows ?? [], keys }, stamp);
   }
 }

@@ -80,27 +80,38 @@ export const byTable = (parts: readonly Sorted[]): Distinct[] =>
   [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) => merged(table, group));
 
 function merged(table: Table, group: readonly Sorted[]): Distinct {
+  const met = group.flatMap((part) => part.rows);
+  const rows = distinct(met, keyPositions(table));
   const keyOfRow = keyReader(table);
-  const rows = new Map<string, Row>();
-  let met = 0;
-  for (const part of group) {
-    met += part.rows.length;
-    for (const row of part.rows) rows.set(keyOfRow(row).join(' '), row);
-  }
   return {
     table,
-    rows: [...rows.values()],
+    rows,
     misfits: group.flatMap(({ misfits }) => misfits),
     seen: () => group.flatMap(({ seen }) => seen()),
-    keyTexts: () => [...rows.keys()],
+    keyTexts: () => rows.map((row) => keyOfRow(row).join(' ')),
     allSeen: group.every(({ allSeen }) => allSeen),
-    superseded: met - rows.size,
+    superseded: met.length - rows.length,
   };
 }
 
-function keyReader(table: Table): (row: Row) => Row {
+/** The last row of each key. Grouped column by column, because a text for each key would cost more. */
+function distinct(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {
+  if (others.length > 0) {
+    const groups = Map.groupBy(rows, (row) => row[position]);
+    return [...groups.values()].flatMap((group) => distinct(group, others));
+  }
+  const last = new Map<Scalar | undefined, Row>();
+  for (const row of rows) last.set(row[position], row);
+  return last.size === rows.length ? (rows as Row[]) : [...last.values()];
+}
+
+function keyPositions(table: Table): number[] {
   const columns = recordColumns(table);
-  const positions = table.key.map((name) => columns.findIndex((column) => column.name === name));
+  return table.key.map((name) => columns.findIndex((column) => column.name === name));
+}
+
+function keyReader(table: Table): (row: Row) => Row {
+  const positions = keyPositions(table);
   return (row) => positions.map((position) => row[position] ?? null);
 }
 

@@ -17,7 +17,7 @@ const extracted = (position: number, { type }: Field): string => {
 };
 
 /** Binds :rows (JSON), :at and :run. A row equal to the stored one is left alone. */
-export function upsertStatement(table: Table): string {
+function upsertStatement(table: Table): string {
   const fields = fieldsOf(table);
   const names = fields.map(({ name }) => quote(name));
   const content = fields.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
@@ -40,7 +40,22 @@ export function updateCounter(table: Table): string {
     begin update temp.load_counter set updated = updated + 1; end`;
 }
 
-export const COUNTER_TABLE = 'create temp table if not exists load_counter (updated integer not null)';
+export const COUNTER_TABLE = `
+  create temp table if not exists load_counter (written integer not null, updated integer not null);
+  insert into temp.load_counter values (0, 0)`;
+
+export const RESET_COUNTER = 'update temp.load_counter set written = 0, updated = 0';
+
+/** changes() leaves out what triggers did, so it is the inserts and updates of the statement before. */
+const COUNT_WRITTEN = 'update temp.load_counter set written = written + changes()';
+
+/** What is run for each batch, in this order. Binds :rows (JSON), :at and :run. */
+export const batchStatements = (table: Table): string[] => [
+  ...(table.history === null ? [] : [historyStatement(table, table.history)]),
+  ...(table.revisions === null ? [] : [revisionStatement(table, table.revisions)]),
+  upsertStatement(table),
+  COUNT_WRITTEN,
+];
 
 /** The incoming rows beside the stored ones, under `new_` names. Binds :rows. */
 function incoming(table: Table, columns: readonly string[]): string {
@@ -54,7 +69,7 @@ function incoming(table: Table, columns: readonly string[]): string {
 }
 
 /** Run before the upsert: each status that is new or differs from the stored one. Binds :rows, :at, :run. */
-export function historyStatement(table: Table, column: string): string {
+function historyStatement(table: Table, column: string): string {
   const [key = 'id'] = table.key;
   const [was, is] = [`old.${quote(column)}`, `new.${quote(`new_${column}`)}`];
   return `
@@ -65,7 +80,7 @@ export function historyStatement(table: Table, column: string): string {
 }
 
 /** Run before the upsert: each number of a stored row that differs. Binds :rows, :at, :run. */
-export function revisionStatement(table: Table, revisions: string): string {
+function revisionStatement(table: Table, revisions: string): string {
   const figures = recordColumns(table).filter(
     ({ type, name }) => type === 'real' && !table.key.includes(name),
   );
@@ -81,6 +96,10 @@ export function revisionStatement(table: Table, revisions: string): string {
       (${table.key.map(quote).join(', ')}, figure, old_value, new_value, observed_at, run_id)
     select * from (${pairs.join(' union all ')}) where true on conflict do nothing`;
 }
+
+/** Binds the values of the extent, which `condition` speaks of. */
+export const presentStatement = (table: Table, condition: string): string =>
+  `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
 /** Binds :keys (JSON), :at, :run and the values of the extent, which `condition` speaks of. */
 export function missingStatement(table: Table, condition: string): string {

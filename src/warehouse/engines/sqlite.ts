@@ -13,19 +13,19 @@ import { sqliteDdl } from './sqlite-ddl.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
+  batchStatements,
   COUNTER_TABLE,
   extentCondition,
-  historyStatement,
   latestStatement,
   missingStatement,
-  revisionStatement,
+  presentStatement,
+  RESET_COUNTER,
   updateCounter,
-  upsertStatement,
 } from './sqlite-upsert.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
-/** Rows a statement; larger batches gain nothing and hold more memory. */
-const BATCH_ROWS = 2_000;
+/** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
+const BATCH_ROWS = 10_000;
 const READERS = 4;
 
 const settings = z.strictObject({
@@ -53,6 +53,7 @@ function openSqlite(file: string): Engine {
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, stamp) => load(writer, table, rows, stamp),
+    countPresent: (table, extent) => countPresent(writer, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
   };
 
@@ -172,26 +173,28 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
 }
 
 async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts> {
-  await sql.raw(updateCounter(table));
-  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
-  const statement = upsertStatement(table);
+  await runAll(sql, [updateCounter(table), RESET_COUNTER]);
+  const statements = batchStatements(table);
+  let loading: Promise<void> = Promise.resolve();
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-    const batch = rows.slice(start, start + BATCH_ROWS);
-    const bindings = { rows: JSON.stringify(batch), at: stamp.at, run: stamp.runId };
-    if (table.history !== null) await sql.raw(historyStatement(table, table.history), bindings);
-    if (table.revisions !== null) await sql.raw(revisionStatement(table, table.revisions), bindings);
-    await sql.raw('delete from temp.load_counter');
-    await sql.raw('insert into temp.load_counter values (0)');
-    await sql.raw(statement, bindings);
-    // changes() leaves out what triggers did, so it is inserts plus updates of the statement itself.
-    const [{ written, updated }] = await sql.raw(
-      'select changes() as written, updated from temp.load_counter',
-    );
-    counts.inserted += written - updated;
-    counts.updated += updated;
-    counts.unchanged += batch.length - written;
+    // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
+    const batch = JSON.stringify(rows.slice(start, start + BATCH_ROWS));
+    await loading;
+    loading = runAll(sql, statements, { rows: batch, at: stamp.at, run: stamp.runId });
   }
-  return counts;
+  await loading;
+  const [{ written, updated }] = await sql.raw('select written, updated from temp.load_counter');
+  return { inserted: written - updated, updated, unchanged: rows.length - written };
+}
+
+async function runAll(sql: Knex, statements: readonly string[], bindings: Record<string, string> = {}) {
+  for (const statement of statements) await sql.raw(statement, bindings);
+}
+
+async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<number> {
+  const { condition, bindings } = extentCondition(extent);
+  const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
+  return present;
 }
 
 async function markMissing(sql: Knex, table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp) {

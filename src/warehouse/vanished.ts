@@ -1,0 +1,41 @@
+// Marks what has vanished from a part of a table that was read whole. Mostly nothing has: then as many rows are
+// stored there as were met there, and to count them is enough.
+import type { Extent, Row, Stamp, Transaction } from './engine.ts';
+import { recordColumns, type Table } from './table.ts';
+
+/** What a reading met. */
+export interface Met {
+  /** The loaded rows, each key once. */
+  rows: readonly Row[];
+  /** Their keys and those of what could not be loaded. */
+  keys(): Row[];
+}
+
+/** To be called after the rows were loaded, in the same transaction. */
+export async function markVanished(
+  tx: Transaction,
+  { table, extent }: { table: Table; extent: Extent },
+  met: Met,
+  stamp: Stamp,
+): Promise<void> {
+  const inside = insideOf(table, extent);
+  const expected = met.rows.reduce((count, row) => (inside(row) ? count + 1 : count), 0);
+  // Every row that was met is stored by now, so an equal number is the same rows.
+  if ((await tx.countPresent(table, extent)) === expected) return;
+  await tx.markMissing(table, extent, met.keys(), stamp);
+}
+
+function insideOf(table: Table, extent: Extent): (row: Row) => boolean {
+  const columns = recordColumns(table);
+  const bounds = Object.entries(extent).map(([name, bound]) => {
+    const position = columns.findIndex((column) => column.name === name);
+    const values = 'in' in bound ? new Set<unknown>(bound.in) : undefined;
+    return { position, values, ...('in' in bound ? { from: '', to: '' } : bound) };
+  });
+  return (row) =>
+    bounds.every(({ position, values, from, to }) => {
+      const value = row[position];
+      if (values !== undefined) return values.has(value);
+      return typeof value === 'string' && value >= from && value < to;
+    });
+}

@@ -1,0 +1,60 @@
+// npm run prove: what each pull job asks the service for when nothing is new, counted by the service itself, with a
+// long history of settled plans in the warehouse. Cost has to follow what is open, not what is stored.
+//   node test/prove/pull-cost.ts 10000
+import { loadJobs } from '../../src/app.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const settledWanted = Number(process.argv[2] ?? 10_000);
+const VEHICLES = 30;
+/** Plans of the sandbox's vehicles on an average day. */
+const PLANS_A_DAY = VEHICLES * 0.62;
+const SETTLE_MS = 48 * 3_600_000;
+const since = `${Math.ceil(settledWanted / PLANS_A_DAY) + 10}d`;
+
+const rig = await makeRig({
+  startAt: '2026-03-10T12:00:00.000Z',
+  sandbox: { vehicles: VEHICLES, churn: false },
+});
+const pulls = (await loadJobs()).filter(({ name }) => name.startsWith('pull-'));
+const optionsOf = (job: string) => (job === 'pull-route-plans' ? { since } : {});
+for (const { name } of pulls) await rig.run(name, optionsOf(name));
+
+const plans = await rig.truth('route_plans', {
+  from: '2018-01-01T00:00:00.000Z',
+  to: new Date(rig.clock.now()).toISOString(),
+});
+const open = plans.filter(({ status, date_time_end }) => !isSettled(String(status), String(date_time_end)));
+const [{ stored } = {}] = await rig.rows('select count(*) as stored from route_plan');
+process.stdout.write(`${stored} plans are stored, ${open.length} of them may still change.\n\n`);
+process.stdout.write('| job | calls | records met | rows rewritten |\n|---|---|---|---|\n');
+
+const faults: string[] = [];
+for (const { name, tables } of pulls) {
+  const before = requests(rig);
+  const { records, run_id } = await rig.run(name, optionsOf(name));
+  const calls = Object.entries(requests(rig))
+    .map(([call, count]) => ({ call, count: count - (before[call] ?? 0) }))
+    .filter(({ call, count }) => count > 0 && call !== 'login' && call !== 'renew');
+  const rewritten = await Promise.all(
+    tables
+      .filter(({ kind }) => kind === 'base')
+      .map((table) => rig.rows(`select 1 from "${table.name}" where _run_id = '${run_id}'`)),
+  );
+  const told = calls.map(({ call, count }) => `${call} ${count}`).join(', ');
+  process.stdout.write(`| \`${name}\` | ${told} | ${records} | ${rewritten.flat().length} |\n`);
+  if (rewritten.flat().length > 0) faults.push(`${name} rewrote rows`);
+  const details = calls.find(({ call }) => call === 'route-plan')?.count ?? 0;
+  if (name === 'pull-route-plans' && details !== open.length) faults.push(`${details} plans were asked for`);
+}
+if (Number(stored) - open.length < settledWanted) faults.push('too few settled plans');
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+await rig.close();
+
+function requests({ sandbox }: Rig): Record<string, number> {
+  return { ...(sandbox.ledger().requests as Record<string, number>) };
+}
+
+function isSettled(status: string, endedAt: string): boolean {
+  return ['C', 'I'].includes(status) && Date.parse(endedAt) < rig.clock.now() - SETTLE_MS;
+}
