@@ -6,7 +6,7 @@ import { type EngineCase, engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
-const VEHICLES = 20_000;
+const VEHICLES = 5_000;
 const CONTENT = `select id, plate, title, driver_name, extra, _missing_since from vehicle order by id`;
 
 let sandbox: Sandbox;
@@ -28,32 +28,38 @@ async function placeOn({ make }: EngineCase): Promise<Workplace> {
 }
 
 describe.each(engineCases)('a process killed in the middle of a load into $name', (engine) => {
-  it.each(['the records are read', 'the run is opened'])('when %s leaves nothing half done', async (when) => {
-    const place = await placeOn(engine);
-    const process = place.start(['run', 'pull-vehicles', '--log-level', 'debug']);
-    await process.printed(when === 'the records are read' ? /"slice read"/ : /"run opened"/);
-    process.kill('SIGKILL');
-    expect((await process.ended).signal).toBe('SIGKILL');
+  it.each(['the records are read', 'the run is opened'])(
+    'when %s leaves nothing half done',
+    { timeout: 180_000 },
+    async (when) => {
+      const place = await placeOn(engine);
+      const process = place.start(['run', 'pull-vehicles', '--log-level', 'debug']);
+      await process.printed(when === 'the records are read' ? /"slice read"/ : /"run opened"/);
+      process.kill('SIGKILL');
+      expect((await process.ended).signal).toBe('SIGKILL');
 
-    const [{ loaded, coverage } = {}] = await place.query(
-      'select (select count(*) from vehicle) as loaded, (select count(*) from sync_coverage) as coverage',
-    );
-    expect([`${loaded} ${coverage}`]).toEqual(
-      expect.arrayContaining([loaded === 0 ? '0 0' : `${VEHICLES} 1`]),
-    );
-    expect(await place.query('select status from sync_run')).toEqual([{ status: 'running' }]);
+      const [{ loaded, coverage } = {}] = await place.query(
+        'select (select count(*) from vehicle) as loaded, (select count(*) from sync_coverage) as coverage',
+      );
+      expect([`${loaded} ${coverage}`]).toEqual(
+        expect.arrayContaining([loaded === 0 ? '0 0' : `${VEHICLES} 1`]),
+      );
+      expect(await place.query('select status from sync_run')).toEqual([{ status: 'running' }]);
 
-    expect((await place.run(['run', 'pull-vehicles'])).code).toBe(0);
-    const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as { id: number }[];
-    const content = await place.query<{ id: number; _missing_since: unknown }>(CONTENT);
-    expect(content.map(({ id }) => id)).toEqual(truth.map(({ id }) => id).sort((a, b) => a - b));
-    expect(content.every(({ _missing_since }) => _missing_since === null)).toBe(true);
-    expect(await place.query('select status from sync_run order by started_at')).toEqual([
-      { status: 'abandoned' },
-      { status: 'ok' },
-    ]);
-    const again = JSON.parse((await place.run(['run', 'pull-vehicles', '--json'])).stdout);
-    expect(again).toMatchObject({ inserted: 0, updated: 0, unchanged: VEHICLES });
-    place.remove();
-  });
+      expect((await place.run(['run', 'pull-vehicles'])).code).toBe(0);
+      const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as {
+        id: number;
+      }[];
+      const content = await place.query<{ id: number; _missing_since: unknown }>(CONTENT);
+      expect(content.map(({ id }) => id)).toEqual(truth.map(({ id }) => id).sort((a, b) => a - b));
+      expect(content.every(({ _missing_since }) => _missing_since === null)).toBe(true);
+      expect(await place.query('select status from sync_run order by started_at')).toEqual([
+        { status: 'abandoned' },
+        { status: 'ok' },
+      ]);
+      const again = JSON.parse((await place.run(['run', 'pull-vehicles', '--json'])).stdout);
+      expect(again).toMatchObject({ inserted: 0, updated: 0, unchanged: VEHICLES });
+      place.remove();
+    },
+  );
 });
