@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { loadStage } from './load-stage.ts';
 import type { Measured } from './measured.ts';
 
 const WAYS = ['parse', 'pull', 'again', 'twice', 'script'] as const;
@@ -90,7 +91,8 @@ got and JSON.parse are about half, check and mapping a fifth, the collection of 
 more than half of it to unpack the JSON of a batch, the rest for the table and its three indexes; V8's own threads 3.
 Main and SQLite overlap, and the service takes its part of the same cores. Where other work shares them, the ratio falls
 towards the ratio of the CPU seconds.
-`;
+
+${await loadStage(Math.min(wanted, 200_000))}`;
 writeFileSync(resolve(import.meta.dirname, '../../docs/performance.md'), text);
 process.stdout.write(text);
 

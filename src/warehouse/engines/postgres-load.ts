@@ -15,6 +15,7 @@ import {
   lookupStatement,
   missingStatement,
   nearPartsStatement,
+  presentStatement,
   revisionStatement,
   stageName,
   stageStatement,
@@ -163,6 +164,16 @@ function placesOf({ monthsOf }: Table, known: Sorted['known']): { place: string;
   if (dated.length < known.length)
     places.push({ place: `${column} is null and new._was is null`, bounds: [] });
   return places;
+}
+
+export async function countPresentRows(
+  connection: PgConnection,
+  table: Table,
+  extent: Extent,
+): Promise<number> {
+  const { text, values } = presentStatement(table, extent);
+  const { rows } = await runStatement(connection, text, values);
+  return (rows as { present: number }[])[0]?.present ?? 0;
 }
 
 export async function markMissingRows(

@@ -1,8 +1,8 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
 import type { Extent } from '../engine.ts';
 import { type Column, recordColumns, type Table } from '../table.ts';
-import { quote, typeOf } from './postgres-ddl.ts';
-import { arrayText } from './postgres-statement.ts';
+import { typeOf } from './postgres-ddl.ts';
+import { arrayText, quote } from './postgres-statement.ts';
 
 type Field = Pick<Column, 'name' | 'type'>;
 
@@ -122,19 +122,35 @@ export function revisionStatement(table: Table, revisions: string): string {
 }
 
 /** Binds at, run, the keys that were seen (an array each), then the values of the extent. */
-export function missingStatement(table: Table, extent: Extent): { text: string; values: string[] } {
+interface Bound {
+  text: string;
+  values: string[];
+}
+
+export function missingStatement(table: Table, extent: Extent): Bound {
+  const { text: inExtent, values } = presentIn(table, extent, 2 + table.key.length);
+  const text = `
+    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2
+    where ${inExtent} and not exists
+      (select from unnest(${keyArrays(table, 3)}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
+  return { text, values };
+}
+
+export function presentStatement(table: Table, extent: Extent): Bound {
+  const { text, values } = presentIn(table, extent, 0);
+  return { text: `select count(*) as present from ${quote(table.name)} where ${text}`, values };
+}
+
+/** The condition of the rows of `extent` that are not marked as missing; its values follow `before` others. */
+function presentIn(table: Table, extent: Extent, before: number): Bound {
   const values: string[] = [];
-  const bind = (value: string): string => `$${2 + table.key.length + values.push(value)}`;
+  const bind = (value: string): string => `$${before + values.push(value)}`;
   const parts = Object.entries(extent).map(([column, bound]) => {
     const cast = castOf(table, column);
     if ('in' in bound) return `${quote(column)} = any(${bind(arrayText(bound.in))}::${cast}[])`;
     return `${quote(column)} >= ${bind(bound.from)}::${cast} and ${quote(column)} < ${bind(bound.to)}::${cast}`;
   });
-  const text = `
-    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2
-    where ${['_missing_since is null', ...parts].join(' and ')} and not exists
-      (select from unnest(${keyArrays(table, 3)}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
-  return { text, values };
+  return { text: ['_missing_since is null', ...parts].join(' and '), values };
 }
 
 /** The greatest value for each key of an array, one index look-up a key. */

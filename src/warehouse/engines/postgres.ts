@@ -15,7 +15,7 @@ import {
 } from './postgres-connection.ts';
 import { postgresDdl } from './postgres-ddl.ts';
 import { isLostSession, postgresError } from './postgres-errors.ts';
-import { loadRows, markMissingRows } from './postgres-load.ts';
+import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
@@ -129,6 +129,7 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   return {
     sql,
     load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
+    countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
   };
 }
