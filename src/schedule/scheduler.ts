@@ -130,7 +130,9 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     // A job that never ran is due at once; one that missed ticks, however many, is caught up once.
     const { lastMs, unfinishedMs = lastMs === undefined ? now : undefined } = outlook;
     if (unfinishedMs !== undefined) return { order: { cause: 'catch-up', tickAt: unfinishedMs, after } };
-    const due = dueTick(entry.eras, baseOf(entry, outlook, lastMs as number, now));
+    const base = baseOf(entry, outlook, lastMs as number, now);
+    entry.eras = entry.eras.filter(({ untilMs }) => untilMs > base);
+    const due = dueTick(entry.eras, base);
     if (due === undefined) {
       log.warn({ job: entry.name }, 'schedule is never due');
       return { waitMs: undefined };

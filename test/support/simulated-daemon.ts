@@ -36,11 +36,13 @@ export interface SimulationOptions {
   jobs: readonly ScheduledJob[];
   /** Jobs that have run already, and when. */
   lastMs?: number;
+  /** Throws where a run cannot be opened. */
+  open?: () => void;
   /** What a run does; it takes no time unless told. */
   work?: (job: string, clock: ManualClock) => Promise<void>;
 }
 
-export function simulateDaemon({ startAt, jobs, lastMs, work }: SimulationOptions): SimulatedDaemon {
+export function simulateDaemon({ startAt, jobs, lastMs, open, work }: SimulationOptions): SimulatedDaemon {
   const clock = createManualClock(startAt);
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   const runs: SimulatedRun[] = [];
@@ -59,6 +61,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, work }: SimulationOption
       return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, unfinishedMs: undefined };
     },
     async run(job, order) {
+      open?.();
       const startedMs = clock.now();
       runs.push({ ...order, job, startedMs, elapsedMs: clock.monotonic() });
       if (order.requested !== true) {
