@@ -3,12 +3,8 @@
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import {
-  createScheduler,
-  type RunOrder,
-  type ScheduledJob,
-  type Scheduler,
-} from '../../src/schedule/scheduler.ts';
+import type { RunOrder } from '../../src/schedule/decision.ts';
+import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { createWatch } from '../../src/schedule/watch.ts';
 import type { JobControl } from '../../src/warehouse/job-controls.ts';
 
