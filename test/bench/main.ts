@@ -58,7 +58,7 @@ rmSync(dir, { recursive: true, force: true });
 
 const rate = (way: Way): number => results[way].rows / results[way].seconds;
 const rows = WAYS.map((way) => {
-  const { rows, seconds, cpuSeconds, peakMb } = results[way];
+  const { rows, seconds, cpuSeconds, peakMb, loopDelayMs } = results[way];
   const cells = [
     WORDS[way],
     rows.toLocaleString('en'),
@@ -67,6 +67,7 @@ const rows = WAYS.map((way) => {
     (rate(way) / rate('parse')).toFixed(2),
     cpuSeconds.toFixed(1),
     peakMb.toFixed(0),
+    loopDelayMs.toFixed(0),
   ];
   return `| ${cells.join(' | ')} |`;
 });
@@ -78,8 +79,8 @@ measured process, without the service's.
 
 ${results.pull.rows.toLocaleString('en')} events of ${VEHICLES} vehicles over ${days} days, 24 calls for each slice.
 
-| way | events | seconds | events/s | ratio to parsing | CPU, s | peak RSS, MB |
-|---|---|---|---|---|---|---|
+| way | events | seconds | events/s | ratio to parsing | CPU, s | peak RSS, MB | event-loop delay p99, ms |
+|---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
 Roadbook is ${(rate('pull') / rate('script')).toFixed(1)} times as fast as the script. The warehouse takes

@@ -6,6 +6,7 @@
 //   script  what a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import got from 'got';
 import knex from 'knex';
 import { loadJobs } from '../../src/app.ts';
@@ -24,6 +25,8 @@ export interface Measured {
   /** Of all threads; where the machine is shared, it tells more than the seconds on the clock. */
   cpuSeconds: number;
   peakMb: number;
+  /** How long the event loop kept a timer waiting, the 99th of a hundred, ms: what the status page would feel. */
+  loopDelayMs: number;
 }
 
 interface Task {
@@ -48,15 +51,19 @@ const ways: Record<Task['way'], () => Promise<number>> = {
 
 // The first run of the product also fetches the vehicles; that is prepared before the clock starts.
 const prepared = ways[task.way] === pullEvents ? await prepareProduct() : undefined;
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
 const started = performance.now();
 const usedBefore = process.cpuUsage();
 const rows = await ways[task.way]();
 const seconds = (performance.now() - started) / 1_000;
+delay.disable();
 const { user, system } = process.cpuUsage(usedBefore);
 const result: Measured = {
   rows,
   seconds,
   cpuSeconds: (user + system) / 1e6,
+  loopDelayMs: delay.percentile(99) / 1e6,
   peakMb: process.resourceUsage().maxRSS / 1_024,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

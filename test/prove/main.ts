@@ -7,6 +7,7 @@ const PROOFS: readonly (readonly string[])[] = [
   ['pull-cost.ts', '10000'],
   ['push-kills.ts'],
   ['push-many.ts'],
+  ['daemons.ts'],
 ];
 
 for (const [file = '', ...args] of PROOFS) {
