@@ -9,6 +9,7 @@ import type { ConfigParts } from './config/schema.ts';
 import { type Clock, isoInstant, systemClock } from './core/clock.ts';
 import { createLimiter } from './core/limiter.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
+import { createLogTail, type LogTail } from './core/log-tail.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
 import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
@@ -29,6 +30,8 @@ export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
   clock?: Clock;
+  /** Keeps the last log lines of the runs, for the status page. */
+  keepsLog?: boolean;
 }
 
 export interface App {
@@ -37,6 +40,7 @@ export interface App {
   readonly jobs: readonly NamedJob[];
   readonly clock: Clock;
   readonly log: Log;
+  readonly logTail: LogTail;
   readonly redactor: Redactor;
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
@@ -75,13 +79,15 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
   };
 }
 
-export async function openApp({ configFile, logLevel, clock = systemClock }: AppOptions): Promise<App> {
+export async function openApp(options: AppOptions): Promise<App> {
+  const { configFile, logLevel, clock = systemClock, keepsLog = false } = options;
   const jobs = await loadJobs();
   const env = { ...readDotenv(process.cwd()), ...process.env };
   const loaded = await loadConfig(configFile, configParts(jobs), env);
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
-  const log = createLog({ level: logLevel, redactor });
+  const logTail = createLogTail();
+  const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
   const settings = loaded.config.service;
   const closers: (() => Promise<void> | void)[] = [];
 
@@ -157,6 +163,7 @@ export async function openApp({ configFile, logLevel, clock = systemClock }: App
     jobs,
     clock,
     log,
+    logTail,
     redactor,
     warehouse,
     service,

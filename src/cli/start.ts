@@ -4,11 +4,13 @@ import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
+import { startStatusServer } from '../status/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { jobBook, namedJob } from './named-job.ts';
+import { pageParts } from './page-parts.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -26,8 +28,11 @@ export const addStart = (program: Command): Command =>
       const parts = await app.sync();
       const { address } = await app.service();
       const jobs = enabledJobs(app);
+      const page = await startStatusServer(pageParts(app, parts));
       print(
-        json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
+        json
+          ? JSON.stringify({ version: VERSION, service: address, page: page.url(), jobs })
+          : welcome(app, address, page.url(), jobs),
       );
       const scheduler = schedule(app, parts, jobs);
       scheduler.start();
@@ -36,8 +41,9 @@ export const addStart = (program: Command): Command =>
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
       await scheduler.stop(GRACE_MS);
+      await page.close();
       return 0;
-    }),
+    }, true),
   });
 
 const enabledJobs = (app: App): ScheduledJob[] =>
@@ -59,7 +65,7 @@ const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
     },
   });
 
-function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): string {
+function welcome(app: App, address: string, page: string | null, jobs: readonly ScheduledJob[]): string {
   const { service, warehouse } = app.loaded.config;
   const sandbox = service.baseUrl === 'sandbox' ? 'built-in sandbox at ' : '';
   const lines = jobs.map((job) => {
@@ -71,6 +77,7 @@ function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): stri
     `  service    ${sandbox}${address}`,
     `  warehouse  ${warehouse.engine} ${warehouse.file ?? ''}`,
     `  config     ${app.loaded.file}`,
+    `  page       ${page ?? 'not up: its port is taken; trying again'}`,
     `Jobs (${jobs.length}):`,
     ...lines,
   ].join('\n');

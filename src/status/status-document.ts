@@ -8,6 +8,7 @@ import { baseTables } from '../warehouse/catalog.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
+import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
@@ -16,10 +17,14 @@ export interface StatusParts {
   version: string;
   config: Config;
   configLoadedAt: string;
+  /** The last edit that was refused, in plain words; null where the file is in effect. */
+  configError?: string | null;
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
   session: { state: string; expires_at: string | null };
+  /** For who asks often; every table is counted unless told. */
+  rowCounts?: RowCounts;
 }
 
 export interface JobStatus {
@@ -58,23 +63,37 @@ export interface StatusDocument {
   quarantine: number;
 }
 
-export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
+/** The document, and beside it the instants that it tells as ages. */
+export interface StatusFacts {
+  document: StatusDocument;
+  /** When the scope of each table that waits longest was last read. */
+  readAt: Record<string, string | null>;
+  /** Since when the outcome of the oldest unclear push is not known. */
+  unknownSince: string | null;
+}
+
+export const statusDocument = async (parts: StatusParts): Promise<StatusDocument> =>
+  (await statusFacts(parts)).document;
+
+export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   const jobs = await Promise.all(parts.jobs.map(({ name }) => jobStatus(name, parts)));
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
-  return {
+  const document: StatusDocument = {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
       outboxHealth(unknownSince, parts.clock.now()),
     ]),
     version: parts.version,
-    config: { loaded_at: parts.configLoadedAt, error: null },
+    config: { loaded_at: parts.configLoadedAt, error: parts.configError ?? null },
     session: parts.session,
     jobs,
-    tables,
+    tables: tables.map(({ status }) => status),
     outbox: await outboxCounts(parts.engine),
-    quarantine: await countQuarantine(parts.engine),
+    quarantine: await countRows(parts.engine, 'sync_quarantine'),
   };
+  const readAt = Object.fromEntries(tables.map(({ status, coveredAt }) => [status.name, coveredAt]));
+  return { document, readAt, unknownSince };
 }
 
 async function jobStatus(name: string, { config, engine, clock }: StatusParts): Promise<JobStatus> {
@@ -110,22 +129,18 @@ async function jobStatus(name: string, { config, engine, clock }: StatusParts): 
   };
 }
 
-async function tableStatus(name: string, { config, jobs, engine, clock }: StatusParts): Promise<TableStatus> {
+async function tableStatus(name: string, parts: StatusParts) {
+  const { config, jobs, engine, clock, rowCounts } = parts;
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {
       const options = config.jobs[job.name]?.options ?? {};
       return { job: job.name, tracks: (scope: string) => job.tracks?.(scope, options) ?? true };
     });
-  const { rows, lastChangeAt, coveredAt } = await tableFreshness(engine, name, fillers);
-  return {
-    name,
-    rows,
-    last_change_at: lastChangeAt,
-    freshness_seconds:
-      coveredAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(coveredAt)) / 1_000)),
-  };
+  const { lastChangeAt, coveredAt } = await tableFreshness(engine, fillers);
+  const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
+  const ageMs = coveredAt === null ? null : Math.max(0, clock.now() - Date.parse(coveredAt));
+  const freshness = ageMs === null ? null : Math.round(ageMs / 1_000);
+  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: freshness };
+  return { status, coveredAt };
 }
-
-const countQuarantine = (engine: Engine): Promise<number> =>
-  engine.read(async (sql) => Number((await sql('sync_quarantine').count({ n: '*' }))[0]?.n ?? 0));

@@ -69,6 +69,8 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   pino: ['src/core/log.ts'],
   'p-retry': ['src/core/retry.ts'],
   yaml: ['src/config'],
+  hono: ['src/status', 'src/sandbox'],
+  'prom-client': ['src/status'],
 };
 
 /** What a declaration may not touch. */
