@@ -7,7 +7,7 @@ import { nextTick } from '../schedule/ticks.ts';
 import { startStatusServer } from '../status/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
-import { jobHistory } from '../warehouse/run-log.ts';
+import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { pageParts } from './page-parts.ts';
@@ -55,13 +55,10 @@ const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
   createScheduler(jobs, {
     clock: app.clock,
     log: app.log,
-    async lastStart(name) {
-      const { last } = await jobHistory(parts.engine, name);
-      return last === undefined ? undefined : Date.parse(last.started_at);
-    },
-    async run(name, cause, tickAt, stops) {
+    look: (name) => readTicks(parts.engine, name),
+    async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
-      await runChain({ job, options: settings.options, cause, tickAt, ...stops }, jobBook(app), parts);
+      await runChain({ job, options: settings.options, ...order, ...stops }, jobBook(app), parts);
     },
   });
 

@@ -12,6 +12,10 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onP
   cause: RunCause;
   /** The planned instant, for a scheduled run. */
   tickAt?: number;
+  /** The run is made only while this is still the last one of the schedule. */
+  after?: string | null;
+  /** The run is made only while it is still requested. */
+  requested?: boolean;
   signal?: AbortSignal;
   /** Why the run cannot be made; it is opened and closed with this. */
   refusal?: RoadbookError;
