@@ -28,13 +28,13 @@ export const addStart = (program: Command): Command =>
       const parts = await app.sync();
       const { address } = await app.service();
       const jobs = enabledJobs(app);
-      const page = await startStatusServer(pageParts(app, parts));
+      const scheduler = schedule(app, parts, jobs);
+      const page = await startStatusServer(pageParts(app, parts, scheduler));
       print(
         json
           ? JSON.stringify({ version: VERSION, service: address, page: page.url(), jobs })
           : welcome(app, address, page.url(), jobs),
       );
-      const scheduler = schedule(app, parts, jobs);
       scheduler.start();
       const signal = await stopped;
       say(

@@ -6,6 +6,7 @@ import { nextTick } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
@@ -76,7 +77,10 @@ export const statusDocument = async (parts: StatusParts): Promise<StatusDocument
   (await statusFacts(parts)).document;
 
 export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
-  const jobs = await Promise.all(parts.jobs.map(({ name }) => jobStatus(name, parts)));
+  const controls = await readControls(parts.engine);
+  const jobs = await Promise.all(
+    parts.jobs.map(({ name }) => jobStatus(name, parts, controls.get(name)?.paused ?? false)),
+  );
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   const document: StatusDocument = {
@@ -96,20 +100,21 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   return { document, readAt, unknownSince };
 }
 
-async function jobStatus(name: string, { config, engine, clock }: StatusParts): Promise<JobStatus> {
+async function jobStatus(name: string, parts: StatusParts, paused: boolean): Promise<JobStatus> {
+  const { config, engine, clock } = parts;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
-  const next = enabled ? nextTick(cron, clock.now()) : undefined;
+  const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
   return {
     name,
     enabled,
-    paused: false,
+    paused,
     schedule,
     timezone,
     health: healthOf({
       ...cron,
-      enabled,
+      enabled: enabled && !paused,
       lastStatus: last?.status,
       lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
       nowMs: clock.now(),

@@ -79,14 +79,17 @@ function readLabels(text: string, line: string): Record<string, string> {
   return labels;
 }
 
+/** As Go's ParseFloat reads them, which the format names: in any case. */
 const SPECIAL: Record<string, number> = {
-  NaN: Number.NaN,
-  '+Inf': Number.POSITIVE_INFINITY,
-  '-Inf': Number.NEGATIVE_INFINITY,
+  nan: Number.NaN,
+  inf: Number.POSITIVE_INFINITY,
+  '+inf': Number.POSITIVE_INFINITY,
+  '-inf': Number.NEGATIVE_INFINITY,
 };
 
 function readValue(text: string, line: string): number {
-  const value = SPECIAL[text] ?? Number(text);
-  if (text in SPECIAL || (text !== '' && !Number.isNaN(value))) return value;
-  throw new Error(`not a number: ${line}`);
+  const special = SPECIAL[text.toLowerCase()];
+  if (special !== undefined) return special;
+  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text)) throw new Error(`not a number: ${line}`);
+  return Number(text);
 }
