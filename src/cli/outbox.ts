@@ -6,10 +6,11 @@ import { cancelEntry, namedEntry, retryEntry } from '../sync/push/outbox-orders.
 import { runJob } from '../sync/run.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
 import { searchEntries } from '../warehouse/outbox-lookup.ts';
+import { shownEntry } from '../warehouse/outbox-shown.ts';
 import { OUTBOX_STATES, type OutboxState } from '../warehouse/outbox-states.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
-import { attemptsText, entriesText, entryText, shownEntry } from './outbox-text.ts';
+import { attemptsText, entriesText, entryText } from './outbox-text.ts';
 
 interface KindOption {
   kind?: string;

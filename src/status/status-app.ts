@@ -4,7 +4,12 @@ import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { createRowCounts } from '../warehouse/row-counts.ts';
 import { actions } from './api/actions.ts';
+import { config } from './api/config.ts';
+import { data } from './api/data.ts';
 import { overview } from './api/overview.ts';
+import { plans } from './api/plans.ts';
+import { runs } from './api/runs.ts';
+import { today } from './api/today.ts';
 import { ApiError, answerError } from './api-error.ts';
 import { rightHost, securityHeaders, tokenForActing, tokenForReading } from './guards.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
@@ -47,6 +52,7 @@ export function createStatusApp(parts: StatusServerParts, host: string): StatusA
     c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
   );
   app.get('/api/live', (c) => watch(c, live));
+  for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
   app.route('/api', actions(parts, live.nudge));
   app.notFound(answerNotFound(parts));
   return { fetch: app.fetch, close: live.close };

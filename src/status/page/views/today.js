@@ -1,0 +1,314 @@
+// A day of deliveries: how the stops stand over the day, what is late, one plan on a map, events and vehicles.
+import { read } from '../api.js';
+import { progressChart, stackedChart } from '../charts.js';
+import { el } from '../dom.js';
+import { executedOrder, planMap } from '../map.js';
+import { barList } from '../pictures.js';
+import { table } from '../tables.js';
+import { clockTime, count, dayAndTime, span, weekday } from '../words.js';
+
+export const title = 'Today';
+
+const chosen = { day: '', plan: '' };
+
+export async function load() {
+  const day = await read('today', { day: chosen.day });
+  const plan = day.plans.find(({ id }) => String(id) === chosen.plan) ?? busiest(day.plans);
+  const points = plan === undefined ? [] : (await read('plan-points', { plan: plan.id })).points;
+  return { ...day, plan, points };
+}
+
+/** A plan that is on its way says more than one that waits. */
+const busiest = (plans) =>
+  plans.find(({ status }) => status === 'E') ?? plans.find(({ status }) => status === 'C') ?? plans[0];
+
+/** From the bottom of the stack up. */
+const LAYERS = [
+  { status: 'E', colour: '--delivered' },
+  { status: 'R', colour: '--performed' },
+  { status: 'M', colour: '--manual' },
+  { status: 'D', colour: '--returned' },
+  { status: 'open', colour: '--open' },
+];
+
+const layersOf = ({ picture }) => LAYERS.filter(({ status }) => picture.states[status] !== undefined);
+
+export function render(day) {
+  const { picture, stops, names } = day;
+  const open = picture.byStatus.P ?? 0;
+  const isToday = day.day === day.today;
+  return [
+    el(
+      'div',
+      { class: 'day-head' },
+      el('h1', {}, isToday ? 'Today' : weekday(day.day)),
+      el(
+        'div',
+        { class: 'day-choice' },
+        el(
+          'button',
+          { type: 'button', class: 'quiet', 'data-step': -1, 'aria-label': 'The day before' },
+          '←',
+        ),
+        el(
+          'label',
+          {},
+          el('span', { class: 'unseen' }, 'Day'),
+          el('input', { type: 'date', 'data-day': true, value: day.day, max: '9999-12-31' }),
+        ),
+        el('button', { type: 'button', class: 'quiet', 'data-step': 1, 'aria-label': 'The day after' }, '→'),
+        isToday ? null : el('button', { type: 'button', class: 'quiet', 'data-today': true }, 'Today'),
+      ),
+    ),
+    el(
+      'ul',
+      { class: 'cards', 'aria-label': 'The day in figures' },
+      figure('Plans', count(day.plans.length), planWords(day)),
+      figure(
+        'Stops',
+        count(stops),
+        stops === 0 ? 'none planned' : `${Math.round(((stops - open) / stops) * 100)} % done`,
+      ),
+      figure('Open', count(open), 'still to be done'),
+      figure('Returned', count(picture.byStatus.D ?? 0), 'came back', picture.byStatus.D > 0 ? 'bad' : ''),
+      figure(
+        'Late',
+        count(picture.lateCount),
+        `by more than ${span(day.late_after_seconds)}`,
+        picture.lateCount > 0 ? 'late' : '',
+      ),
+    ),
+    el(
+      'div',
+      { class: 'columns' },
+      panel(
+        'Deliveries by status',
+        chartFrame(
+          'stacked',
+          `Stops by status over the day: ${Object.entries(picture.byStatus)
+            .map(([status, n]) => `${names.stop[status] ?? status} ${n}`)
+            .join(', ')}`,
+          stops,
+        ),
+        stops === 0
+          ? null
+          : legend(
+              layersOf(day).map(({ status, colour }) => [
+                status === 'open' ? 'Open' : (names.stop[status] ?? status),
+                colour,
+              ]),
+            ),
+      ),
+      panel(
+        'Planned and done',
+        chartFrame(
+          'progress',
+          `Stops planned and done over the day: ${picture.done.at(-1) ?? 0} of ${stops} done`,
+          stops,
+        ),
+        stops === 0
+          ? null
+          : legend([
+              ['Planned', '--muted'],
+              ['Done', '--accent'],
+            ]),
+      ),
+    ),
+    el('div', { class: 'columns' }, mapPanel(day), latePanel(day)),
+    el(
+      'div',
+      { class: 'columns' },
+      panel(
+        'Events by category',
+        day.events.length === 0
+          ? el('p', { class: 'empty' }, 'No events were read for this day.')
+          : barList(
+              day.events.map(({ event_category, n }) => ({
+                name: names.event[event_category] ?? `Category ${event_category}`,
+                value: n,
+                words: count(n),
+              })),
+            ),
+      ),
+      panel(
+        `Vehicles on ${weekday(day.vehicles.day)}`,
+        day.vehicles.rows.length === 0
+          ? el('p', { class: 'empty' }, 'There are no figures for this day yet.')
+          : barList(
+              day.vehicles.rows.map(({ title: name, total_distance: distance, count_travel: trips }) => ({
+                name,
+                value: distance ?? 0,
+                words: `${count(Math.round((distance ?? 0) / 1000))} km · ${count(trips ?? 0)} trips`,
+              })),
+            ),
+      ),
+    ),
+  ];
+}
+
+const figure = (name, value, words, tone = '') =>
+  el(
+    'li',
+    { class: `card ${tone}` },
+    el(
+      'div',
+      { class: 'card-inside' },
+      el('span', { class: 'card-name' }, name),
+      el('span', { class: 'card-value' }, value),
+      el('span', { class: 'card-words' }, words),
+    ),
+  );
+
+function planWords({ plans, names }) {
+  const groups = Map.groupBy(plans, ({ status }) => names.plan[status] ?? status ?? 'unknown');
+  return [...groups].map(([name, own]) => `${own.length} ${name.toLowerCase()}`).join(', ') || 'none';
+}
+
+const panel = (name, ...content) =>
+  el('section', { class: 'panel', 'aria-label': name }, el('h2', {}, name), content);
+
+const chartFrame = (name, label, stops) =>
+  stops === 0
+    ? el('p', { class: 'empty' }, 'No stops are planned for this day.')
+    : el('div', { class: 'chart', role: 'img', 'aria-label': label, 'data-chart': name, 'data-drawn': true });
+
+const legend = (keys) =>
+  el(
+    'p',
+    { class: 'legend' },
+    keys.map(([name, colour]) =>
+      el('span', { class: `key ${colour.slice(2)}` }, el('span', { class: 'swatch' }), name),
+    ),
+  );
+
+function mapPanel({ plans, plan, points, names }) {
+  if (plan === undefined) return panel('Route', el('p', { class: 'empty' }, 'No plan starts on this day.'));
+  const drawing = planMap(points);
+  return panel(
+    'Route',
+    el(
+      'label',
+      { class: 'plan-choice' },
+      el('span', {}, 'Plan'),
+      el(
+        'select',
+        { 'data-plan': true },
+        plans
+          .slice(0, 500)
+          .map(({ id, external_code, vehicle_plate, status }) =>
+            el(
+              'option',
+              { value: id, selected: id === plan.id },
+              [external_code ?? `Plan ${id}`, vehicle_plate, names.plan[status] ?? status]
+                .filter(Boolean)
+                .join(' · '),
+            ),
+          ),
+      ),
+    ),
+    drawing ?? el('p', { class: 'empty' }, 'Its points have no coordinates.'),
+    drawing === null
+      ? null
+      : el(
+          'p',
+          { class: 'legend' },
+          el('span', { class: 'key planned-way' }, el('span', { class: 'swatch' }), 'planned order'),
+          el('span', { class: 'key driven-way' }, el('span', { class: 'swatch' }), 'as executed'),
+        ),
+    el(
+      'details',
+      { class: 'stops' },
+      el('summary', {}, `The ${points.length} points as a list`),
+      stopTable(points, names),
+    ),
+  );
+}
+
+const STOP_COLUMNS = [
+  { name: 'Stop', class: 'wide' },
+  { name: 'Planned' },
+  { name: 'Executed' },
+  { name: 'Order' },
+  { name: 'State' },
+];
+
+function stopTable(points, names) {
+  const driven = new Map(executedOrder(points).map(({ id }, n) => [id, n + 1]));
+  const rows = points.map((point, n) => ({
+    key: String(point.id),
+    cells: [
+      el('span', { dir: 'auto' }, `${n + 1}. ${point.name ?? ''}`),
+      point.time_scheduled === null ? '' : clockTime(point.time_scheduled),
+      point.executed_at === null ? '' : clockTime(point.executed_at),
+      driven.has(point.id) ? `${n + 1} → ${driven.get(point.id)}` : '',
+      [names.stop[point.status] ?? point.status ?? '', point.reason === null ? '' : ` (${point.reason})`],
+    ],
+  }));
+  return table('Points of the plan', STOP_COLUMNS, rows, 'None.');
+}
+
+function latePanel({ picture, plans, names }) {
+  const codes = new Map(plans.map(({ id, external_code }) => [id, external_code]));
+  const rows = picture.late.map((stop) => ({
+    key: String(stop.id),
+    cells: [
+      el('span', { dir: 'auto' }, stop.name ?? `Stop ${stop.id}`),
+      span(stop.late_seconds),
+      dayAndTime(stop.time_scheduled),
+      stop.executed_at === null ? 'open' : (names.stop[stop.status] ?? stop.status),
+      el('span', { dir: 'auto' }, codes.get(stop.route_plan_id) ?? ''),
+    ],
+  }));
+  return panel(
+    'Late stops',
+    el(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Late stops' },
+      table('Late stops, the latest first', LATE_COLUMNS, rows, 'Nothing is late.'),
+    ),
+    picture.lateCount > picture.late.length
+      ? el('p', { class: 'hint' }, `The latest ${picture.late.length} of ${count(picture.lateCount)}.`)
+      : null,
+  );
+}
+
+const LATE_COLUMNS = [
+  { name: 'Stop', class: 'wide' },
+  { name: 'Late by' },
+  { name: 'Planned' },
+  { name: 'State' },
+  { name: 'Plan' },
+];
+
+export function draw(root, day) {
+  const { picture } = day;
+  const stacked = root.querySelector('[data-chart=stacked]');
+  if (stacked !== null)
+    stackedChart(
+      stacked,
+      picture.at,
+      layersOf(day).map(({ status, colour }) => ({ colour, values: picture.states[status] })),
+    );
+  const progress = root.querySelector('[data-chart=progress]');
+  if (progress !== null) progressChart(progress, picture);
+}
+
+export function input(event, again) {
+  const { target } = event;
+  if (target.dataset.plan !== undefined) chosen.plan = target.value;
+  else if (target.dataset.day !== undefined && target.value !== '') chosen.day = target.value;
+  else return;
+  again();
+}
+
+export function click(event, again) {
+  const button = event.target.closest('[data-step], [data-today]');
+  if (button === null) return;
+  if (button.dataset.today !== undefined) chosen.day = '';
+  else {
+    const shown = document.querySelector('[data-day]').value;
+    const day = new Date(Date.parse(`${shown}T12:00:00Z`) + Number(button.dataset.step) * 86400000);
+    chosen.day = day.toISOString().slice(0, 10);
+  }
+  again();
+}
