@@ -1,5 +1,5 @@
 // The page: finds the view of the address, shows it, and keeps it up to date while the server tells of changes.
-import { live, token } from './api.js';
+import { live } from './api.js';
 import { el, lay } from './dom.js';
 import { note } from './notes.js';
 import { obeyClicks, setUpToken } from './orders.js';
@@ -15,7 +15,7 @@ const VIEWS = { overview, runs, plans, today, data, config };
 const RETRY_MS = 3000;
 
 const main = document.getElementById('main');
-const state = { live: undefined, name: undefined, args: [], turn: 0 };
+const state = { live: undefined, name: undefined, args: [], turn: 0, isArriving: false, isFollowing: false };
 
 /** The view and its arguments, as in `#/runs/0198…`. */
 function route() {
@@ -31,7 +31,8 @@ function decoded(text) {
   }
 }
 
-async function show({ isNew }) {
+/** Shows the view of the address; whoever asks last wins, and the first to be shown arrives. */
+async function show() {
   const turn = ++state.turn;
   const view = VIEWS[state.name];
   try {
@@ -44,11 +45,11 @@ async function show({ isNew }) {
   } catch (error) {
     if (turn !== state.turn) return;
     // A view that is already there stays while the server is away.
-    if (isNew) main.replaceChildren(failure(error));
+    if (state.isArriving) main.replaceChildren(failure(error));
     if (error.status === undefined) throw error;
-    if (error.status === 401) setUpToken.ask(() => show({ isNew: true }));
+    if (error.status === 401) setUpToken.ask(show);
   }
-  if (isNew) arrive(view.title);
+  if (state.isArriving) arrive(view.title);
 }
 
 const failure = ({ message, hint }) =>
@@ -62,6 +63,7 @@ const failure = ({ message, hint }) =>
 
 /** A new view is told to screen readers by its heading. */
 function arrive(title) {
+  state.isArriving = false;
   document.title = `${title} · Roadbook`;
   const heading = main.querySelector('h1');
   heading?.setAttribute('tabindex', '-1');
@@ -78,7 +80,8 @@ function go() {
     if (link.hash === `#/${name}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  void show({ isNew: true });
+  state.isArriving = true;
+  void show();
 }
 
 function showLink(word, tone) {
@@ -88,6 +91,8 @@ function showLink(word, tone) {
 
 /** Listens for as long as the page is there; a line that breaks is taken up again. */
 async function follow() {
+  if (state.isFollowing) return;
+  state.isFollowing = true;
   for (;;) {
     try {
       for await (const told of live()) {
@@ -98,14 +103,17 @@ async function follow() {
         setZone(told.timezone);
         document.getElementById('footer').textContent =
           `Roadbook ${told.version} · times in ${told.timezone}`;
-        if (VIEWS[state.name].isLive !== false) await show({ isNew: false });
+        if (VIEWS[state.name].isLive !== false) await show();
       }
     } catch (error) {
-      if (error.status === 401) return;
+      if (error.status === 401) break;
     }
     showLink('not connected', 'bad');
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
+  // Without the token there is nothing to listen to; it is taken up again when the token was given.
+  state.isFollowing = false;
+  showLink('locked', 'bad');
 }
 
 /** A change of the health word is said aloud; anything else would be chatter. */
@@ -124,19 +132,19 @@ function start() {
     );
   addEventListener('hashchange', go);
   // Charts take their colours when they are drawn.
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => show({ isNew: false }));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   setUpToken(() => {
     void follow();
     go();
   });
-  obeyClicks(main, () => show({ isNew: false }));
-  main.addEventListener('input', (event) => VIEWS[state.name].input?.(event, () => show({ isNew: false })));
-  main.addEventListener('click', (event) => VIEWS[state.name].click?.(event, () => show({ isNew: false })));
+  obeyClicks(main, show);
+  main.addEventListener('input', (event) => VIEWS[state.name].input?.(event, show));
+  main.addEventListener('click', (event) => VIEWS[state.name].click?.(event, show));
   main.addEventListener('pointermove', (event) => VIEWS[state.name].hover?.(event));
+  main.addEventListener('toggle', (event) => VIEWS[state.name].toggle?.(event, show), true);
   setInterval(tick, 1000);
   void follow();
   go();
-  if (token() !== null) document.getElementById('sign-in').textContent = 'Actions unlocked';
 }
 
 addEventListener('unhandledrejection', () => note('Something on this page failed; reload it.', 'bad'));

@@ -48,7 +48,7 @@ const watch = new ResizeObserver((entries) => {
 });
 
 /** `layers` from the bottom up: each lies on the sum of those below it. */
-export function stackedChart(frame, at, layers) {
+export function stackedChart(frame, { from, to }, at, layers) {
   const sums = at.map(() => 0);
   const stacked = layers.map(({ values }) => values.map((value, n) => (sums[n] += value)));
   // The highest is painted first, so that each lower one covers what is not its own.
@@ -56,6 +56,7 @@ export function stackedChart(frame, at, layers) {
   draw(
     frame,
     {
+      scales: { x: { time: true, range: () => [Date.parse(from) / 1000, Date.parse(to) / 1000] } },
       series: [
         {},
         ...order.map((n) => ({

@@ -43,7 +43,9 @@ const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute
 
 /** What the user changed is left to the user. */
 const isUsers = (node, name) =>
-  (name === 'open' && node.nodeName === 'DETAILS') || (name === 'value' && node === document.activeElement);
+  (name === 'open' && node.nodeName === 'DETAILS') ||
+  (name === 'tabindex' && node.nodeName === 'H1') ||
+  (name === 'value' && node === document.activeElement);
 
 function layAttributes(shown, wanted) {
   for (const { name } of [...shown.attributes]) {

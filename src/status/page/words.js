@@ -40,14 +40,15 @@ export function span(seconds) {
   if (s < 10) return `${s.toFixed(1)} s`;
   if (s < 60) return `${Math.round(s)} s`;
   const minutes = Math.floor(s / 60);
-  if (minutes < 60) return minutes < 10 ? `${minutes} min ${Math.round(s % 60)} s` : `${minutes} min`;
+  if (minutes < 60)
+    return minutes < 10 && s % 60 >= 0.5 ? `${minutes} min ${Math.round(s % 60)} s` : `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d`;
 }
 
 const CLOCKS = {
-  ago: (ms) => (ms < 1500 ? 'just now' : `${span(ms / 1000)} ago`),
+  ago: (ms) => (ms < 1500 ? 'just now' : `${span(ms < 60000 ? ms / 1000 : Math.floor(ms / 60000) * 60)} ago`),
   until: (ms) => (ms > 0 ? 'due now' : `in ${span(-ms / 1000)}`),
   age: (ms) => span(Math.max(0, ms) / 1000),
 };

@@ -28,11 +28,20 @@ export const render = ({ file, loaded_at, error, config, schedules, orders }) =>
   ),
   el('h2', {}, 'The next seven days'),
   preview(schedules),
-  el('h2', {}, 'In effect'),
+  el('h2', {}, 'Options of the jobs'),
+  table(
+    'Options of each job',
+    OPTION_COLUMNS,
+    Object.entries(config.jobs).map(optionRow),
+    'There are no jobs.',
+  ),
+  el('h2', {}, 'Everything else'),
   el(
     'div',
     { class: 'sections' },
-    Object.entries(config).map(([name, value]) => section(name, value)),
+    Object.entries(config)
+      .filter(([name]) => name !== 'jobs')
+      .map(([name, value]) => section(name, value)),
   ),
   el('h2', {}, 'Orders'),
   table(
@@ -78,6 +87,25 @@ function dayCell({ runs, more, first, clock_change }) {
     clock_change ? el('span', { class: 'tag', title: 'The clock changes on this day' }, 'clock') : null,
   ];
 }
+
+const OPTION_COLUMNS = [
+  { name: 'Job', class: 'job' },
+  { name: 'Options', class: 'wide' },
+];
+
+const optionRow = ([name, { options }]) => ({
+  key: name,
+  cells: [
+    el('span', { class: 'name' }, name),
+    el(
+      'span',
+      { class: 'options' },
+      leaves(options).map(([key, setting]) =>
+        el('span', {}, el('span', { class: 'faint' }, `${key} `), words(setting)),
+      ),
+    ),
+  ],
+});
 
 const isFlat = (value) => typeof value !== 'object' || value === null;
 

@@ -9,6 +9,8 @@ export const title = 'Data';
 
 const filter = { page: 0, table: '', word: '' };
 let dictionary;
+/** Tables whose columns are shown; building those of all would take a while on an old machine. */
+const opened = new Set();
 
 export async function load(_, live) {
   dictionary ??= (await read('dictionary')).tables;
@@ -138,27 +140,38 @@ const KINDS = { base: 'from the service', control: 'Roadbook’s own' };
 const entry = ({ name, kind, meaning, source, key, columns }) =>
   el(
     'details',
-    { 'data-key': name },
+    { 'data-key': name, 'data-table': name },
     el('summary', {}, el('strong', {}, name), el('span', { class: 'reason' }, meaning)),
     el(
       'p',
       { class: 'faint' },
       [KINDS[kind] ?? kind, source, `key: ${key.join(', ')}`].filter(Boolean).join(' · '),
     ),
-    table(
-      `Columns of ${name}`,
-      [{ name: 'Column' }, { name: 'Type' }, { name: 'Meaning', class: 'wide' }],
-      columns.map((column) => ({
-        key: column.name,
-        cells: [
-          el('code', {}, column.name),
-          column.type,
-          [column.meaning, column.personal ? el('span', { class: 'tag' }, 'personal') : null],
-        ],
-      })),
-      'None.',
-    ),
+    opened.has(name) ? columnTable(name, columns) : null,
   );
+
+const columnTable = (name, columns) =>
+  table(
+    `Columns of ${name}`,
+    [{ name: 'Column' }, { name: 'Type' }, { name: 'Meaning', class: 'wide' }],
+    columns.map((column) => ({
+      key: column.name,
+      cells: [
+        el('code', {}, column.name),
+        column.type,
+        [column.meaning, column.personal ? el('span', { class: 'tag' }, 'personal') : null],
+      ],
+    })),
+    'None.',
+  );
+
+export function toggle({ target }, again) {
+  const { table: name } = target.dataset;
+  if (name === undefined || opened.has(name) === target.open) return;
+  if (target.open) opened.add(name);
+  else opened.delete(name);
+  again();
+}
 
 export function click(event, again) {
   const button = event.target.closest('[data-page]');

@@ -15,8 +15,12 @@ const SENTENCES = {
   late: 'Something is late.',
   failing: 'Something fails and needs a look.',
   paused: 'Nothing is scheduled: every job is paused or switched off.',
-  'never ran': 'Some jobs have not run yet.',
+  'never ran': 'Not every job has run yet.',
 };
+
+/** What needs a look comes first; otherwise by name. */
+const WORST_FIRST = ['failing', 'late', 'never ran', 'ok', 'paused'];
+const byNeed = (a, b) => WORST_FIRST.indexOf(a.health) - WORST_FIRST.indexOf(b.health);
 
 export const render = (status) => [
   el('h1', { class: 'unseen' }, 'Overview'),
@@ -35,15 +39,21 @@ export const render = (status) => [
   table(
     'Jobs with their health, last run, next tick and freshness',
     COLUMNS,
-    status.jobs.map((job) => row(job, status)),
+    status.jobs.toSorted(byNeed).map((job) => row(job, status)),
     'There are no jobs.',
   ),
 ];
 
 function hero({ health, jobs, outbox, unknownSince }) {
-  const words = jobs.filter((job) => job.health === health && health !== 'ok').map(({ name }) => name);
+  const names = jobs.filter(
+    (job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health),
+  );
+  const sentence =
+    names.length === 0
+      ? SENTENCES[health]
+      : `${listed(names.map(({ name }) => name))} ${names.length === 1 ? 'is' : 'are'} ${health}.`;
   const unclear =
-    unknownSince === null ? null : `${plural(outbox.unknown, 'push', 'pushes')} of unknown outcome.`;
+    unknownSince === null ? '' : ` ${plural(outbox.unknown, 'push', 'pushes')} of unknown outcome.`;
   return el(
     'section',
     { class: `hero ${toneOf(health)}`, 'aria-label': 'Health of all' },
@@ -53,15 +63,12 @@ function hero({ health, jobs, outbox, unknownSince }) {
       el('span', { class: 'mark', 'aria-hidden': 'true' }),
       health,
     ),
-    el(
-      'p',
-      { class: 'hero-sentence' },
-      SENTENCES[health] ?? '',
-      words.length === 0 || health === 'paused' ? '' : ` ${words.join(', ')}.`,
-      unclear === null ? '' : ` ${unclear}`,
-    ),
+    el('p', { class: 'hero-sentence' }, sentence, unclear),
   );
 }
+
+const listed = (names) =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 const card = (name, value, words, { tone = '', href } = {}) =>
   el(
@@ -113,7 +120,7 @@ function cards({ outbox, quarantine, session, tables, config }) {
     ),
     card(
       'Configuration',
-      config.error === null ? 'in effect' : 'edit refused',
+      config.error === null ? 'in effect' : 'refused',
       ['loaded ', ticking('ago', config.loaded_at)],
       {
         tone: config.error === null ? '' : 'bad',
@@ -125,8 +132,8 @@ function cards({ outbox, quarantine, session, tables, config }) {
 
 const COLUMNS = [
   { name: 'Job', class: 'job' },
-  { name: 'Health' },
-  { name: 'Last run' },
+  { name: 'Health', class: 'health' },
+  { name: 'Last run', class: 'last' },
   { name: 'Next tick' },
   { name: 'Read' },
   { name: 'Duration', class: 'picture' },
@@ -146,14 +153,7 @@ function row(job, { tables }) {
       freshness(job, tables),
       durations(job),
       rowsWritten(job),
-      el(
-        'span',
-        { class: 'buttons' },
-        orderButton('Run now', `jobs/${name}/run`, { label: `Run ${name} now` }),
-        job.paused
-          ? orderButton('Resume', `jobs/${name}/resume`, { label: `Resume ${name}` })
-          : orderButton('Pause', `jobs/${name}/pause`, { label: `Pause ${name}` }),
-      ),
+      job.enabled ? buttons(job) : el('span', { class: 'faint' }, ''),
     ],
     below:
       last?.error == null
@@ -167,16 +167,30 @@ function row(job, { tables }) {
   };
 }
 
+const buttons = ({ name, paused }) =>
+  el(
+    'span',
+    { class: 'buttons' },
+    orderButton('Run now', `jobs/${name}/run`, { label: `Run now: ${name}` }),
+    paused
+      ? orderButton('Resume', `jobs/${name}/resume`, { label: `Resume: ${name}` })
+      : orderButton('Pause', `jobs/${name}/pause`, { label: `Pause: ${name}` }),
+  );
+
 function lastRun({ last_run: last, recent }) {
   if (last === null) return el('span', { class: 'faint' }, 'never');
   const seconds = recent.at(-1)?.seconds;
   return [
-    el('a', { href: `#/runs/${last.run_id}`, class: `run-word ${toneOf(last.status)}` }, last.status),
-    ' ',
-    ticking('ago', last.started_at),
+    el(
+      'span',
+      { class: 'line' },
+      el('a', { href: `#/runs/${last.run_id}`, class: `run-word ${toneOf(last.status)}` }, last.status),
+      ' ',
+      ticking('ago', last.started_at),
+    ),
     seconds == null || last.finished_at === null
       ? null
-      : el('span', { class: 'faint' }, `, took ${span(seconds)}`),
+      : el('span', { class: 'meaning' }, `took ${span(seconds)}`),
   ];
 }
 

@@ -86,8 +86,8 @@ function guard({ by, due_at, confirmed, open }) {
 const COLUMNS = [
   { name: 'Code', class: 'code' },
   { name: 'State' },
-  { name: 'Kind' },
-  { name: 'Starts' },
+  { name: 'Kind', class: 'short' },
+  { name: 'Starts', class: 'short' },
   { name: 'What', class: 'wide' },
   { name: 'Changed' },
 ];

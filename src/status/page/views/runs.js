@@ -50,10 +50,10 @@ const choice = (name, label, values, value) =>
   );
 
 const COLUMNS = [
-  { name: 'Started' },
-  { name: 'Job' },
+  { name: 'Started', class: 'short' },
+  { name: 'Job', class: 'short' },
   { name: 'Ended' },
-  { name: 'Took' },
+  { name: 'Took', class: 'short' },
   { name: 'Records', class: 'number' },
   { name: 'Written', class: 'number' },
   { name: 'Error', class: 'wide' },

@@ -5,7 +5,7 @@ import { el } from '../dom.js';
 import { executedOrder, planMap } from '../map.js';
 import { barList } from '../pictures.js';
 import { table } from '../tables.js';
-import { clockTime, count, dayAndTime, span, weekday } from '../words.js';
+import { clockTime, count, span, weekday } from '../words.js';
 
 export const title = 'Today';
 
@@ -122,13 +122,7 @@ export function render(day) {
         'Events by category',
         day.events.length === 0
           ? el('p', { class: 'empty' }, 'No events were read for this day.')
-          : barList(
-              day.events.map(({ event_category, n }) => ({
-                name: names.event[event_category] ?? `Category ${event_category}`,
-                value: n,
-                words: count(n),
-              })),
-            ),
+          : eventBars(day.events, names),
       ),
       panel(
         `Vehicles on ${weekday(day.vehicles.day)}`,
@@ -138,9 +132,10 @@ export function render(day) {
               day.vehicles.rows.map(({ title: name, total_distance: distance, count_travel: trips }) => ({
                 name,
                 value: distance ?? 0,
-                words: `${count(Math.round((distance ?? 0) / 1000))} km · ${count(trips ?? 0)} trips`,
+                words: `${count(Math.round(distance ?? 0))} · ${count(trips ?? 0)} trips`,
               })),
             ),
+        el('p', { class: 'hint' }, 'Distance travelled, in the unit of the service, and trips.'),
       ),
     ),
   ];
@@ -252,11 +247,13 @@ function latePanel({ picture, plans, names }) {
   const rows = picture.late.map((stop) => ({
     key: String(stop.id),
     cells: [
-      el('span', { dir: 'auto' }, stop.name ?? `Stop ${stop.id}`),
-      span(stop.late_seconds),
-      dayAndTime(stop.time_scheduled),
+      [
+        el('span', { dir: 'auto' }, stop.name ?? `Stop ${stop.id}`),
+        el('span', { class: 'meaning', dir: 'auto' }, codes.get(stop.route_plan_id) ?? ''),
+      ],
+      el('strong', {}, span(stop.late_seconds)),
+      clockTime(stop.time_scheduled),
       stop.executed_at === null ? 'open' : (names.stop[stop.status] ?? stop.status),
-      el('span', { dir: 'auto' }, codes.get(stop.route_plan_id) ?? ''),
     ],
   }));
   return panel(
@@ -274,11 +271,25 @@ function latePanel({ picture, plans, names }) {
 
 const LATE_COLUMNS = [
   { name: 'Stop', class: 'wide' },
-  { name: 'Late by' },
-  { name: 'Planned' },
-  { name: 'State' },
-  { name: 'Plan' },
+  { name: 'Late by', class: 'short' },
+  { name: 'Planned', class: 'short' },
+  { name: 'State', class: 'short' },
 ];
+
+/** The most frequent by name, the rest in one. */
+function eventBars(events, names) {
+  const named = events.slice(0, MOST_CATEGORIES).map(({ event_category, n }) => ({
+    name: names.event[event_category] ?? `Category ${event_category}`,
+    value: n,
+    words: count(n),
+  }));
+  const others = events.slice(MOST_CATEGORIES).reduce((sum, { n }) => sum + n, 0);
+  return barList(
+    others === 0 ? named : [...named, { name: 'Others', value: others, words: count(others), tone: 'still' }],
+  );
+}
+
+const MOST_CATEGORIES = 10;
 
 export function draw(root, day) {
   const { picture } = day;
@@ -286,6 +297,7 @@ export function draw(root, day) {
   if (stacked !== null)
     stackedChart(
       stacked,
+      day,
       picture.at,
       layersOf(day).map(({ status, colour }) => ({ colour, values: picture.states[status] })),
     );
