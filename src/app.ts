@@ -23,6 +23,7 @@ import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import { bringSchemaUpToDate } from './warehouse/schema.ts';
 
@@ -48,6 +49,8 @@ export interface App {
   service(): Promise<{ fleet: Fleet; address: string }>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** The leases of this process. */
+  leases(): Promise<LeaseKeeper>;
   /** What a run needs. */
   sync(): Promise<SyncParts>;
   close(): Promise<void>;
@@ -99,6 +102,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     await bringSchemaUpToDate(engine);
     return engine;
   });
+
+  const leases = once(async () => createLeaseKeeper(await warehouse(), { clock, log }));
 
   const service = once(async () => {
     const address = settings.baseUrl === 'sandbox' ? await openSandbox() : settings.baseUrl;
@@ -166,10 +171,13 @@ export async function openApp(options: AppOptions): Promise<App> {
     logTail,
     redactor,
     warehouse,
+    leases,
     service,
     erpSource,
     async sync() {
       const engine = await warehouse();
+      const keeper = await leases();
+      await keeper.look();
       await abandonDeadRuns(engine, isoInstant(clock.now()));
       const { fleet } = await service();
       return {
@@ -181,6 +189,7 @@ export async function openApp(options: AppOptions): Promise<App> {
         concurrency: settings.concurrency,
         timezone: loaded.config.timezone,
         images: loaded.config.warehouse.images,
+        leases: keeper,
         erp,
       };
     },

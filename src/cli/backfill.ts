@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { addCommand, print, sayWaiting, withApp } from './command.ts';
 import { exitCodeOfRun } from './exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -33,6 +33,7 @@ export const addBackfill = (program: Command): Command =>
           period: { ...interval, resumable: true },
           signal: abortOnSignal(),
           onProgress: bar.update,
+          onWait: sayWaiting(name),
         },
         jobBook(app),
         await app.sync(),

@@ -93,3 +93,9 @@ export const print = (text: string): void => {
 export const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
+
+/** For a run that somebody else makes at the moment: says who, once. */
+export const sayWaiting =
+  (job: string) =>
+  (holder: string): void =>
+    say(`${job} is being run by ${holder}; waiting for it to end. Ctrl-C gives up.`);

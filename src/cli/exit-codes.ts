@@ -13,6 +13,7 @@ const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   timed_out: EXIT.temporary,
   throttled: EXIT.temporary,
   warehouse_locked: EXIT.temporary,
+  lease_lost: EXIT.temporary,
 };
 
 export const exitCodeOf = (errorCode: string): number => BY_ERROR_CODE[errorCode] ?? EXIT.failed;

@@ -5,8 +5,10 @@ import { Temporal } from 'temporal-polyfill';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/run-log.ts';
 import { addCommand, print, withApp } from './command.ts';
+import { addJobOrders } from './job-orders.ts';
 import { coloured, textTable } from './text-table.ts';
 
 interface Tick {
@@ -21,30 +23,43 @@ interface JobLine {
   name: string;
   meaning: string;
   enabled: boolean;
+  paused: boolean;
   schedule: string;
   timezone: string;
   last_run: LastRun | null;
   next_ticks: Tick[];
 }
 
-export const addJobs = (program: Command): Command =>
-  addCommand<{ next: number }>(program, {
+export function addJobs(program: Command): void {
+  const jobs = addCommand<{ next: number }>(program, {
     usage: 'jobs',
-    summary: 'every job: schedule, last run, next ticks',
+    summary: 'every job: schedule, last run, next ticks; pause, resume, run-now',
     options: (command) => command.option('--next <n>', 'how many coming ticks to show', countOfTicks, 1),
     action: withApp(async (app, _args, { json, next }) => {
-      const lines = await Promise.all(app.jobs.map((job) => describeJob(app, job.name, job.meaning, next)));
+      const controls = await readControls(await app.warehouse());
+      const lines = await Promise.all(
+        app.jobs.map(({ name, meaning }) =>
+          describeJob(app, { name, meaning, paused: controls.get(name)?.paused ?? false }, next),
+        ),
+      );
       print(json ? JSON.stringify(lines, null, 2) : show(lines, next));
       return 0;
     }),
   });
+  addJobOrders(jobs);
+}
 
-async function describeJob(app: App, name: string, meaning: string, next: number): Promise<JobLine> {
+async function describeJob(
+  app: App,
+  { name, meaning, paused }: Pick<JobLine, 'name' | 'meaning' | 'paused'>,
+  next: number,
+): Promise<JobLine> {
   const { enabled, schedule, timezone } = app.loaded.config.jobs[name] ?? unlisted(name);
   const { last } = await jobHistory(await app.warehouse(), name);
-  const ticks = enabled ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
+  const ticks =
+    enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
-  return { name, meaning, enabled, schedule, timezone, last_run: last ?? null, next_ticks };
+  return { name, meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
 }
 
 const unlisted = (name: string): never => {
@@ -63,7 +78,7 @@ function describeTick(ms: number, timezone: string): Tick {
 function show(lines: readonly JobLine[], next: number): string {
   const rows = lines.map((job) => [
     job.name,
-    job.enabled ? 'on' : 'off',
+    job.enabled ? (job.paused ? 'paused' : 'on') : 'off',
     job.schedule,
     job.timezone,
     job.last_run === null ? 'never' : `${coloured(job.last_run.status)} ${job.last_run.started_at}`,

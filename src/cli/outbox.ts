@@ -2,13 +2,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
+import { runLeased } from '../sync/leased-run.ts';
 import { cancelEntry, namedEntry, retryEntry } from '../sync/push/outbox-orders.ts';
-import { runJob } from '../sync/run.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
 import { searchEntries } from '../warehouse/outbox-lookup.ts';
 import { shownEntry } from '../warehouse/outbox-shown.ts';
 import { OUTBOX_STATES, type OutboxState } from '../warehouse/outbox-states.ts';
-import { addCommand, print, say, withApp } from './command.ts';
+import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { attemptsText, entriesText, entryText } from './outbox-text.ts';
 
@@ -100,7 +100,8 @@ const addCancel = (outbox: Command): Command =>
 /** A run reads back what is unknown before it sends anything. */
 async function readBack(app: App, { kind }: OutboxEntry): Promise<void> {
   const { job, settings } = namedJob(app, `push-${kind.replaceAll('_', '-')}`);
-  await runJob({ job, options: settings.options, cause: 'manual' }, await app.sync());
+  const request = { job, options: settings.options, cause: 'manual' as const, onWait: sayWaiting(job.name) };
+  await runLeased(request, await app.sync());
 }
 
 /** Carries an order out and shows the entry as it is then. */

@@ -2,13 +2,12 @@
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
-import type { Scheduler } from '../schedule/scheduler.ts';
 import type { JobOrders, StatusServerParts } from '../status/server-parts.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/job-controls.ts';
 import { VERSION } from './version.ts';
 
-export const pageParts = (app: App, parts: SyncParts, scheduler: Scheduler): StatusServerParts => ({
+export const pageParts = (app: App, parts: SyncParts): StatusServerParts => ({
   version: VERSION,
   engine: parts.engine,
   clock: app.clock,
@@ -16,15 +15,14 @@ export const pageParts = (app: App, parts: SyncParts, scheduler: Scheduler): Sta
   redactor: app.redactor,
   jobs: app.jobs,
   logTail: app.logTail,
-  orders: jobOrders(app, parts, scheduler),
+  orders: jobOrders(app, parts),
   running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
   refusedEdit: async () => null,
   session: () => parts.fleet.session(),
-  lease: () => ({ held: true, words: 'held' }),
 });
 
-/** An order goes through the warehouse, so that it outlives this process; the scheduler is told to look. */
-function jobOrders(app: App, { engine }: SyncParts, scheduler: Scheduler): JobOrders {
+/** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */
+function jobOrders(app: App, { engine }: SyncParts): JobOrders {
   const now = () => isoInstant(app.clock.now());
   return {
     async run(job) {
@@ -35,17 +33,14 @@ function jobOrders(app: App, { engine }: SyncParts, scheduler: Scheduler): JobOr
         });
       }
       await requestRun(engine, job, now(), 'status page');
-      scheduler.runNow(job);
       return 'It runs within seconds.';
     },
     async pause(job) {
       await pauseJob(engine, job, now());
-      scheduler.wake(job);
       return 'It is paused; a run that is under way goes on.';
     },
     async resume(job) {
       await resumeJob(engine, job, now());
-      scheduler.wake(job);
       return 'It is resumed; what it missed is caught up once.';
     },
   };

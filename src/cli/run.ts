@@ -4,7 +4,7 @@ import { formatDuration } from '../core/durations.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import type { Preview } from '../sync/job.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { addCommand, print, say, withApp } from './command.ts';
+import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -33,7 +33,7 @@ export const addRun = (program: Command): Command =>
       const { options } = settings;
       if (dryRun) return showPreview(await job.preview({ job: name, options, period, parts }), name, json);
       const signal = abortOnSignal();
-      const request = { job, options, cause: 'manual' as const, period, signal };
+      const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
       const { summary } = await runChain(request, jobBook(app), parts);
       print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
       return exitCodeOfRun(summary);

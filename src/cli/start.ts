@@ -4,9 +4,11 @@ import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
+import { createWatch } from '../schedule/watch.ts';
 import { startStatusServer } from '../status/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { SyncParts } from '../sync/sync-parts.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { jobBook, namedJob } from './named-job.ts';
@@ -29,17 +31,26 @@ export const addStart = (program: Command): Command =>
       const { address } = await app.service();
       const jobs = enabledJobs(app);
       const scheduler = schedule(app, parts, jobs);
-      const page = await startStatusServer(pageParts(app, parts, scheduler));
+      const page = await startStatusServer(pageParts(app, parts));
       print(
         json
           ? JSON.stringify({ version: VERSION, service: address, page: page.url(), jobs })
           : welcome(app, address, page.url(), jobs),
       );
+      const watch = createWatch({
+        clock: app.clock,
+        log: app.log,
+        scheduler,
+        controls: () => readControls(parts.engine),
+        freedLeases: async () => (await app.leases()).look(),
+      });
       scheduler.start();
+      watch.start();
       const signal = await stopped;
       say(
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
+      await watch.stop();
       await scheduler.stop(GRACE_MS);
       await page.close();
       return 0;

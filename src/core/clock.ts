@@ -3,6 +3,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some fixed instant; setting the clock of the machine does not change them. */
+  monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -12,6 +14,7 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   async sleep(ms, signal) {
     for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
       await timer(Math.min(left, LONGEST_TIMER_MS), signal);

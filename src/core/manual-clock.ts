@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 export interface ManualClock extends Clock {
   /** Moves time forward by `ms`, waking whoever sleeps until then. */
   advance(ms: number): Promise<void>;
+  /** Sets the clock forward or back, as an administrator does: nobody wakes earlier or later for it. */
+  set(byMs: number): void;
   /** How many sleepers wait now. */
   sleepers(): number;
 }
@@ -15,7 +17,9 @@ interface Sleeper {
 }
 
 export function createManualClock(startAt: number): ManualClock {
-  let nowMs = startAt;
+  // Sleepers live on the time that has passed; what the clock shows is that and how it was set.
+  let nowMs = 0;
+  let shownMs = startAt;
   const waiting = new Set<Sleeper>();
 
   const nextUntil = (end: number): Sleeper | undefined => {
@@ -27,7 +31,11 @@ export function createManualClock(startAt: number): ManualClock {
   };
 
   return {
-    now: () => nowMs,
+    now: () => shownMs + nowMs,
+    monotonic: () => nowMs,
+    set(byMs) {
+      shownMs += byMs;
+    },
     sleepers: () => waiting.size,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {

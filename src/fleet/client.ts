@@ -52,6 +52,8 @@ export interface CallContext {
   priority?: number;
   /** Told of every HTTP attempt, login and renewal included. */
   onRequest?: () => void;
+  /** Asked right before each attempt of the call itself leaves; what it throws keeps it from leaving. */
+  beforeSend?: () => void;
   /** Told of every attempt that is made again. */
   onRetry?: () => void;
 }

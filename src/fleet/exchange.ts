@@ -13,6 +13,7 @@ export interface ExchangeContext {
   signal?: AbortSignal;
   priority?: number;
   onRequest?: () => void;
+  beforeSend?: () => void;
 }
 
 export interface Exchange {
@@ -49,11 +50,12 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
   let skewMs: number | undefined;
 
   return {
-    async send(kind, request, bearer, { signal, priority, onRequest }) {
+    async send(kind, request, bearer, { signal, priority, onRequest, beforeSend }) {
       const call = { kind, method: request.method, path: request.path };
       let sent: Promise<WireAnswer> | undefined;
       const sendOnce = () => {
         if (closed) throw closedError();
+        beforeSend?.();
         onRequest?.();
         sent = transport.send(request, { bearer: bearer(), signal, ownConnection: kind === 'write' });
         return sent;

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { RunCause } from '../warehouse/run-log.ts';
-import { changeSchedule, dueTick, type Era, firstEra, jitterOf, periodAt } from './due.ts';
+import { changeSchedule, dueTick, type Era, firstEra, isSetBack, jitterOf, periodAt } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
 export interface ScheduledJob extends Schedule {
@@ -65,10 +65,15 @@ const BACK_OFF_MS = 30_000;
 /** A start that is later than this behind its tick is a catch-up. */
 const LATE_MS = 1_000;
 
+/** Another process has made the run, or has taken it over, or there is no time left to begin it. */
+const NOT_MADE_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
+
 interface Entry {
   name: string;
   eras: Era[];
   isRequested: boolean;
+  /** When the clock was found set back to before the start of a run. */
+  setBack: { afterRunId: string | null; atMs: number } | undefined;
   /** Not in the configuration any more. */
   gone: AbortController;
   /** Ends the wait that is under way. */
@@ -88,7 +93,8 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
   function add({ name, cron, timezone }: ScheduledJob): void {
     const gone = new AbortController();
     const eras = firstEra({ cron, timezone });
-    const entry: Entry = { name, eras, isRequested: false, gone, bell: new AbortController() };
+    const bell = new AbortController();
+    const entry: Entry = { name, eras, isRequested: false, setBack: undefined, gone, bell };
     entries.set(name, entry);
     if (isStarted) begin(entry);
   }
@@ -124,7 +130,7 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     // A job that never ran is due at once; one that missed ticks, however many, is caught up once.
     const { lastMs, unfinishedMs = lastMs === undefined ? now : undefined } = outlook;
     if (unfinishedMs !== undefined) return { order: { cause: 'catch-up', tickAt: unfinishedMs, after } };
-    const due = dueTick(entry.eras, lastMs as number, now);
+    const due = dueTick(entry.eras, baseOf(entry, outlook, lastMs as number, now));
     if (due === undefined) {
       log.warn({ job: entry.name }, 'schedule is never due');
       return { waitMs: undefined };
@@ -134,13 +140,22 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     return { order: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after } };
   }
 
+  /** What ticks are counted from: the last start, or when the clock was found set back to before it. */
+  function baseOf(entry: Entry, { lastRunId }: Outlook, lastMs: number, nowMs: number): number {
+    const known = entry.setBack?.afterRunId === lastRunId ? entry.setBack.atMs : lastMs;
+    if (!isSetBack(scheduleOf(entry), known, nowMs)) return known;
+    entry.setBack = { afterRunId: lastRunId, atMs: nowMs };
+    entry.eras = firstEra(scheduleOf(entry));
+    return nowMs;
+  }
+
   async function runOnce(entry: Entry, order: RunOrder): Promise<void> {
     entry.isRequested = false;
     try {
       await parts.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });
     } catch (error) {
-      if (!(error instanceof RoadbookError) || error.code !== 'tick_taken') throw error;
-      log.debug({ job: entry.name }, 'another process has made this run');
+      if (!(error instanceof RoadbookError) || !NOT_MADE_HERE.includes(error.code)) throw error;
+      log.info({ job: entry.name, code: error.code }, 'run is not made here');
     }
   }
 

@@ -14,19 +14,18 @@ export interface Schedule {
   timezone: string;
 }
 
+const DAY_MS = 86_400_000;
+
 /** No schedule that can ever be due waits longer than this: a 29 February on a given weekday. */
 const HORIZON_DAYS = 366 * 41;
 
 /** Instants of the schedule after `afterMs`, in order, for ever. */
 export function* ticksAfter({ cron, timezone }: Schedule, afterMs: number): Generator<number> {
   const schedule = readCron(cron);
-  // A slot moved out of a gap before midnight can fall on the day after its own.
-  let day = Temporal.Instant.fromEpochMilliseconds(afterMs)
-    .toZonedDateTimeISO(timezone)
-    .toPlainDate()
-    .subtract({ days: 1 });
+  // A local date is at most one day off that of UTC, and a slot moved out of a gap before midnight one more.
+  let day = Math.floor(afterMs / DAY_MS) - 2;
   let last = afterMs;
-  for (let idle = 0; idle < HORIZON_DAYS; idle++, day = day.add({ days: 1 })) {
+  for (let idle = 0; idle < HORIZON_DAYS; idle++, day++) {
     if (!matchesDay(schedule, day)) continue;
     for (const tick of slotsAfter(schedule, day, timezone, last)) {
       last = tick;
@@ -43,6 +42,8 @@ export const nextTick = (schedule: Schedule, afterMs: number): number | undefine
 interface CronSchedule {
   /** Judges a day; node-cron keeps every task it makes, so each expression is read once. */
   calendar: ScheduledTask;
+  /** What it said of days. */
+  days: Map<number, boolean>;
   /** Wall times of a day in seconds since midnight, in order. */
   times: readonly number[];
   everyHour: boolean;
@@ -57,6 +58,7 @@ function readCron(cron: string): CronSchedule {
   const times = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => h * 3_600 + m * 60 + s)));
   const schedule = {
     calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
+    days: new Map<number, boolean>(),
     times: times.toSorted((a, b) => a - b),
     everyHour: hour.length === 24,
   };
@@ -65,29 +67,54 @@ function readCron(cron: string): CronSchedule {
 }
 
 /** Asks node-cron about the wall time as though it were UTC: the day's rules need no zone. */
-function matchesDay({ calendar, times }: CronSchedule, day: Temporal.PlainDate): boolean {
-  const midnight = Date.UTC(day.year, day.month - 1, day.day);
-  return calendar.match(new Date(midnight + (times[0] ?? 0) * 1_000));
+const matchesDay = ({ calendar, times, days }: CronSchedule, day: number): boolean =>
+  remembered(days, day, () => calendar.match(new Date(day * DAY_MS + (times[0] ?? 0) * 1_000)));
+
+/** The days around now are asked for again and again. */
+const MOST_DAYS = 1_000;
+
+function remembered<K, V>(memory: Map<K, V>, key: K, find: () => V): V {
+  const known = memory.get(key);
+  if (known !== undefined) return known;
+  const found = find();
+  if (memory.size >= MOST_DAYS) memory.clear();
+  memory.set(key, found);
+  return found;
 }
+
+interface LocalDay {
+  date: Temporal.PlainDate;
+  startMs: number;
+  isWhole: boolean;
+}
+
+const localDays = new Map<string, LocalDay>();
+
+/** `day` counts the dates since 1970-01-01. */
+const localDay = (day: number, timezone: string): LocalDay =>
+  remembered(localDays, `${day} ${timezone}`, () => {
+    const date = Temporal.PlainDate.from('1970-01-01').add({ days: day });
+    const start = date.toZonedDateTime(timezone);
+    return { date, startMs: start.epochMilliseconds, isWhole: start.hoursInDay === 24 };
+  });
 
 /** The slots of a local day after an instant, in order. */
 function* slotsAfter(
   { times, everyHour }: CronSchedule,
-  day: Temporal.PlainDate,
+  day: number,
   timezone: string,
   afterMs: number,
 ): Generator<number> {
-  const start = day.toZonedDateTime(timezone);
+  const { date, startMs: midnight, isWhole } = localDay(day, timezone);
   // On a day of 24 hours a wall time is so long after its start; only the others need the zone's rules.
-  if (start.hoursInDay === 24) {
-    const midnight = start.epochMilliseconds;
+  if (isWhole) {
     for (let index = firstAfter(times, (afterMs - midnight) / 1_000); index < times.length; index++) {
       yield midnight + (times[index] ?? 0) * 1_000;
     }
     return;
   }
   const slots = times.flatMap((seconds) => {
-    const wall = day.toPlainDateTime().add({ seconds });
+    const wall = date.toPlainDateTime().add({ seconds });
     return instantsOf(wall, timezone, everyHour);
   });
   yield* [...new Set(slots)].filter((slot) => slot > afterMs).toSorted((a, b) => a - b);

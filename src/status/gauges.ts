@@ -5,7 +5,7 @@ import type { JobStatus, StatusFacts, TableStatus } from './status-document.ts';
 
 export interface GaugeFacts extends StatusFacts {
   version: string;
-  isLeaseHeld: boolean;
+  leasesHeld: number;
   nowMs: number;
 }
 
@@ -107,7 +107,5 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   single('config_loaded_timestamp_seconds', 'When the running configuration was loaded.', ({ document }) =>
     seconds(document.config.loaded_at),
   ),
-  single('lease_held', 'Whether this daemon is the one that runs the jobs (1) or stands by (0).', (facts) =>
-    Number(facts.isLeaseHeld),
-  ),
+  single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
 ];

@@ -8,6 +8,8 @@ const GRACE_MS = 60_000;
 
 export interface JobFacts extends Schedule {
   enabled: boolean;
+  /** By order, until it is resumed. */
+  paused: boolean;
   lastStatus: string | undefined;
   /** Start of the last run in ms. */
   lastStartMs: number | undefined;
@@ -15,7 +17,7 @@ export interface JobFacts extends Schedule {
 }
 
 export function healthOf(facts: JobFacts): Health {
-  if (!facts.enabled) return 'paused';
+  if (!facts.enabled || facts.paused) return 'paused';
   if (facts.lastStartMs === undefined) return 'never ran';
   if (facts.lastStatus === 'failed' || facts.lastStatus === 'abandoned') return 'failing';
   const due = nextTick(facts, facts.lastStartMs);

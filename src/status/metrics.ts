@@ -1,6 +1,7 @@
 // The metrics for Prometheus, read when they are asked for. Labels are jobs, tables and states: names that are
 // declared, never an identifier, so that their number is bounded.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { readLeases } from '../warehouse/leases.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
 import { runCounters } from './run-counters.ts';
 import type { StatusServerParts } from './server-parts.ts';
@@ -12,7 +13,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'version' | 'lease' | 'jobs'>;
+type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'version' | 'jobs'>;
 
 /** Gauges of the library whose names end as only a counter's may. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
@@ -23,12 +24,13 @@ export function createMetrics(parts: Parts, facts: () => Promise<StatusFacts>): 
   for (const name of MISNAMED) registry.removeSingleMetric(`roadbook_nodejs_${name}`);
   const tell = gauges(registry);
   const count = runCounters(registry, parts);
-  const { version, lease, clock } = parts;
+  const { version, clock, engine } = parts;
   return {
     contentType: registry.contentType,
     // Two who ask at once share one answer, else one would empty the gauges that the other fills.
     text: createFlight(async () => {
-      tell({ ...(await facts()), version, isLeaseHeld: lease().held, nowMs: clock.now() });
+      const leasesHeld = (await readLeases(engine)).filter(({ holder }) => holder !== null).length;
+      tell({ ...(await facts()), version, leasesHeld, nowMs: clock.now() });
       await count();
       return registry.metrics();
     }),

@@ -22,12 +22,6 @@ export interface JobOrders {
   resume(job: string): Promise<string>;
 }
 
-export interface LeaseState {
-  /** This daemon is the one that runs the jobs. */
-  held: boolean;
-  words: string;
-}
-
 export interface StatusServerParts {
   version: string;
   engine: Engine;
@@ -41,5 +35,4 @@ export interface StatusServerParts {
   /** The last edit that was refused, with file:line:column; null where the file is in effect. */
   refusedEdit(): Promise<string | null>;
   session(): SessionState;
-  lease(): LeaseState;
 }

@@ -79,7 +79,7 @@ export const statusDocument = async (parts: StatusParts): Promise<StatusDocument
 export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   const controls = await readControls(parts.engine);
   const jobs = await Promise.all(
-    parts.jobs.map(({ name }) => jobStatus(name, parts, controls.get(name)?.paused ?? false)),
+    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
   );
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
@@ -100,8 +100,11 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   return { document, readAt, unknownSince };
 }
 
-async function jobStatus(name: string, parts: StatusParts, paused: boolean): Promise<JobStatus> {
-  const { config, engine, clock } = parts;
+async function jobStatus(
+  name: string,
+  paused: boolean,
+  { config, engine, clock }: StatusParts,
+): Promise<JobStatus> {
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
@@ -114,7 +117,8 @@ async function jobStatus(name: string, parts: StatusParts, paused: boolean): Pro
     timezone,
     health: healthOf({
       ...cron,
-      enabled: enabled && !paused,
+      enabled,
+      paused,
       lastStatus: last?.status,
       lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
       nowMs: clock.now(),

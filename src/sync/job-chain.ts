@@ -1,10 +1,12 @@
 // A run with what belongs before and after it: jobs it needs that never succeeded run first, dimensions that its
-// facts named and that were not there are pulled next. Neither goes further than one step, and in one process a
-// job never overlaps itself: who asks for one that is under way waits for it.
+// facts named and that were not there are pulled next. Neither goes further than one step. Who asks for a job that is
+// under way in this process gets that run; other processes are kept apart by the lease.
 import { Fatal } from '../core/errors.ts';
+import { readControls } from '../warehouse/job-controls.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import type { NamedJob } from './job.ts';
-import { type FinishedRun, type RunRequest, runJob } from './run.ts';
+import { runLeased } from './leased-run.ts';
+import type { FinishedRun, RunRequest } from './run.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobBook {
@@ -25,8 +27,15 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
     refusal ??= missingNeed(name, await also(name));
   }
   const finished = await runAlone({ ...request, refusal }, parts);
-  for (const name of finished.wants) await also(name);
+  for (const name of await unpaused(parts, finished.wants)) await also(name);
   return finished;
+}
+
+/** What is only nice to have now is not run against an order. */
+async function unpaused({ engine }: SyncParts, wants: readonly string[]): Promise<readonly string[]> {
+  if (wants.length === 0) return wants;
+  const controls = await readControls(engine);
+  return wants.filter((name) => controls.get(name)?.paused !== true);
 }
 
 /** What the run is refused for where a job that it needs has failed; it ends as that job did. */
@@ -47,7 +56,7 @@ async function runAlone(request: RunRequest, parts: SyncParts): Promise<Finished
   const { name } = request.job;
   const running = runs.get(name);
   if (running !== undefined) return running;
-  const run = runJob(request, parts).finally(() => runs.delete(name));
+  const run = runLeased(request, parts).finally(() => runs.delete(name));
   runs.set(name, run);
   return run;
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isoInstant } from '../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
+import type { Lease } from '../warehouse/leases.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/run-log.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 import type { SyncParts } from './sync-parts.ts';
@@ -16,6 +17,10 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onP
   after?: string | null;
   /** The run is made only while it is still requested. */
   requested?: boolean;
+  /** The lease under which it is made. */
+  lease?: Lease;
+  /** Told once who has the lease, where it has to be waited for. */
+  onWait?: (holder: string) => void;
   signal?: AbortSignal;
   /** Why the run cannot be made; it is opened and closed with this. */
   refusal?: RoadbookError;
@@ -39,6 +44,7 @@ export async function runJob(request: RunRequest, parts: SyncParts): Promise<Fin
     cause,
     tickAt: tickAt === undefined ? null : isoInstant(tickAt),
     startedAt,
+    lease: request.lease,
   });
   log.debug({ cause }, 'run opened');
   const context: RunContext = { ...request, job: job.name, runId, counts: noCounts(), parts, log, signal };

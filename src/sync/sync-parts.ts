@@ -5,6 +5,7 @@ import type { Redactor } from '../core/redaction.ts';
 import type { FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
+import type { LeaseKeeper } from '../warehouse/lease-keeper.ts';
 import type { Feed } from './push/push-run.ts';
 
 export interface SyncParts {
@@ -19,6 +20,8 @@ export interface SyncParts {
   timezone: string;
   /** Folder for picture files. */
   images: string;
+  /** Keeps the runs of several processes apart; absent where one process has the warehouse to itself. */
+  leases?: LeaseKeeper;
   /** The feed of things to push, opened when first asked for; undefined where the configuration has none. */
   erp(kind: FeedKind): Promise<Feed | undefined>;
 }

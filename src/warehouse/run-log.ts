@@ -3,6 +3,9 @@ import { hostname } from 'node:os';
 import type { RunSummary } from '../core/glossary.ts';
 import { noCounts } from '../core/glossary.ts';
 import type { Engine } from './engine.ts';
+import type { Lease } from './leases.ts';
+import { pruneRuns } from './run-retention.ts';
+import { isAlive } from './this-process.ts';
 
 export type RunCause = 'schedule' | 'catch-up' | 'manual' | 'backfill';
 
@@ -12,6 +15,7 @@ export interface OpenRun {
   cause: RunCause;
   tickAt: string | null;
   startedAt: string;
+  lease?: Lease;
 }
 
 /** The runs that this process has open. */
@@ -29,13 +33,15 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
       started_at: run.startedAt,
       host: hostname(),
       pid: process.pid,
+      lease: run.lease?.name ?? null,
+      lease_token: run.lease?.token ?? null,
       ...noCounts(),
     });
   });
 }
 
 export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
-  const { job: _, run_id, started_at: __, error, ...closed } = summary;
+  const { job, run_id, started_at: _, error, ...closed } = summary;
   // Before the write: a run that cannot be closed is found as dead, and so is what it left behind.
   ownRuns.delete(run_id);
   await engine.write(async ({ sql }) => {
@@ -47,12 +53,18 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
         error: error?.message ?? null,
         error_hint: error?.hint ?? null,
       });
+    await pruneRuns(sql, job, Date.parse(summary.finished_at));
   });
 }
 
-/** Runs of this machine whose process is gone are called abandoned; tells how many there were. */
+/**
+ * Runs of this machine whose process is gone are called abandoned; tells how many there were. Those under a lease
+ * are left to whoever frees it.
+ */
 export async function abandonDeadRuns(engine: Engine, at: string): Promise<number> {
-  const open = await engine.read((sql) => sql('sync_run').where({ status: 'running', host: hostname() }));
+  const open = await engine.read((sql) =>
+    sql('sync_run').where({ status: 'running', host: hostname(), lease: null }),
+  );
   const dead = open
     .filter((run) => !isAlive(run.pid) || isFormerLife(run))
     .map(({ run_id }) => run_id as string);
@@ -68,16 +80,6 @@ export async function abandonDeadRuns(engine: Engine, at: string): Promise<numbe
 /** A container that is started again gives its process the same number as before. */
 const isFormerLife = ({ pid, run_id }: { pid: number; run_id: string }): boolean =>
   pid === process.pid && !ownRuns.has(run_id);
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives, under another user.
-    return (error as { code?: string }).code === 'EPERM';
-  }
-}
 
 export interface LastRun {
   run_id: string;

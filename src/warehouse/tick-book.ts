@@ -43,15 +43,12 @@ export const readTicks = (engine: Engine, job: string): Promise<TickRecord> =>
 export const lastTickRun = (engine: Engine, job: string): Promise<string | null> =>
   engine.read(async (sql) => (await lastTickRuns(sql, job, 1))[0]?.run_id ?? null);
 
-/** Newest first. The identifier begins with the start of the run, and settles runs of one millisecond. */
+/** Newest first, by their leases: the clock may have been set back. Runs from before there were leases come last. */
 const lastTickRuns = (sql: Knex, job: string, most: number): Promise<TickRun[]> =>
   sql('sync_run')
     .where({ job })
     .whereIn('cause', ['schedule', 'catch-up'])
-    .orderBy([
-      { column: 'started_at', order: 'desc' },
-      { column: 'run_id', order: 'desc' },
-    ])
+    .orderByRaw('lease_token desc nulls last, started_at desc, run_id desc')
     .limit(most)
     .select('run_id', 'status', 'started_at', 'tick_at', 'error_code');
 

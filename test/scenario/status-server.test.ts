@@ -16,12 +16,23 @@ describe('the probes', () => {
     expect(ready).toMatchObject({ status: 200, json: { ready: true, checks: { warehouse: { ok: true } } } });
   });
 
-  it('answer 503 while another daemon has the lease', async () => {
+  it('answer 503 while a job is held back by a lease that nobody keeps alive', async () => {
     place = await makeStatusPlace();
-    Object.assign(place.lease, { held: false, words: 'held by another' });
+    const at = new Date(place.rig.clock.now()).toISOString();
+    const lease = {
+      name: 'pull-events',
+      token: 1,
+      holder: 'somebody',
+      beat: 1,
+      taken_at: at,
+      heartbeat_at: at,
+    };
+    await place.rig.engine.write(({ sql }) => sql('sync_lease').insert(lease));
+    expect((await place.ask('GET', '/readyz')).status).toBe(200);
+    await place.rig.clock.advance(61_000);
     const { status, json } = await place.ask('GET', '/readyz');
     expect(status).toBe(503);
-    expect(json.checks.lease).toEqual({ ok: false, words: 'held by another' });
+    expect(json.checks.lease).toEqual({ ok: false, words: 'not kept alive: pull-events' });
     expect((await place.ask('GET', '/livez')).status).toBe(200);
   });
 

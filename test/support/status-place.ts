@@ -7,7 +7,7 @@ import { isoInstant } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server.ts';
-import type { LeaseState, StatusServerParts } from '../../src/status/server-parts.ts';
+import type { StatusServerParts } from '../../src/status/server-parts.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 
 export const TOKEN = 'open-sesame-7';
@@ -27,7 +27,6 @@ export interface StatusPlace {
   url: string;
   /** What was ordered for jobs, as in `run pull-vehicles`. */
   ordered: string[];
-  lease: LeaseState;
   /** With the token unless told otherwise. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
   close(): Promise<void>;
@@ -62,7 +61,6 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     ordered.push(`${action} ${job}`);
     return `${action}: as ordered`;
   };
-  const lease: LeaseState = { held: true, words: 'held by this daemon' };
   const parts: StatusServerParts = {
     ...rig.parts,
     version: '1.2.3',
@@ -72,7 +70,6 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
     refusedEdit: async () => options.refusedEdit ?? null,
     session: () => rig.parts.fleet.session(),
-    lease: () => lease,
   };
   const server = await startStatusServer(parts);
   const url = server.url() ?? '';
@@ -82,7 +79,6 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     server,
     url,
     ordered,
-    lease,
     ask: (method, path, asked) => ask(method, url + path, asked),
     async close() {
       await server.close();

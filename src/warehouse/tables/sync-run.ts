@@ -17,6 +17,8 @@ export const syncRun = controlTable({
     finished_at: instant('When it ended; null while it runs.'),
     host: text('Machine that ran it.', { required: true }),
     pid: count('Process that ran it.'),
+    lease: text('Lease that it ran under.'),
+    lease_token: integer('Token of that lease: orders the runs of a job, whatever the clocks said.'),
     slices: count('Slices worked on.'),
     requests: count('HTTP requests sent, each attempt counted.'),
     retries: count('Requests that were repeated.'),
@@ -33,5 +35,5 @@ export const syncRun = controlTable({
     error: text('The failure in plain words.'),
     error_hint: text('What to try.'),
   },
-  indexes: [['job', 'started_at'], ['status']],
+  indexes: [['job', 'started_at'], ['job', 'lease_token'], ['status']],
 });

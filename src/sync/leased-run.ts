@@ -1,0 +1,62 @@
+// A run under the lease of its job: in all processes on one warehouse a job never overlaps itself, and one that was
+// replaced while it stood still neither writes nor sends. A period that was asked for is read beside the schedule,
+// so it has a lease of its own.
+import { Fatal, Skippable } from '../core/errors.ts';
+import type { Fleet } from '../fleet/client.ts';
+import { takeRunRequest } from '../warehouse/job-controls.ts';
+import type { HeldLease, LeaseKeeper } from '../warehouse/lease-keeper.ts';
+import { lastTickRun } from '../warehouse/tick-book.ts';
+import { type FinishedRun, type RunRequest, runJob } from './run.ts';
+import type { SyncParts } from './sync-parts.ts';
+
+/** How often a lease that somebody else has is looked at. */
+const LOOK_MS = 1_000;
+
+export async function runLeased(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
+  if (parts.leases === undefined) return runJob(request, parts);
+  const held = await untilHeld(request, parts, parts.leases);
+  try {
+    if (!(await isStillWanted(request, held))) throw tickTaken(request.job.name);
+    const { signal = new AbortController().signal } = request;
+    const leased = { ...request, lease: held, signal: AbortSignal.any([signal, held.lost]) };
+    return await runJob(leased, { ...parts, engine: held.engine, fleet: guarded(parts.fleet, held) });
+  } finally {
+    await held.release();
+  }
+}
+
+const leaseName = ({ job, period }: RunRequest): string =>
+  period === undefined ? job.name : `backfill ${job.name}`;
+
+async function untilHeld(request: RunRequest, { clock }: SyncParts, leases: LeaseKeeper): Promise<HeldLease> {
+  const { signal, draining } = request;
+  const ending = AbortSignal.any([signal, draining].filter((each) => each !== undefined));
+  for (let isTold = false; ; isTold = true) {
+    const result = await leases.take(leaseName(request));
+    if (!('heldBy' in result)) return result;
+    const { host, pid, taken_at } = result.heldBy;
+    if (!isTold) request.onWait?.(`process ${pid} on ${host}, since ${taken_at}`);
+    await clock.sleep(LOOK_MS, ending).catch(() => {
+      throw new Fatal(`Stopped while ${request.job.name} was run by another process`, { code: 'stopped' });
+    });
+  }
+}
+
+/** Asked once the lease is held, so that what it finds cannot change before the run is opened. */
+async function isStillWanted({ job, after, requested }: RunRequest, { engine }: HeldLease): Promise<boolean> {
+  if (requested === true) return takeRunRequest(engine, job.name);
+  return after === undefined || (await lastTickRun(engine, job.name)) === after;
+}
+
+const tickTaken = (job: string): Skippable =>
+  new Skippable(`Another process has made this run of ${job}`, { code: 'tick_taken' });
+
+/** No transaction reaches the service, so the lease is checked when a write is about to leave. */
+const guarded = (fleet: Fleet, { check }: HeldLease): Fleet => ({
+  ...fleet,
+  call: (endpoint, request, context) =>
+    fleet.call(endpoint, request, {
+      ...context,
+      beforeSend: endpoint.kind === 'write' ? check : undefined,
+    }),
+});

@@ -1,0 +1,31 @@
+// An engine whose every write first shows the token of its lease, in the same transaction: a process that was
+// replaced while it stood still writes nothing when it wakes up.
+import type { Engine } from './engine.ts';
+import { beat, type Lease, leaseLost } from './leases.ts';
+
+export interface FenceParts<Moment> {
+  /** ISO instant of now. */
+  at(): string;
+  moment(): Moment;
+  /** Told when a write has shown that the lease is still held, with when that write was asked for. */
+  onBeat(asked: Moment): void;
+  onLost(): void;
+}
+
+export const fencedEngine = <Moment>(
+  engine: Engine,
+  lease: Lease,
+  { at, moment, onBeat, onLost }: FenceParts<Moment>,
+): Engine => ({
+  ...engine,
+  async write(work) {
+    const asked = moment();
+    const result = await engine.write(async (tx) => {
+      if (await beat(tx.sql, lease, at())) return work(tx);
+      onLost();
+      throw leaseLost(lease.name);
+    });
+    onBeat(asked);
+    return result;
+  },
+});

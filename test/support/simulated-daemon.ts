@@ -1,0 +1,87 @@
+// A scheduler on a clock that the test moves, with what it ran kept in memory in the order of the runs: years of
+// schedule in seconds. The watch is asked for a look where a real daemon would have made one within a second.
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import {
+  createScheduler,
+  type RunOrder,
+  type ScheduledJob,
+  type Scheduler,
+} from '../../src/schedule/scheduler.ts';
+import { createWatch } from '../../src/schedule/watch.ts';
+import type { JobControl } from '../../src/warehouse/job-controls.ts';
+
+export interface SimulatedRun extends RunOrder {
+  job: string;
+  /** What the clock showed. */
+  startedMs: number;
+  /** Time that had passed, however the clock was set. */
+  elapsedMs: number;
+}
+
+export interface SimulatedDaemon {
+  clock: ManualClock;
+  scheduler: Scheduler;
+  runs: SimulatedRun[];
+  /** How often the warehouse was asked. */
+  looks(): number;
+  controls: Map<string, JobControl>;
+  watchOnce(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SimulationOptions {
+  startAt: number;
+  jobs: readonly ScheduledJob[];
+  /** Jobs that have run already, and when. */
+  lastMs?: number;
+  /** What a run does; it takes no time unless told. */
+  work?: (job: string, clock: ManualClock) => Promise<void>;
+}
+
+export function simulateDaemon({ startAt, jobs, lastMs, work }: SimulationOptions): SimulatedDaemon {
+  const clock = createManualClock(startAt);
+  const log = createLog({ level: 'silent', redactor: createRedactor() });
+  const runs: SimulatedRun[] = [];
+  const lasts = new Map<string, { id: string; ms: number }>();
+  if (lastMs !== undefined) for (const { name } of jobs) lasts.set(name, { id: 'before', ms: lastMs });
+  const controls = new Map<string, JobControl>();
+  let looks = 0;
+
+  const scheduler = createScheduler(jobs, {
+    clock,
+    log,
+    async look(job) {
+      looks++;
+      const last = lasts.get(job);
+      const paused = controls.get(job)?.paused ?? false;
+      return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, unfinishedMs: undefined };
+    },
+    async run(job, order) {
+      const startedMs = clock.now();
+      runs.push({ ...order, job, startedMs, elapsedMs: clock.monotonic() });
+      if (order.requested !== true) {
+        lasts.set(job, { id: String(runs.length), ms: Math.max(startedMs, order.tickAt ?? 0) });
+      } else controls.delete(job);
+      await work?.(job, clock);
+    },
+  });
+  const watch = createWatch({
+    clock,
+    log,
+    scheduler,
+    controls: async () => controls,
+    freedLeases: async () => [],
+  });
+  scheduler.start();
+  return {
+    clock,
+    scheduler,
+    runs,
+    looks: () => looks,
+    controls,
+    watchOnce: watch.runOnce,
+    stop: () => scheduler.stop(0),
+  };
+}
