@@ -31,6 +31,8 @@ export function createStatusApp(parts: StatusServerParts, host: string): StatusA
   const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
   const live = createLive({ ...parts, read: readOverview });
   const files = pageFiles();
+  // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
+  facts().catch(() => undefined);
 
   const app = new Hono();
   app.onError(answerError(parts));
