@@ -2,27 +2,29 @@
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
+import { refusalOf } from '../status/config-error.ts';
 import type { JobOrders, StatusServerParts } from '../status/server-parts.ts';
-import type { SyncParts } from '../sync/sync-parts.ts';
+import { configState } from '../warehouse/config-state.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/job-controls.ts';
 import { VERSION } from './version.ts';
 
-export const pageParts = (app: App, parts: SyncParts): StatusServerParts => ({
+export const pageParts = (app: App, engine: Engine): StatusServerParts => ({
   version: VERSION,
-  engine: parts.engine,
+  engine,
   clock: app.clock,
   log: app.log,
   redactor: app.redactor,
   jobs: app.jobs,
   logTail: app.logTail,
-  orders: jobOrders(app, parts),
+  orders: jobOrders(app, engine),
   running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
-  refusedEdit: async () => null,
-  session: () => parts.fleet.session(),
+  refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
+  session: async () => (await app.service()).fleet.session(),
 });
 
 /** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */
-function jobOrders(app: App, { engine }: SyncParts): JobOrders {
+function jobOrders(app: App, engine: Engine): JobOrders {
   const now = () => isoInstant(app.clock.now());
   return {
     async run(job) {

@@ -34,5 +34,5 @@ export interface StatusServerParts {
   running(): RunningConfig;
   /** The last edit that was refused, with file:line:column; null where the file is in effect. */
   refusedEdit(): Promise<string | null>;
-  session(): SessionState;
+  session(): Promise<SessionState>;
 }

@@ -10,6 +10,8 @@ import { createStatusApp } from './status-app.ts';
 export interface StatusServer {
   /** Where the page is; null while the port is taken by another program. */
   url(): string | null;
+  /** Moves to the address of the running configuration, where that is another one now. */
+  refresh(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -17,9 +19,41 @@ export interface StatusServer {
 /** How long to wait before a port that was taken is tried again. */
 const AGAIN_MS = 30_000;
 
+interface Address {
+  host: string;
+  port: number;
+}
+
 export async function startStatusServer(parts: StatusServerParts): Promise<StatusServer> {
+  const wanted = (): Address => parts.running().config.status;
+  let address = wanted();
+  let bound = await bind(parts, address);
+  let turn = Promise.resolve();
+
+  async function move(): Promise<void> {
+    const { host, port } = wanted();
+    if (host === address.host && port === address.port) return;
+    await bound.close();
+    address = { host, port };
+    bound = await bind(parts, address);
+    parts.log.info({ url: bound.url() }, 'status page has moved');
+  }
+
+  return {
+    url: () => bound.url(),
+    refresh() {
+      turn = turn.then(move);
+      return turn;
+    },
+    async close() {
+      await turn;
+      await bound.close();
+    },
+  };
+}
+
+async function bind(parts: StatusServerParts, { host, port }: Address) {
   const { clock, log } = parts;
-  const { host, port } = parts.running().config.status;
   const app = createStatusApp(parts, host);
   const closing = new AbortController();
   let server: Server | undefined;

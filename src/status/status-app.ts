@@ -2,6 +2,7 @@
 // the actions. All of it is read from the warehouse, none of it waits for a load.
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { configState } from '../warehouse/config-state.ts';
 import { createRowCounts } from '../warehouse/row-counts.ts';
 import { actions } from './api/actions.ts';
 import { config } from './api/config.ts';
@@ -67,9 +68,10 @@ function factsOf(parts: StatusServerParts): () => Promise<StatusFacts> {
     return statusFacts({
       ...parts,
       config,
+      configState: await configState(parts.engine).read(),
       configLoadedAt: loadedAt,
       configError: await parts.refusedEdit(),
-      session: parts.session(),
+      session: await parts.session(),
       rowCounts,
     });
   };

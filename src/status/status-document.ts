@@ -2,9 +2,10 @@
 // the warehouse alone, so that any process can tell it.
 import type { Config } from '../config/schema.ts';
 import { type Clock, isoInstant } from '../core/clock.ts';
-import { nextTick } from '../schedule/ticks.ts';
+import { nextTick, type Schedule } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
+import type { ConfigState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
@@ -12,14 +13,17 @@ import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
+import { CUT_OFF } from '../warehouse/tick-book.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusParts {
   version: string;
   config: Config;
+  /** What the daemon last made of the file; undefined where none ever ran. */
+  configState: ConfigState | undefined;
+  /** What is wrong with the file as it is now; null where nothing is. */
+  configError: string | null;
   configLoadedAt: string;
-  /** The last edit that was refused, in plain words; null where the file is in effect. */
-  configError?: string | null;
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
@@ -27,6 +31,9 @@ export interface StatusParts {
   /** For who asks often; every table is counted unless told. */
   rowCounts?: RowCounts;
 }
+
+/** What the words for the jobs are made of. */
+export type JobStatusParts = Pick<StatusParts, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
 
 export interface JobStatus {
   name: string;
@@ -73,14 +80,18 @@ export interface StatusFacts {
   unknownSince: string | null;
 }
 
+export async function jobStatuses(parts: JobStatusParts): Promise<JobStatus[]> {
+  const controls = await readControls(parts.engine);
+  return Promise.all(
+    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
+  );
+}
+
 export const statusDocument = async (parts: StatusParts): Promise<StatusDocument> =>
   (await statusFacts(parts)).document;
 
 export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
-  const controls = await readControls(parts.engine);
-  const jobs = await Promise.all(
-    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
-  );
+  const jobs = await jobStatuses(parts);
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   const document: StatusDocument = {
@@ -89,7 +100,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
       outboxHealth(unknownSince, parts.clock.now()),
     ]),
     version: parts.version,
-    config: { loaded_at: parts.configLoadedAt, error: parts.configError ?? null },
+    config: { loaded_at: parts.configLoadedAt, error: parts.configError },
     session: parts.session,
     jobs,
     tables: tables.map(({ status }) => status),
@@ -100,11 +111,8 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   return { document, readAt, unknownSince };
 }
 
-async function jobStatus(
-  name: string,
-  paused: boolean,
-  { config, engine, clock }: StatusParts,
-): Promise<JobStatus> {
+async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
+  const { config, engine, clock } = parts;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
@@ -120,7 +128,10 @@ async function jobStatus(
       enabled,
       paused,
       lastStatus: last?.status,
-      lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
+      wasCutOff: CUT_OFF.includes(last?.error_code ?? null),
+      lastStartMs: instantMs(last?.started_at),
+      lastEndMs: instantMs(last?.finished_at),
+      scheduledSinceMs: instantMs(keptSince(parts, name, cron)),
       nowMs: clock.now(),
     }),
     last_run:
@@ -136,6 +147,15 @@ async function jobStatus(
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
   };
+}
+
+const instantMs = (at: string | null | undefined): number | undefined =>
+  at === null || at === undefined ? undefined : Date.parse(at);
+
+/** Since when a daemon has kept this schedule; undefined where it keeps another. */
+function keptSince({ configState }: JobStatusParts, name: string, schedule: Schedule): string | undefined {
+  const kept = configState?.schedules[name];
+  return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
 }
 
 async function tableStatus(name: string, parts: StatusParts) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
-import { makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
+import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
 afterEach(() => place.close());
@@ -54,9 +54,10 @@ describe('/api/status', () => {
     const own = await statusDocument({
       ...place.parts,
       config,
+      configState: undefined,
       configLoadedAt: loadedAt,
       configError: 'config/roadbook.yaml:3:5 is wrong',
-      session: place.parts.session(),
+      session: await place.parts.session(),
     });
     expect(json).toEqual(JSON.parse(JSON.stringify(own)));
     const vehicles = await place.rig.rows('select count(*) as n from vehicle');
@@ -249,5 +250,26 @@ describe('the server', () => {
     while (late.url() === null) await place.rig.clock.advance(30_000);
     expect(late.url()).toBe(`http://127.0.0.1:${port}`);
     await late.close();
+  });
+
+  it('moves to another port when the configuration says so', async () => {
+    place = await makeStatusPlace();
+    const { config } = place.parts.running();
+    let status = { ...config.status };
+    const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
+    const server = await startStatusServer({ ...place.parts, running });
+    const before = server.url() ?? '';
+    await server.refresh();
+    expect(server.url()).toBe(before);
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    status = { ...status, port };
+    await server.refresh();
+    expect(server.url()).toBe(`http://127.0.0.1:${port}`);
+    expect((await ask('GET', `http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    await expect(ask('GET', `${before}/livez`)).rejects.toThrow();
+    await server.close();
   });
 });

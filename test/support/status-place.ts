@@ -69,7 +69,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     orders: { run: order('run'), pause: order('pause'), resume: order('resume') },
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
     refusedEdit: async () => options.refusedEdit ?? null,
-    session: () => rig.parts.fleet.session(),
+    session: async () => rig.parts.fleet.session(),
   };
   const server = await startStatusServer(parts);
   const url = server.url() ?? '';

@@ -1,6 +1,6 @@
 // The SQLite engine, the only place that knows the sqlite3 driver. One connection writes, under BEGIN
 // IMMEDIATE and one transaction at a time; others read. WAL keeps the two from waiting for each other.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
@@ -9,6 +9,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { inspectSqlite } from './sqlite-inspection.ts';
 import {
   COUNTER_TABLE,
   extentCondition,
@@ -31,6 +32,7 @@ const settings = z.strictObject({
 
 export const sqlite: EngineKind = {
   settings,
+  exists: async ({ file }) => existsSync(file as string),
   open: async ({ file }) => openSqlite(file as string),
 };
 
@@ -86,6 +88,7 @@ function openSqlite(file: string): Engine {
       const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
       return rows.length === 0 ? undefined : rows.map(({ name }) => name);
     },
+    inspect: () => plainErrors(() => inspectSqlite(writer, file)),
     async close() {
       await turns.onIdle();
       await Promise.all([writer.destroy(), reader.destroy()]);
