@@ -47,6 +47,10 @@ export function span(seconds) {
   return `${Math.floor(hours / 24)} d`;
 }
 
+/** How long a run took; null while it runs. */
+export const runSeconds = ({ started_at, finished_at }) =>
+  finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+
 const CLOCKS = {
   ago: (ms) => (ms < 1500 ? 'just now' : `${span(ms < 60000 ? ms / 1000 : Math.floor(ms / 60000) * 60)} ago`),
   until: (ms) => (ms > 0 ? 'due now' : `in ${span(-ms / 1000)}`),
