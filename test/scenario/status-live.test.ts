@@ -64,11 +64,12 @@ describe('live updates', () => {
     await clock.advance(2_000);
     first.leave();
     await first.done;
+    await turn();
+    expect(clock.sleepers()).toBe(0);
     const before = reads();
     state = 'b';
     await clock.advance(60_000);
     expect(reads()).toBe(before);
-    expect(clock.sleepers()).toBe(0);
     const second = watch();
     await clock.advance(1);
     expect(second.got).toEqual(['b']);

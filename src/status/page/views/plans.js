@@ -95,6 +95,12 @@ const COLUMNS = [
 const href = ({ kind, external_code }) =>
   `#/plans/${encodeURIComponent(kind)}/${encodeURIComponent(external_code)}`;
 
+/** Nothing where there is nothing to say, so that a narrow screen leaves the line out. */
+function whatOf({ message, reasons }) {
+  const words = [message, ...reasons].filter(Boolean).join('; ');
+  return words === '' ? null : el('span', { dir: 'auto' }, words);
+}
+
 const row = (entry) => ({
   key: `${entry.kind}/${entry.external_code}`,
   class: entry.state === 'unknown' ? 'row-late' : '',
@@ -102,8 +108,8 @@ const row = (entry) => ({
     el('a', { href: href(entry), dir: 'auto' }, entry.external_code),
     pill(entry.state),
     entry.kind.replaceAll('_', ' '),
-    entry.period_start === null ? '' : dayAndTime(entry.period_start),
-    el('span', { dir: 'auto' }, [entry.message, ...entry.reasons].filter(Boolean).join('; ')),
+    entry.period_start === null ? null : dayAndTime(entry.period_start),
+    whatOf(entry),
     ticking('ago', entry.updated_at),
   ],
 });

@@ -70,7 +70,7 @@ const row = (run) => ({
     runSeconds(run) === null ? 'runs' : span(runSeconds(run)),
     count(run.records + run.sent),
     count(run.inserted + run.updated + run.confirmed),
-    el('span', { dir: 'auto' }, run.error ?? ''),
+    run.error === null ? null : el('span', { dir: 'auto' }, run.error),
   ],
 });
 
