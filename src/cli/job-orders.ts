@@ -9,7 +9,6 @@ import { addCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 
 export function addJobOrders(jobs: Command): void {
-  // An option behind the name of an order belongs to the order.
   jobs.enablePositionalOptions();
   for (const order of ORDERS) addOrder(jobs, order);
 }

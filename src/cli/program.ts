@@ -36,6 +36,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     .showHelpAfterError('(add --help for the options)')
     .showSuggestionAfterError()
     .exitOverride()
+    // An option belongs to the command that it stands behind.
+    .enablePositionalOptions()
     .helpCommand(false);
   for (const add of COMMANDS) add(program);
   try {

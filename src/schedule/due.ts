@@ -20,9 +20,9 @@ export function changeSchedule(eras: readonly Era[], schedule: Schedule, atMs: n
 }
 
 /** The first tick after the last start; undefined where none will ever come. */
-export function dueTick(eras: readonly Era[], lastMs: number, nowMs: number): number | undefined {
+export function dueTick(eras: readonly Era[], lastMs: number): number | undefined {
   for (const { schedule, fromMs, untilMs } of eras) {
-    const tick = tickFrom(schedule, Math.max(lastMs, fromMs), nowMs);
+    const tick = nextTick(schedule, Math.max(lastMs, fromMs));
     if (tick !== undefined && tick <= untilMs) return tick;
   }
   return undefined;
@@ -35,11 +35,10 @@ const SKEW_MS = 900_000;
  * A last start in the future means that the clock was set back, or that another daemon's is ahead. A tick that is
  * done is then left out, unless the job would be silent for more than one and a half of its periods.
  */
-function tickFrom(schedule: Schedule, lastMs: number, nowMs: number): number | undefined {
+export function isSetBack(schedule: Schedule, lastMs: number, nowMs: number): boolean {
+  if (lastMs <= nowMs) return false;
   const next = nextTick(schedule, lastMs);
-  if (next === undefined || lastMs <= nowMs) return next;
-  const periodMs = periodAt(schedule, next);
-  return next - nowMs <= periodMs * 1.5 + SKEW_MS ? next : nextTick(schedule, nowMs);
+  return next !== undefined && next - nowMs > periodAt(schedule, next) * 1.5 + SKEW_MS;
 }
 
 /** From a tick to the one after it. */

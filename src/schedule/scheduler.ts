@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { RunCause } from '../warehouse/run-log.ts';
-import { changeSchedule, dueTick, type Era, firstEra, jitterOf, periodAt } from './due.ts';
+import { changeSchedule, dueTick, type Era, firstEra, isSetBack, jitterOf, periodAt } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
 export interface ScheduledJob extends Schedule {
@@ -72,6 +72,8 @@ interface Entry {
   name: string;
   eras: Era[];
   isRequested: boolean;
+  /** When the clock was found set back to before the start of a run. */
+  setBack: { afterRunId: string | null; atMs: number } | undefined;
   /** Not in the configuration any more. */
   gone: AbortController;
   /** Ends the wait that is under way. */
@@ -91,7 +93,8 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
   function add({ name, cron, timezone }: ScheduledJob): void {
     const gone = new AbortController();
     const eras = firstEra({ cron, timezone });
-    const entry: Entry = { name, eras, isRequested: false, gone, bell: new AbortController() };
+    const bell = new AbortController();
+    const entry: Entry = { name, eras, isRequested: false, setBack: undefined, gone, bell };
     entries.set(name, entry);
     if (isStarted) begin(entry);
   }
@@ -127,7 +130,7 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     // A job that never ran is due at once; one that missed ticks, however many, is caught up once.
     const { lastMs, unfinishedMs = lastMs === undefined ? now : undefined } = outlook;
     if (unfinishedMs !== undefined) return { order: { cause: 'catch-up', tickAt: unfinishedMs, after } };
-    const due = dueTick(entry.eras, lastMs as number, now);
+    const due = dueTick(entry.eras, baseOf(entry, outlook, lastMs as number, now));
     if (due === undefined) {
       log.warn({ job: entry.name }, 'schedule is never due');
       return { waitMs: undefined };
@@ -135,6 +138,15 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     const lateMs = now - due - jitterOf(entry.name, periodAt(scheduleOf(entry), due));
     if (lateMs < 0) return { waitMs: -lateMs };
     return { order: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after } };
+  }
+
+  /** What ticks are counted from: the last start, or when the clock was found set back to before it. */
+  function baseOf(entry: Entry, { lastRunId }: Outlook, lastMs: number, nowMs: number): number {
+    const known = entry.setBack?.afterRunId === lastRunId ? entry.setBack.atMs : lastMs;
+    if (!isSetBack(scheduleOf(entry), known, nowMs)) return known;
+    entry.setBack = { afterRunId: lastRunId, atMs: nowMs };
+    entry.eras = firstEra(scheduleOf(entry));
+    return nowMs;
   }
 
   async function runOnce(entry: Entry, order: RunOrder): Promise<void> {

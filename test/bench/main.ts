@@ -47,14 +47,15 @@ rmSync(dir, { recursive: true, force: true });
 
 const rate = (way: Way): number => results[way].rows / results[way].seconds;
 const rows = WAYS.map((way) => {
-  const { rows, seconds, peakMb } = results[way];
+  const { rows, seconds, peakMb, loopDelayMs } = results[way];
   const cells = [
     WORDS[way],
     rows.toLocaleString('en'),
     seconds.toFixed(1),
     Math.round(rate(way)).toLocaleString('en'),
   ];
-  return `| ${[...cells, (rate(way) / rate('parse')).toFixed(2), peakMb.toFixed(0)].join(' | ')} |`;
+  const figures = [(rate(way) / rate('parse')).toFixed(2), peakMb.toFixed(0), loopDelayMs.toFixed(0)];
+  return `| ${[...cells, ...figures].join(' | ')} |`;
 });
 const text = `# Performance
 
@@ -63,8 +64,8 @@ ratios are the figures, the rates depend on the machine.
 
 ${results.pull.rows.toLocaleString('en')} events of ${VEHICLES} vehicles over ${days} days, 24 calls for each slice.
 
-| way | events | seconds | events/s | ratio to parsing | peak RSS, MB |
-|---|---|---|---|---|---|
+| way | events | seconds | events/s | ratio to parsing | peak RSS, MB | event-loop delay p99, ms |
+|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
 Roadbook is ${(rate('pull') / rate('script')).toFixed(1)} times as fast as the script. The warehouse takes

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const PROOFS: readonly (readonly string[])[] = [['pull-kills.ts', '50'], ['push-kills.ts']];
+const PROOFS: readonly (readonly string[])[] = [['pull-kills.ts', '50'], ['push-kills.ts'], ['daemons.ts']];
 
 for (const [file = '', ...args] of PROOFS) {
   process.stdout.write(`${file}\n`);

@@ -1,0 +1,48 @@
+// npm run prove: three daemons on one warehouse, killed and stopped at random over many ticks. Prints the figures and
+// puts them into docs/reliability.md.
+//   node test/prove/daemons.ts [ticks] [seed]
+import { join } from 'node:path';
+import { type DaemonsReport, hitDaemons } from '../support/daemons.ts';
+import { writeSection } from '../support/doc-section.ts';
+
+const ticks = Number(process.argv[2] ?? 500);
+const seed = Number(process.argv[3] ?? 1);
+const MOST_TAKEOVER_MS = 35_000;
+
+const report = await hitDaemons({
+  seed,
+  ticks,
+  cutOff: 20,
+  schedule: '*/2 * * * * *',
+  latencyMs: 500,
+  restMs: [1_500, 5_000],
+  stopMs: [
+    [1_000, 5_000],
+    [21_000, 28_000],
+  ],
+});
+
+const section = ({ longestTakeover, ...r }: DaemonsReport): string => `
+Three real daemons (\`roadbook start\`) share one SQLite file and three jobs that are due every two seconds. A seeded
+choice kills one with -9 or stops one with SIGSTOP, mostly one in the middle of a run, and starts or continues it
+later; some stops are longer than the lease of 20 s. What happened is read from \`sync_run\`.
+
+| ticks completed | kills | stops | runs cut off | ticks run twice | runs overlapping | late writes | longest takeover |
+|---|---|---|---|---|---|---|---|
+| ${[r.ticks, r.kills, r.stops, r.abandoned, r.doubled, r.overlapping, r.lateWrites].join(' | ')} | ${(longestTakeover / 1_000).toFixed(1)} s |
+
+Made by \`node test/prove/daemons.ts ${ticks} ${seed}\`. A sample of it runs with every \`npm test\`
+(test/scenario/daemons.test.ts). A process that is stopped inside a transaction holds the lock of the SQLite file until
+it goes on or dies; nothing can be taken over before that.
+`;
+
+process.stdout.write(`${JSON.stringify(report)}\n`);
+const { doubled, overlapping, lateWrites, leftRunning, longestTakeover, exits } = report;
+const isWrong = doubled + overlapping + lateWrites + leftRunning > 0 || longestTakeover > MOST_TAKEOVER_MS;
+if (isWrong || exits.some((code) => code !== 0)) process.exitCode = 1;
+else
+  writeSection(
+    join(import.meta.dirname, '../../docs/reliability.md'),
+    'Several daemons, one run a tick',
+    section(report),
+  );

@@ -1,0 +1,23 @@
+// A sample of test/prove/daemons.ts: three real daemons on one warehouse, killed and stopped in the middle of runs.
+import { expect, it } from 'vitest';
+import { hitDaemons } from '../support/daemons.ts';
+
+it('three daemons on one warehouse run each tick once, whoever is killed', { timeout: 240_000 }, async () => {
+  const report = await hitDaemons({
+    seed: 7,
+    ticks: 30,
+    cutOff: 3,
+    schedule: '*/2 * * * * *',
+    latencyMs: 700,
+    restMs: [500, 1_500],
+    stopMs: [[1_000, 3_000]],
+  });
+  expect(report).toMatchObject({
+    doubled: 0,
+    overlapping: 0,
+    lateWrites: 0,
+    leftRunning: 0,
+    exits: [0, 0, 0],
+  });
+  expect(report.longestTakeover).toBeLessThan(35_000);
+});
