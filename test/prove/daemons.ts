@@ -12,6 +12,7 @@ const MOST_TAKEOVER_MS = 35_000;
 const report = await hitDaemons({
   seed,
   ticks,
+  cutOff: 20,
   schedule: '*/2 * * * * *',
   latencyMs: 500,
   restMs: [1_500, 5_000],

@@ -14,6 +14,8 @@ export interface DaemonsOptions {
   seed: number;
   /** Completed ticks to wait for. */
   ticks: number;
+  /** Runs that have to be cut off by blows before it ends. */
+  cutOff: number;
   /** Six cron fields. */
   schedule: string;
   /** How long the service takes to answer, ms: a run is long enough to be hit. */
@@ -125,7 +127,7 @@ async function openRing(place: Workplace): Promise<Ring> {
 
 async function strike(
   { daemons, restart }: Ring,
-  { seed, ticks, restMs, stopMs }: DaemonsOptions,
+  { seed, ticks, cutOff, restMs, stopMs }: DaemonsOptions,
   query: Query,
 ): Promise<(Blow & { kind: Kind })[]> {
   const random = seededRandom('daemons', seed);
@@ -148,14 +150,15 @@ async function strike(
     down.delete(index);
   }
 
-  const completed = async (): Promise<number> => {
-    const [row] = await query<{ n: number }>(
-      `select count(distinct job || tick_at) as n from sync_run where status in ('ok', 'partial') and tick_at is not null`,
+  const isEnough = async (): Promise<boolean> => {
+    const [row] = await query<{ done: number; cut: number }>(
+      `select count(distinct case when status in ('ok', 'partial') then job || tick_at end) as done,
+        count(case when status = 'abandoned' then 1 end) as cut from sync_run`,
     );
-    return Number(row?.n ?? 0);
+    return Number(row?.done) >= ticks && Number(row?.cut) >= cutOff;
   };
 
-  while ((await completed()) < ticks) {
+  while (!(await isEnough())) {
     await pause(random.int(...restMs));
     // One of them always lives.
     if (down.size >= DAEMONS - 1) continue;
