@@ -13,7 +13,7 @@ export const firstEra = (schedule: Schedule): Era[] => [
   { schedule, fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY },
 ];
 
-/** Eras that ended before the last start owe nothing any more. */
+/** Ticks of the earlier schedules that are due by then stay due. */
 export function changeSchedule(eras: readonly Era[], schedule: Schedule, atMs: number): Era[] {
   const past = eras.map((era) => ({ ...era, untilMs: Math.min(era.untilMs, atMs) }));
   return [...past, { schedule, fromMs: atMs, untilMs: Number.POSITIVE_INFINITY }];

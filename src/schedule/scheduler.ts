@@ -4,34 +4,12 @@
 import type { Clock } from '../core/clock.ts';
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { RunCause } from '../warehouse/run-log.ts';
-import { changeSchedule, dueTick, type Era, firstEra, isSetBack, jitterOf, periodAt } from './due.ts';
+import { decide, type JobPlan, type Outlook, type RunOrder, scheduleOf } from './decision.ts';
+import { changeSchedule, firstEra } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
 export interface ScheduledJob extends Schedule {
   name: string;
-}
-
-/** What the warehouse knows of a job's ticks. */
-export interface Outlook {
-  paused: boolean;
-  /** The last run that the schedule asked for; null where there was none. */
-  lastRunId: string | null;
-  /** Its start or its tick in ms, whichever is later; undefined where there was none. */
-  lastMs: number | undefined;
-  /** The tick of that run in ms, where it was cut off and has to be made again. */
-  unfinishedMs: number | undefined;
-}
-
-/** What a run is made for. */
-export interface RunOrder {
-  cause: RunCause;
-  /** The planned instant; undefined for a run on request. */
-  tickAt?: number;
-  /** The run is made only while this is still the last one of the schedule. */
-  after?: string | null;
-  /** The run is made only while it is still requested. */
-  requested?: boolean;
 }
 
 export interface SchedulerParts {
@@ -62,25 +40,15 @@ export interface Scheduler {
 
 /** After a run that could not even be opened, the job waits this long. */
 const BACK_OFF_MS = 30_000;
-/** A start that is later than this behind its tick is a catch-up. */
-const LATE_MS = 1_000;
-
 /** Another process has made the run, or has taken it over, or there is no time left to begin it. */
 const NOT_MADE_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
 
-interface Entry {
-  name: string;
-  eras: Era[];
-  isRequested: boolean;
-  /** When the clock was found set back to before the start of a run. */
-  setBack: { afterRunId: string | null; atMs: number } | undefined;
+interface Entry extends JobPlan {
   /** Not in the configuration any more. */
   gone: AbortController;
   /** Ends the wait that is under way. */
   bell: AbortController;
 }
-
-type Decision = { order: RunOrder } | { waitMs: number | undefined };
 
 export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerParts): Scheduler {
   const { clock, log } = parts;
@@ -111,8 +79,9 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
       entry.bell = new AbortController();
       const rung = entry.bell.signal;
       try {
-        const decision = decide(entry, await parts.look(entry.name));
+        const decision = decide(entry, await parts.look(entry.name), clock.now());
         if (over.aborted) return;
+        if ('isNeverDue' in decision) log.warn({ job: entry.name }, 'schedule is never due');
         if ('order' in decision) await runOnce(entry, decision.order);
         else await rest(decision.waitMs, AbortSignal.any([over, rung]));
       } catch (error) {
@@ -120,33 +89,6 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
         await rest(BACK_OFF_MS, over);
       }
     }
-  }
-
-  function decide(entry: Entry, outlook: Outlook): Decision {
-    const now = clock.now();
-    const after = outlook.lastRunId;
-    if (entry.isRequested) return { order: { cause: 'manual', requested: true } };
-    if (outlook.paused) return { waitMs: undefined };
-    // A job that never ran is due at once; one that missed ticks, however many, is caught up once.
-    const { lastMs, unfinishedMs = lastMs === undefined ? now : undefined } = outlook;
-    if (unfinishedMs !== undefined) return { order: { cause: 'catch-up', tickAt: unfinishedMs, after } };
-    const due = dueTick(entry.eras, baseOf(entry, outlook, lastMs as number, now));
-    if (due === undefined) {
-      log.warn({ job: entry.name }, 'schedule is never due');
-      return { waitMs: undefined };
-    }
-    const lateMs = now - due - jitterOf(entry.name, periodAt(scheduleOf(entry), due));
-    if (lateMs < 0) return { waitMs: -lateMs };
-    return { order: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after } };
-  }
-
-  /** What ticks are counted from: the last start, or when the clock was found set back to before it. */
-  function baseOf(entry: Entry, { lastRunId }: Outlook, lastMs: number, nowMs: number): number {
-    const known = entry.setBack?.afterRunId === lastRunId ? entry.setBack.atMs : lastMs;
-    if (!isSetBack(scheduleOf(entry), known, nowMs)) return known;
-    entry.setBack = { afterRunId: lastRunId, atMs: nowMs };
-    entry.eras = firstEra(scheduleOf(entry));
-    return nowMs;
   }
 
   async function runOnce(entry: Entry, order: RunOrder): Promise<void> {
@@ -214,8 +156,6 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
     },
   };
 }
-
-const scheduleOf = ({ eras }: Entry): Schedule => (eras.at(-1) as Era).schedule;
 
 const isSame = (a: Schedule, b: Schedule): boolean => a.cron === b.cron && a.timezone === b.timezone;
 

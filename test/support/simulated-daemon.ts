@@ -3,12 +3,8 @@
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import {
-  createScheduler,
-  type RunOrder,
-  type ScheduledJob,
-  type Scheduler,
-} from '../../src/schedule/scheduler.ts';
+import type { RunOrder } from '../../src/schedule/decision.ts';
+import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { createWatch } from '../../src/schedule/watch.ts';
 import type { JobControl } from '../../src/warehouse/job-controls.ts';
 
@@ -36,11 +32,13 @@ export interface SimulationOptions {
   jobs: readonly ScheduledJob[];
   /** Jobs that have run already, and when. */
   lastMs?: number;
+  /** Throws where a run cannot be opened. */
+  open?: () => void;
   /** What a run does; it takes no time unless told. */
   work?: (job: string, clock: ManualClock) => Promise<void>;
 }
 
-export function simulateDaemon({ startAt, jobs, lastMs, work }: SimulationOptions): SimulatedDaemon {
+export function simulateDaemon({ startAt, jobs, lastMs, open, work }: SimulationOptions): SimulatedDaemon {
   const clock = createManualClock(startAt);
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   const runs: SimulatedRun[] = [];
@@ -59,6 +57,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, work }: SimulationOption
       return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, unfinishedMs: undefined };
     },
     async run(job, order) {
+      open?.();
       const startedMs = clock.now();
       runs.push({ ...order, job, startedMs, elapsedMs: clock.monotonic() });
       if (order.requested !== true) {

@@ -1,0 +1,65 @@
+// A push whose process stands still between its claim and its send: what it would send then might be sent by another
+// process too, so it must not leave. The sandbox counts what it was given.
+import { expect, it } from 'vitest';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import { runLeased } from '../../src/sync/leased-run.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import { createLeaseKeeper, LEASE_TIMES } from '../../src/warehouse/lease-keeper.ts';
+import { freeLease } from '../../src/warehouse/leases.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { plan } from '../support/push-samples.ts';
+import { drive, failureOf, NOON } from './fleet-setup.ts';
+
+const JOB = 'push-route-plans';
+
+/** Runs the job under a lease; `stall` happens when the first thing is about to be sent. */
+async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<void>) {
+  const clock = createManualClock(NOON);
+  const { fleet, engine, log } = place.parts;
+  let isStalled = false;
+  const parts: SyncParts = {
+    ...place.parts,
+    leases: createLeaseKeeper(engine, { clock, log }),
+    fleet: {
+      ...fleet,
+      async call(endpoint, request, context) {
+        if (endpoint.kind === 'write' && !isStalled) {
+          isStalled = true;
+          await stall(() => clock.set(LEASE_TIMES.deadMs));
+        }
+        return fleet.call(endpoint, request, context);
+      },
+    },
+  };
+  const { default: job } = await import(`../../jobs/${JOB}.ts`);
+  const options = job.options.parse({ check_before_send: false });
+  const request = { job: { ...job, name: JOB }, cause: 'manual' as const, options };
+  return drive(place.clock, runLeased(request, parts));
+}
+
+it('sends nothing after it stood still, and releases its claim where nobody took over', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', plan('P1'));
+  const { summary } = await pushWith(place, async (sleep) => sleep());
+  expect(summary).toMatchObject({ confirmed: 0, error: { code: 'lease_lost' } });
+  expect(place.sandbox.ledger().plans).toEqual({});
+  expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'ready' }]);
+});
+
+it('neither sends nor writes after another process took over', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', plan('P1'));
+  const pushing = pushWith(place, async (sleep) => {
+    sleep();
+    await place.engine.write(async ({ sql }) => {
+      await freeLease(sql, await sql('sync_lease').where({ name: JOB }).first(), '2025-03-12T15:00:30.000Z');
+    });
+  });
+  expect(await failureOf(pushing)).toMatchObject({ code: 'lease_lost' });
+  expect(place.sandbox.ledger().plans).toEqual({});
+  // Its claim says that nobody knows; the next run reads it back before anything is sent.
+  expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'sending' }]);
+  expect(await place.engine.read((sql) => sql('sync_run').select('status'))).toEqual([
+    { status: 'abandoned' },
+  ]);
+});
