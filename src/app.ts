@@ -3,21 +3,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ZodObject } from 'zod';
+import { configChanges, restartNeeded } from './config/changes.ts';
 import { readDotenv } from './config/dotenv.ts';
+import { ConfigError } from './config/faults.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { ConfigParts } from './config/schema.ts';
+import { type Connections, createGenerations, type Service } from './connections.ts';
 import { type Clock, isoInstant, systemClock } from './core/clock.ts';
-import { createLimiter } from './core/limiter.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
+import { createPart } from './core/part.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
 import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
-import { createFleet, type Fleet } from './fleet/client.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 import type { Job, NamedJob } from './sync/job.ts';
-import type { Feed } from './sync/push/push-run.ts';
-import { dropSamplePlans } from './sync/push/sample-drop.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
@@ -30,9 +30,12 @@ export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
   clock?: Clock;
+  /** Goes without what is wrong in the file, for a command that only shows. */
+  tolerant?: boolean;
 }
 
 export interface App {
+  /** The running configuration. */
   readonly loaded: LoadedConfig;
   readonly loadedAt: string;
   readonly jobs: readonly NamedJob[];
@@ -42,13 +45,17 @@ export interface App {
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
   /** The service; `sandbox` starts the built-in one. */
-  service(): Promise<{ fleet: Fleet; address: string }>;
+  service(): Promise<Service>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseKeeper>;
-  /** What a run needs. */
+  /** What a run needs, for a command that makes one. */
   sync(): Promise<SyncParts>;
+  /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
+  during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
+  /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
+  reload(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -78,133 +85,131 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
   };
 }
 
-export async function openApp({ configFile, logLevel, clock = systemClock }: AppOptions): Promise<App> {
+export async function openApp(options: AppOptions): Promise<App> {
+  const { configFile, logLevel, clock = systemClock, tolerant } = options;
   const jobs = await loadJobs();
-  const env = { ...readDotenv(process.cwd()), ...process.env };
-  const loaded = await loadConfig(configFile, configParts(jobs), env);
+  const load = () =>
+    loadConfig(configFile, configParts(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
+  let loaded = await load();
+  let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
   const log = createLog({ level: logLevel, redactor });
-  const settings = loaded.config.service;
-  const closers: (() => Promise<void> | void)[] = [];
+  const looked: ErpSource[] = [];
 
-  const warehouse = once(async () => {
-    const { engine: name, images: _, ...engineSettings } = loaded.config.warehouse;
-    const kind: EngineKind = engines[name as keyof typeof engines];
-    const engine = await kind.open(engineSettings);
-    closers.unshift(() => engine.close());
-    await bringSchemaUpToDate(engine);
-    return engine;
-  });
+  const warehouse = createPart(
+    'warehouse',
+    async () => {
+      const { engine: name, images: _, ...engineSettings } = loaded.config.warehouse;
+      const kind: EngineKind = engines[name as keyof typeof engines];
+      const engine = await kind.open(engineSettings);
+      try {
+        await bringSchemaUpToDate(engine);
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+      return engine;
+    },
+    (engine) => engine.close(),
+  );
 
-  const leases = once(async () => createLeaseKeeper(await warehouse(), { clock, log }));
+  const leases = createPart(
+    'leases',
+    async () => createLeaseKeeper(await warehouse.open(), { clock, log }),
+    () => undefined,
+  );
 
-  const service = once(async () => {
-    const address = settings.baseUrl === 'sandbox' ? await openSandbox() : settings.baseUrl;
-    const fleet = createFleet(
-      { ...settings, baseUrl: address },
-      {
-        clock,
-        log,
-        redactor,
-        limiter: createLimiter({
-          concurrency: settings.concurrency,
-          perMinute: settings.requestsPerMinute,
-          clock,
-        }),
-        memory: sessionMemory(await warehouse(), clock),
-      },
-    );
-    closers.unshift(() => fleet.close());
-    return { fleet, address };
-  });
+  // Keeps the account with which it was started, as a real service would.
+  const sandbox = createPart(
+    'sandbox',
+    () => {
+      const { username, parentUsername, password, realm } = loaded.config.service;
+      const credentials = { username, parent_username: parentUsername, password, realm };
+      return startSandbox({ stateFile: SANDBOX_STATE, credentials });
+    },
+    (opened) => opened.close(),
+  );
 
-  async function openSandbox(): Promise<string> {
-    const { username, parentUsername, password, realm } = settings;
-    const sandbox = await startSandbox({
-      stateFile: SANDBOX_STATE,
-      credentials: { username, parent_username: parentUsername, password, realm },
-    });
-    closers.unshift(() => sandbox.close());
-    return sandbox.url;
-  }
+  const around = {
+    clock,
+    log,
+    redactor,
+    sandboxAddress: async () => (await sandbox.open()).url,
+    sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+  };
+  const connections = createGenerations(loaded.config, around);
 
-  const feeds = new Map<FeedKind, () => Promise<Feed | undefined>>();
-  function erp(kind: FeedKind): Promise<Feed | undefined> {
-    const open = feeds.get(kind) ?? once(() => openFeed(kind));
-    feeds.set(kind, open);
-    return open();
-  }
-
-  async function openFeed(kind: FeedKind): Promise<Feed | undefined> {
-    const { erp: own, timezone } = loaded.config;
-    const feed = own[kind];
-    if (feed === undefined) return undefined;
-    if (settings.baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
-      await dropSamplePlans(feed.folder, { fleet: (await service()).fleet, clock, timezone });
-    }
-    const source = await erpSource(kind);
-    return source && { source, options: feed.options };
-  }
-
-  async function erpSource(kind: FeedKind): Promise<ErpSource | undefined> {
-    const { erp: own, timezone } = loaded.config;
-    const feed = own[kind];
-    if (feed === undefined) return undefined;
-    const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
-    closers.unshift(() => source.close());
-    return source;
+  async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
+    return {
+      fleet: (await service.open()).fleet,
+      engine: await warehouse.open(),
+      clock,
+      log,
+      redactor,
+      concurrency: config.service.concurrency,
+      timezone: config.timezone,
+      images: config.warehouse.images,
+      leases: await leases.open(),
+      erp: async (kind) => feeds.get(kind)?.open(),
+    };
   }
 
   return {
-    loaded,
-    loadedAt: isoInstant(clock.now()),
+    get loaded() {
+      return loaded;
+    },
+    get loadedAt() {
+      return loadedAt;
+    },
     jobs,
     clock,
     log,
     redactor,
-    warehouse,
-    leases,
-    service,
-    erpSource,
+    warehouse: warehouse.open,
+    leases: leases.open,
+    service: () => connections.current().service.open(),
+    async erpSource(kind) {
+      const { erp, timezone } = loaded.config;
+      const feed = erp[kind];
+      if (feed === undefined) return undefined;
+      const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
+      looked.push(source);
+      return source;
+    },
     async sync() {
-      const engine = await warehouse();
-      const keeper = await leases();
-      await keeper.look();
-      await abandonDeadRuns(engine, isoInstant(clock.now()));
-      const { fleet } = await service();
-      return {
-        fleet,
-        engine,
-        clock,
-        log,
-        redactor,
-        concurrency: settings.concurrency,
-        timezone: loaded.config.timezone,
-        images: loaded.config.warehouse.images,
-        leases: keeper,
-        erp,
-      };
+      await (await leases.open()).look();
+      await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
+      return syncParts(connections.current());
+    },
+    during: (run) => connections.during(async (mine) => run(await syncParts(mine))),
+    async reload() {
+      const next = await load();
+      for (const secret of next.secrets) redactor.add(secret);
+      refuseRestart(loaded, next);
+      const changed = configChanges(loaded.config, next.config);
+      loaded = next;
+      loadedAt = isoInstant(clock.now());
+      if (changed.length > 0) await connections.replace(next.config);
+      return changed;
     },
     async close() {
-      for (const close of closers.splice(0)) await close();
+      for (const source of looked.splice(0)) await source.close();
+      await connections.close();
+      await sandbox.close();
+      await warehouse.close();
     },
   };
+}
+
+function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
+  const need = restartNeeded(running.config, next.config);
+  if (need === undefined) return;
+  const hint = 'restart the daemon to take the file over, or undo this edit';
+  throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
 }
 
 function sessionMemory(engine: Engine, clock: Clock): SessionMemory {
   const facts = factMemory<SessionFacts>(engine, 'session');
   return { read: facts.read, write: (fact) => facts.write(fact, clock.now()) };
-}
-
-/** Opens a part at most once; a failed opening is tried again by the next caller. */
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
-  return () => {
-    opened ??= open().catch((error) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
 }

@@ -59,9 +59,10 @@ export function addCommand<Options>(parent: Command, frame: CommandFrame<Options
 export const withApp =
   <Options>(
     work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number>,
+    { tolerant = false } = {},
   ): Action<Options> =>
   async (args, options) => {
-    const app = await openApp({ configFile: options.config, logLevel: options.logLevel });
+    const app = await openApp({ configFile: options.config, logLevel: options.logLevel, tolerant });
     try {
       return await work(app, args, options);
     } catch (thrown) {

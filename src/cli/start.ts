@@ -6,11 +6,13 @@ import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { createWatch } from '../schedule/watch.ts';
 import { runChain } from '../sync/job-chain.ts';
-import type { SyncParts } from '../sync/sync-parts.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
-import { jobBook, namedJob } from './named-job.ts';
+import { daemonAlerts } from './daemon-alerts.ts';
+import { followEdits } from './follow-edits.ts';
+import { enabledJobs, jobBook, namedJob } from './named-job.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -25,45 +27,46 @@ export const addStart = (program: Command): Command =>
     action: withApp(async (app, _args, { json }) => {
       // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
       const stopped = untilSignal();
-      const parts = await app.sync();
+      const { engine } = await app.sync();
       const { address } = await app.service();
       const jobs = enabledJobs(app);
       print(
         json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
       );
-      const scheduler = schedule(app, parts, jobs);
-      const watch = createWatch({
-        clock: app.clock,
-        log: app.log,
-        scheduler,
-        controls: () => readControls(parts.engine),
-        freedLeases: async () => (await app.leases()).look(),
-      });
+      const scheduler = schedule(app, engine, jobs);
+      // Everything that lives as long as the daemon; what is started last is stopped first.
+      const companions = [
+        createWatch({
+          clock: app.clock,
+          log: app.log,
+          scheduler,
+          controls: () => readControls(engine),
+          freedLeases: async () => (await app.leases()).look(),
+        }),
+        followEdits(app, engine, () => scheduler.update(enabledJobs(app))),
+        daemonAlerts(app, engine),
+      ];
       scheduler.start();
-      watch.start();
+      for (const companion of companions) companion.start();
       const signal = await stopped;
       say(
         `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
       );
-      await watch.stop();
+      for (const companion of companions.toReversed()) await companion.stop();
       await scheduler.stop(GRACE_MS);
       return 0;
     }),
   });
 
-const enabledJobs = (app: App): ScheduledJob[] =>
-  Object.entries(app.loaded.config.jobs)
-    .filter(([, job]) => job.enabled)
-    .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
-
-const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
+const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
   createScheduler(jobs, {
     clock: app.clock,
     log: app.log,
-    look: (name) => readTicks(parts.engine, name),
+    look: (name) => readTicks(engine, name),
     async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
-      await runChain({ job, options: settings.options, ...order, ...stops }, jobBook(app), parts);
+      const request = { job, options: settings.options, ...order, ...stops };
+      await app.during((parts) => runChain(request, jobBook(app), parts));
     },
   });
 

@@ -2,26 +2,35 @@
 // the warehouse alone, so that any process can tell it.
 import type { Config } from '../config/schema.ts';
 import { type Clock, isoInstant } from '../core/clock.ts';
-import { nextTick } from '../schedule/ticks.ts';
+import { nextTick, type Schedule } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
+import type { ConfigState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
+import { CUT_OFF } from '../warehouse/tick-book.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusParts {
   version: string;
   config: Config;
+  /** What the daemon last made of the file; undefined where none ever ran. */
+  configState: ConfigState | undefined;
+  /** What is wrong with the file as it is now; null where nothing is. */
+  configError: string | null;
   configLoadedAt: string;
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
   session: { state: string; expires_at: string | null };
 }
+
+/** What the words for the jobs are made of. */
+export type JobStatusParts = Pick<StatusParts, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
 
 export interface JobStatus {
   name: string;
@@ -59,11 +68,15 @@ export interface StatusDocument {
   quarantine: number;
 }
 
-export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
+export async function jobStatuses(parts: JobStatusParts): Promise<JobStatus[]> {
   const controls = await readControls(parts.engine);
-  const jobs = await Promise.all(
+  return Promise.all(
     parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
   );
+}
+
+export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
+  const jobs = await jobStatuses(parts);
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   return {
@@ -72,7 +85,7 @@ export async function statusDocument(parts: StatusParts): Promise<StatusDocument
       outboxHealth(unknownSince, parts.clock.now()),
     ]),
     version: parts.version,
-    config: { loaded_at: parts.configLoadedAt, error: null },
+    config: { loaded_at: parts.configLoadedAt, error: parts.configError },
     session: parts.session,
     jobs,
     tables,
@@ -81,11 +94,8 @@ export async function statusDocument(parts: StatusParts): Promise<StatusDocument
   };
 }
 
-async function jobStatus(
-  name: string,
-  paused: boolean,
-  { config, engine, clock }: StatusParts,
-): Promise<JobStatus> {
+async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
+  const { config, engine, clock } = parts;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
@@ -101,7 +111,10 @@ async function jobStatus(
       enabled,
       paused,
       lastStatus: last?.status,
-      lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
+      wasCutOff: CUT_OFF.includes(last?.error_code ?? null),
+      lastStartMs: instantMs(last?.started_at),
+      lastEndMs: instantMs(last?.finished_at),
+      scheduledSinceMs: instantMs(keptSince(parts, name, cron)),
       nowMs: clock.now(),
     }),
     last_run:
@@ -117,6 +130,15 @@ async function jobStatus(
     last_success_at: lastSuccessAt,
     next_tick_at: next === undefined ? null : isoInstant(next),
   };
+}
+
+const instantMs = (at: string | null | undefined): number | undefined =>
+  at === null || at === undefined ? undefined : Date.parse(at);
+
+/** Since when a daemon has kept this schedule; undefined where it keeps another. */
+function keptSince({ configState }: JobStatusParts, name: string, schedule: Schedule): string | undefined {
+  const kept = configState?.schedules[name];
+  return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
 }
 
 async function tableStatus(name: string, { config, jobs, engine, clock }: StatusParts): Promise<TableStatus> {
