@@ -48,6 +48,8 @@ export interface App {
   service(): Promise<Service>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
+  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseKeeper>;
   /** What a run needs, for a command that makes one. */
@@ -100,9 +102,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   const warehouse = createPart(
     'warehouse',
     async () => {
-      const { engine: name, images: _, ...engineSettings } = loaded.config.warehouse;
-      const kind: EngineKind = engines[name as keyof typeof engines];
-      const engine = await kind.open(engineSettings);
+      const { kind, settings } = engineOf(loaded);
+      const engine = await kind.open(settings);
       try {
         await bringSchemaUpToDate(engine);
       } catch (error) {
@@ -167,6 +168,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     log,
     redactor,
     warehouse: warehouse.open,
+    async glance(look) {
+      const { kind, settings } = engineOf(loaded);
+      if ((await kind.exists?.(settings)) !== true) return undefined;
+      const engine = await kind.open(settings);
+      return look(engine)
+        .catch(() => undefined)
+        .finally(() => engine.close());
+    },
     leases: leases.open,
     service: () => connections.current().service.open(),
     async erpSource(kind) {
@@ -200,6 +209,11 @@ export async function openApp(options: AppOptions): Promise<App> {
       await warehouse.close();
     },
   };
+}
+
+function engineOf({ config }: LoadedConfig): { kind: EngineKind; settings: Record<string, unknown> } {
+  const { engine: name, images: _, ...settings } = config.warehouse;
+  return { kind: engines[name as keyof typeof engines], settings };
 }
 
 function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {

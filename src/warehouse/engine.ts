@@ -56,6 +56,8 @@ export interface Engine {
 /** How an engine is found by its name: its own settings schema and the way to open it. */
 export interface EngineKind {
   readonly settings: z.ZodObject;
+  /** Whether there is a warehouse already, without making one; an engine that cannot tell has none. */
+  exists?(settings: Record<string, unknown>): Promise<boolean>;
   /** `settings` have passed the schema. */
   open(settings: Record<string, unknown>): Promise<Engine>;
 }

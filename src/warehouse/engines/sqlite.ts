@@ -1,6 +1,6 @@
 // The SQLite engine, the only place that knows the sqlite3 driver. One connection writes, under BEGIN
 // IMMEDIATE and one transaction at a time; others read. WAL keeps the two from waiting for each other.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
@@ -31,6 +31,7 @@ const settings = z.strictObject({
 
 export const sqlite: EngineKind = {
   settings,
+  exists: async ({ file }) => existsSync(file as string),
   open: async ({ file }) => openSqlite(file as string),
 };
 
