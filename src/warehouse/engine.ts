@@ -49,8 +49,19 @@ export interface Engine {
   tableSuffix(table: Table): string;
   /** Columns of an existing table, or undefined where it does not exist. */
   columnsOf(sql: Knex, table: string): Promise<string[] | undefined>;
+  /** For doctor: how the database is set up, and what about it is risky. */
+  inspect?(): Promise<EngineFacts>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
+}
+
+export interface EngineFacts {
+  /** A few words on how it is set up. */
+  found: string;
+  /** The folder that has to have room for it; null where that is another machine's. */
+  folder: string | null;
+  /** What could go wrong with this set-up; null where nothing is known to. */
+  concern: { found: string; hint: string } | null;
 }
 
 /** How an engine is found by its name: its own settings schema and the way to open it. */

@@ -9,6 +9,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { inspectSqlite } from './sqlite-inspection.ts';
 import {
   COUNTER_TABLE,
   extentCondition,
@@ -87,6 +88,7 @@ function openSqlite(file: string): Engine {
       const rows: { name: string }[] = await sql.raw('select name from pragma_table_info(?)', [table]);
       return rows.length === 0 ? undefined : rows.map(({ name }) => name);
     },
+    inspect: () => plainErrors(() => inspectSqlite(writer, file)),
     async close() {
       await turns.onIdle();
       await Promise.all([writer.destroy(), reader.destroy()]);
