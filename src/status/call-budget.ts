@@ -33,8 +33,9 @@ export interface CallBudget {
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
-/** Ticks looked at; enough for a week of a schedule that has few a day. */
+/** Ticks looked at, and how far ahead. */
 const LOOKED_AT = 200;
+const LOOKED_AHEAD_MS = 35 * DAY_MS;
 /** Above this share of the rate, a retry or a catch-up finds no room. */
 const FULL_SHARE = 0.8;
 
@@ -85,7 +86,12 @@ function jobBudget(
 
 /** The shortest and the mean time between two of the coming ticks. */
 function periodsOf(job: Schedule, nowMs: number): { shortestMs: number; meanMs: number } {
-  const ticks = [...ticksAfter(job, nowMs).take(LOOKED_AT)];
+  const ticks: number[] = [];
+  for (const tick of ticksAfter(job, nowMs).take(LOOKED_AT)) {
+    ticks.push(tick);
+    // A rare schedule is not followed through the centuries.
+    if (ticks.length > 1 && tick > nowMs + LOOKED_AHEAD_MS) break;
+  }
   const gaps = ticks.slice(1).map((tick, index) => tick - (ticks[index] ?? 0));
   // A schedule with less than two ticks to come is as good as none.
   if (gaps.length === 0) return { shortestMs: DAY_MS * 366, meanMs: DAY_MS * 366 };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { configParts, loadJobs } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { makeWorkplace } from '../support/workplace.ts';
+import { parts as declaredParts } from '../unit/config-parts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const readme = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
@@ -42,6 +43,15 @@ describe('the README', () => {
 });
 
 describe('the configuration that ships', () => {
+  it('is valid for the container, with its environment', async () => {
+    const { config } = await loadConfig(
+      resolve(ROOT, 'deploy/config/roadbook.yaml'),
+      { jobs: configParts(await loadJobs()).jobs, engines: declaredParts.engines },
+      { ROADBOOK_WAREHOUSE_URL: 'postgres://warehouse/roadbook', ROADBOOK_STATUS_TOKEN: 'word' },
+    );
+    expect(config).toMatchObject({ warehouse: { engine: 'postgres' }, status: { host: '0.0.0.0' } });
+  });
+
   it('is valid without any environment variable, with the jobs that exist', async () => {
     const { config } = await loadConfig(
       resolve(ROOT, 'config/roadbook.yaml'),

@@ -113,7 +113,10 @@ describe('doctor', () => {
       'service: { requests_per_minute: 30 }\njobs: { pull-vehicles: { schedule: "0 0 29 2 *" } }\n',
     );
     expect(code).toBe(0);
-    expect(of('call budget')).toMatchObject({ state: 'warn', found: expect.stringContaining('pull-route-plans') });
+    expect(of('call budget')).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('pull-route-plans'),
+    });
     expect(of('schedules')).toMatchObject({ state: 'warn', found: expect.stringContaining('pull-vehicles') });
   });
 
