@@ -40,4 +40,6 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 
 const settingOf = (section: object, key: string): unknown => (section as Record<string, unknown>)[key];
 
-const fileName = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** A duration bears its unit in the code and not in the file. */
+const fileName = (key: string): string =>
+  key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
