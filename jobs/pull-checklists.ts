@@ -2,7 +2,12 @@
 // is unchanged is not opened again; a picture is fetched once.
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
-import { checklistOptions, planChecklists, splitChecklists } from '../src/sync/pull/checklist-plan.ts';
+import {
+  checklistOptions,
+  planChecklists,
+  splitChecklists,
+  usualChecklistCalls,
+} from '../src/sync/pull/checklist-plan.ts';
 import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
 import { imageRecord } from '../src/sync/pull/picture-fetching.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
@@ -23,4 +28,5 @@ export default pullJob({
   plan: planChecklists,
   read: readChecklists,
   split: splitChecklists,
+  usualCalls: usualChecklistCalls,
 });

@@ -3,7 +3,11 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
-import { planDailySummaries, readDailySummaries } from '../src/sync/pull/daily-summary-slices.ts';
+import {
+  planDailySummaries,
+  readDailySummaries,
+  usualSummaryCalls,
+} from '../src/sync/pull/daily-summary-slices.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
 import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
@@ -23,4 +27,5 @@ export default pullJob({
   needs: ['pull-vehicles', 'pull-drivers'],
   plan: planDailySummaries,
   read: readDailySummaries,
+  usualCalls: usualSummaryCalls,
 });

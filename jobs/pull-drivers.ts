@@ -23,6 +23,7 @@ export default pullJob({
       ],
     },
   ],
+  usualCalls: () => 2,
   async read({ scope, work }, source) {
     const listings = await Promise.all(work.map((request) => source.call(drivers, request)));
     return {

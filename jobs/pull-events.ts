@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { categoriesOption, eventGroup, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
-import { eventCalls, readEvents } from '../src/sync/pull/event-reading.ts';
+import { eventCalls, readEvents, usualEventCalls } from '../src/sync/pull/event-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { event } from '../src/warehouse/tables/event.ts';
@@ -31,6 +31,7 @@ export default pullJob({
   slicesAtOnce: 2,
   plan: planEvents,
   calls: eventCalls,
+  usualCalls: usualEventCalls,
   read: readEvents,
   split: splitEvents,
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
-import { planItineraries, splitItineraries } from '../src/sync/pull/itinerary-plan.ts';
+import { planItineraries, splitItineraries, usualItineraryCalls } from '../src/sync/pull/itinerary-plan.ts';
 import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
@@ -27,4 +27,5 @@ export default pullJob({
   plan: planItineraries,
   read: readItineraries,
   split: splitItineraries,
+  usualCalls: usualItineraryCalls,
 });

@@ -5,7 +5,12 @@ import { durationOption } from '../src/core/duration-option.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
 import { planLoads } from '../src/sync/pull/route-plan-records.ts';
-import { PLANS_SCOPE, planRoutePlans, splitRoutePlans } from '../src/sync/pull/route-plan-slices.ts';
+import {
+  PLANS_SCOPE,
+  planRoutePlans,
+  splitRoutePlans,
+  usualRoutePlanCalls,
+} from '../src/sync/pull/route-plan-slices.ts';
 import { routePlan } from '../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../src/warehouse/tables/route-point-execution.ts';
@@ -33,4 +38,5 @@ export default pullJob({
   plan: planRoutePlans,
   read: readRoutePlans,
   split: splitRoutePlans,
+  usualCalls: usualRoutePlanCalls,
 });

@@ -8,4 +8,6 @@ export default pushJob({
   schedule: '* * * * *',
   kind: routePlanKind,
   options: { ...unchangeable, deadline },
+  // A plan a vehicle and day: a search and a send.
+  usualCalls: (_options, { vehicles, periodMs }) => (2 * vehicles * periodMs) / 86_400_000,
 });

@@ -15,6 +15,7 @@ const job: Job = {
     ),
   }),
   tables: [pushReturn],
+  usualCalls: () => 0,
   execute: executeReturns,
   preview: previewReturns,
 };

@@ -3,21 +3,22 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ZodObject } from 'zod';
+import { configChanges, restartNeeded } from './config/changes.ts';
 import { readDotenv } from './config/dotenv.ts';
+import { ConfigError } from './config/faults.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Config, ConfigParts } from './config/schema.ts';
+import { type Connections, createGenerations, type Service } from './connections.ts';
 import { type Clock, isoInstant, systemClock } from './core/clock.ts';
-import { createLimiter } from './core/limiter.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
+import { createLogTail, type LogTail } from './core/log-tail.ts';
+import { createPart } from './core/part.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
 import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
-import { createFleet, type Fleet } from './fleet/client.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 import type { Job, NamedJob } from './sync/job.ts';
-import type { Feed } from './sync/push/push-run.ts';
-import { dropSamplePlans } from './sync/push/sample-drop.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
@@ -35,27 +36,39 @@ export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
   clock?: Clock;
+  /** Goes without what is wrong in the file, for a command that only shows. */
+  tolerant?: boolean;
+  /** Keeps the last log lines of the runs, for the status page. */
+  keepsLog?: boolean;
 }
 
 export interface App {
+  /** The running configuration. */
   readonly loaded: LoadedConfig;
   readonly loadedAt: string;
   readonly jobs: readonly NamedJob[];
   readonly clock: Clock;
   readonly log: Log;
+  readonly logTail: LogTail;
   readonly redactor: Redactor;
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
   /** What is stored of personal values; what was stored is brought under it first. */
   privacy(): Promise<Privacy>;
   /** The service; `sandbox` starts the built-in one. */
-  service(): Promise<{ fleet: Fleet; address: string }>;
+  service(): Promise<Service>;
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
+  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseKeeper>;
-  /** What a run needs. */
+  /** What a run needs, for a command that makes one. */
   sync(): Promise<SyncParts>;
+  /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
+  during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
+  /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
+  reload(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -101,143 +114,168 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
     return tables.map((table) => ({ table_name: table.name, job: name, scopes }));
   });
 
-export async function openApp({ configFile, logLevel, clock = systemClock }: AppOptions): Promise<App> {
+export async function openApp(options: AppOptions): Promise<App> {
+  const { configFile, logLevel, clock = systemClock, tolerant, keepsLog = false } = options;
   const jobs = await loadJobs();
-  const env = { ...readDotenv(process.cwd()), ...process.env };
-  const loaded = await loadConfig(configFile, configParts(jobs), env);
+  const load = () =>
+    loadConfig(configFile, configParts(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
+  let loaded = await load();
+  let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();
   for (const secret of loaded.secrets) redactor.add(secret);
-  const log = createLog({ level: logLevel, redactor });
-  const settings = loaded.config.service;
-  const closers: (() => Promise<void> | void)[] = [];
+  const logTail = createLogTail();
+  const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
+  const looked: ErpSource[] = [];
 
-  const warehouse = once(async () => {
-    const { engine: name, images: _, ...engineSettings } = loaded.config.warehouse;
-    const kind: EngineKind = engines[name as keyof typeof engines];
-    const engine = await kind.open(engineSettings);
-    closers.unshift(() => engine.close());
-    await bringSchemaUpToDate(engine);
-    await fillLocalTime(engine, loaded.config.timezone, clock.now());
-    await fillTableJobs(engine, tableJobs(jobs, loaded.config));
-    return engine;
-  });
+  const warehouse = createPart(
+    'warehouse',
+    async () => {
+      const { kind, settings } = engineOf(loaded);
+      const engine = await kind.open(settings);
+      try {
+        await bringSchemaUpToDate(engine);
+        await tellSettings(engine, loaded.config);
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+      return engine;
+    },
+    (engine) => engine.close(),
+  );
 
-  const privacy = once(async () => {
-    const { secret, policies } = loaded.config.privacy;
-    const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
-    await enforcePrivacy(await warehouse(), made, { clock, log });
-    return made;
-  });
-  const leases = once(async () => createLeaseKeeper(await warehouse(), { clock, log }));
-
-  const service = once(async () => {
-    const address = settings.baseUrl === 'sandbox' ? await openSandbox() : settings.baseUrl;
-    const fleet = createFleet(
-      { ...settings, baseUrl: address },
-      {
-        clock,
-        log,
-        redactor,
-        limiter: createLimiter({
-          concurrency: settings.concurrency,
-          perMinute: settings.requestsPerMinute,
-          clock,
-        }),
-        memory: sessionMemory(await warehouse(), clock),
-      },
-    );
-    closers.unshift(() => fleet.close());
-    return { fleet, address };
-  });
-
-  async function openSandbox(): Promise<string> {
-    const { username, parentUsername, password, realm } = settings;
-    const sandbox = await startSandbox({
-      stateFile: SANDBOX_STATE,
-      credentials: { username, parent_username: parentUsername, password, realm },
-    });
-    closers.unshift(() => sandbox.close());
-    return sandbox.url;
+  /** What the views have to know of the configuration. */
+  async function tellSettings(engine: Engine, config: Config): Promise<void> {
+    await fillLocalTime(engine, config.timezone, clock.now());
+    await fillTableJobs(engine, tableJobs(jobs, config));
   }
 
-  const feeds = new Map<FeedKind, () => Promise<Feed | undefined>>();
-  function erp(kind: FeedKind): Promise<Feed | undefined> {
-    const open = feeds.get(kind) ?? once(() => openFeed(kind));
-    feeds.set(kind, open);
-    return open();
-  }
+  const privacy = createPart(
+    'privacy',
+    async () => {
+      const { secret, policies } = loaded.config.privacy;
+      const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
+      await enforcePrivacy(await warehouse.open(), made, { clock, log });
+      return made;
+    },
+    () => undefined,
+  );
 
-  async function openFeed(kind: FeedKind): Promise<Feed | undefined> {
-    const { erp: own, timezone } = loaded.config;
-    const feed = own[kind];
-    if (feed === undefined) return undefined;
-    if (settings.baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
-      await dropSamplePlans(feed.folder, { fleet: (await service()).fleet, clock, timezone });
-    }
-    const source = await erpSource(kind);
-    return source && { source, options: feed.options };
-  }
+  const leases = createPart(
+    'leases',
+    async () => createLeaseKeeper(await warehouse.open(), { clock, log }),
+    () => undefined,
+  );
 
-  async function erpSource(kind: FeedKind): Promise<ErpSource | undefined> {
-    const { erp: own, timezone } = loaded.config;
-    const feed = own[kind];
-    if (feed === undefined) return undefined;
-    const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
-    closers.unshift(() => source.close());
-    return source;
-  }
+  // Keeps the account with which it was started, as a real service would.
+  const sandbox = createPart(
+    'sandbox',
+    () => {
+      const { username, parentUsername, password, realm } = loaded.config.service;
+      const credentials = { username, parent_username: parentUsername, password, realm };
+      return startSandbox({ stateFile: SANDBOX_STATE, credentials });
+    },
+    (opened) => opened.close(),
+  );
 
-  return {
-    loaded,
-    loadedAt: isoInstant(clock.now()),
-    jobs,
+  const around = {
     clock,
     log,
     redactor,
-    warehouse,
-    privacy,
-    leases,
-    service,
-    erpSource,
+    sandboxAddress: async () => (await sandbox.open()).url,
+    sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+  };
+  const connections = createGenerations(loaded.config, around);
+
+  async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
+    return {
+      fleet: (await service.open()).fleet,
+      engine: await warehouse.open(),
+      clock,
+      log,
+      redactor,
+      privacy: await privacy.open(),
+      concurrency: config.service.concurrency,
+      timezone: config.timezone,
+      images: config.warehouse.images,
+      leases: await leases.open(),
+      erp: async (kind) => feeds.get(kind)?.open(),
+    };
+  }
+
+  return {
+    get loaded() {
+      return loaded;
+    },
+    get loadedAt() {
+      return loadedAt;
+    },
+    jobs,
+    clock,
+    log,
+    logTail,
+    redactor,
+    warehouse: warehouse.open,
+    privacy: privacy.open,
+    async glance(look) {
+      const { kind, settings } = engineOf(loaded);
+      if ((await kind.exists?.(settings)) !== true) return undefined;
+      const engine = await kind.open(settings);
+      return look(engine)
+        .catch(() => undefined)
+        .finally(() => engine.close());
+    },
+    leases: leases.open,
+    service: () => connections.current().service.open(),
+    async erpSource(kind) {
+      const { erp, timezone } = loaded.config;
+      const feed = erp[kind];
+      if (feed === undefined) return undefined;
+      const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
+      looked.push(source);
+      return source;
+    },
     async sync() {
-      const engine = await warehouse();
-      const keeper = await leases();
-      await keeper.look();
-      await abandonDeadRuns(engine, isoInstant(clock.now()));
-      const { fleet } = await service();
-      return {
-        privacy: await privacy(),
-        fleet,
-        engine,
-        clock,
-        log,
-        redactor,
-        concurrency: settings.concurrency,
-        timezone: loaded.config.timezone,
-        images: loaded.config.warehouse.images,
-        leases: keeper,
-        erp,
-      };
+      await (await leases.open()).look();
+      await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
+      return syncParts(connections.current());
+    },
+    during: (run) => connections.during(async (mine) => run(await syncParts(mine))),
+    async reload() {
+      const next = await load();
+      for (const secret of next.secrets) redactor.add(secret);
+      refuseRestart(loaded, next);
+      const changed = configChanges(loaded.config, next.config);
+      loaded = next;
+      loadedAt = isoInstant(clock.now());
+      if (changed.length > 0) {
+        await tellSettings(await warehouse.open(), next.config);
+        await connections.replace(next.config);
+      }
+      return changed;
     },
     async close() {
-      for (const close of closers.splice(0)) await close();
+      for (const source of looked.splice(0)) await source.close();
+      await connections.close();
+      await sandbox.close();
+      await warehouse.close();
     },
   };
+}
+
+function engineOf({ config }: LoadedConfig): { kind: EngineKind; settings: Record<string, unknown> } {
+  const { engine: name, images: _, ...settings } = config.warehouse;
+  return { kind: engines[name as keyof typeof engines], settings };
+}
+
+function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
+  const need = restartNeeded(running.config, next.config);
+  if (need === undefined) return;
+  const hint = 'restart the daemon to take the file over, or undo this edit';
+  throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
 }
 
 function sessionMemory(engine: Engine, clock: Clock): SessionMemory {
   const facts = factMemory<SessionFacts>(engine, 'session');
   return { read: facts.read, write: (fact) => facts.write(fact, clock.now()) };
-}
-
-/** Opens a part at most once; a failed opening is tried again by the next caller. */
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
-  return () => {
-    opened ??= open().catch((error) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
 }

@@ -59,9 +59,11 @@ export function addCommand<Options>(parent: Command, frame: CommandFrame<Options
 export const withApp =
   <Options>(
     work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number>,
+    { tolerant = false, keepsLog = false } = {},
   ): Action<Options> =>
   async (args, options) => {
-    const app = await openApp({ configFile: options.config, logLevel: options.logLevel });
+    const { config: configFile, logLevel } = options;
+    const app = await openApp({ configFile, logLevel, tolerant, keepsLog });
     try {
       return await work(app, args, options);
     } catch (thrown) {

@@ -1,10 +1,11 @@
 // roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type App, configParts, loadJobs } from '../app.ts';
 import { publicConfig } from '../config/describe.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
 import { isoInstant } from '../core/clock.ts';
 import { nextTick } from '../schedule/ticks.ts';
+import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { textTable } from './text-table.ts';
 
@@ -13,14 +14,22 @@ export function addConfig(program: Command): void {
     .command('config')
     .summary('the configuration file')
     .description('the configuration file');
-  addCommand(config, {
+  addCommand<{ vehicles?: number }>(config, {
     usage: 'check',
-    summary: 'validates the file and shows what each job would do',
-    action: withApp(async (app, _args, { json }) => {
+    summary: 'validates the file; shows what each job would do and how many calls that takes',
+    options: (command) =>
+      command.option(
+        '--vehicles <n>',
+        'size of the fleet, for estimates (default: as in the warehouse)',
+        count,
+      ),
+    action: withApp(async (app, _args, { json, vehicles }) => {
       const jobs = app.jobs.map((job) => jobPlan(app, job.name));
       const { file, config } = app.loaded;
-      if (json) print(JSON.stringify({ file, valid: true, jobs, config: publicConfig(config) }, null, 2));
-      else print(`${file} is valid.\n\n${show(jobs)}`);
+      const budget = await budgetOf(app, vehicles);
+      if (json) {
+        print(JSON.stringify({ file, valid: true, jobs, budget, config: publicConfig(config) }, null, 2));
+      } else print(`${file} is valid.\n\n${show(jobs)}\n\n${showBudget(budget)}`);
       return 0;
     }),
   });
@@ -59,3 +68,9 @@ const show = (jobs: readonly JobPlan[]): string =>
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
     jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),
   );
+
+function count(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError('It takes a whole number from 1 on.');
+}

@@ -1,29 +1,47 @@
 // roadbook doctor: looks at each part that a working daemon needs and says ok, warn or fail, with a hint.
 import type { Command } from 'commander';
-import { checkUp, type Finding } from '../status/check-up.ts';
+import type { App } from '../app.ts';
+import { alertMessage } from '../status/alerts.ts';
+import { checkUp } from '../status/check-up.ts';
+import { refusalOf } from '../status/config-error.ts';
+import type { Finding } from '../status/finding.ts';
+import { sendToWebhook } from '../status/webhook.ts';
+import { configState } from '../warehouse/config-state.ts';
+import { budgetOf } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { coloured, textTable } from './text-table.ts';
 
 export const addDoctor = (program: Command): Command =>
-  addCommand(program, {
+  addCommand<{ alert: boolean }>(program, {
     usage: 'doctor',
-    summary: 'checks configuration, warehouse, disk, login, clock and ERP; says what to do',
-    action: withApp(async (app, _args, { json }) => {
+    summary: 'checks configuration, machine, warehouse, login, clock, ERP and alerts; says what to do',
+    options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
+    action: withApp(async (app, _args, { json, alert }) => {
       const findings = await checkUp({
         file: app.loaded.file,
         config: app.loaded.config,
+        configError: async () =>
+          refusalOf(app.loaded.file, await app.glance((engine) => configState(engine).read())),
         clock: app.clock,
         redactor: app.redactor,
         openWarehouse: app.warehouse,
         openService: async () => (await app.service()).fleet,
         openFeed: app.erpSource,
+        budgetWarnings: async () => (await budgetOf(app)).warnings,
+        ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
       });
       print(json ? JSON.stringify({ checks: findings }, null, 2) : show(findings));
       const failed = findings.find(({ state }) => state === 'fail');
       return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
     }),
   });
+
+function sendTestAlert(app: App): Promise<void> {
+  const condition = { subject: 'test', state: 'test', text: 'this is a test message; nothing is wrong' };
+  const message = alertMessage(condition, 'ok', app);
+  return sendToWebhook(app.loaded.config.alerts.webhook, message, { clock: app.clock });
+}
 
 const show = (findings: readonly Finding[]): string =>
   textTable(

@@ -1,8 +1,9 @@
-// Finds a job by its name; a name that is none of them is a usage error that tells the nearest.
+// The jobs as commands ask for them. A name that is none of them is a usage error that tells the nearest.
 import type { App } from '../app.ts';
 import type { JobSettings } from '../config/schema.ts';
 import { Fatal } from '../core/errors.ts';
 import { suggest } from '../core/near-word.ts';
+import type { ScheduledJob } from '../schedule/scheduler.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { JobBook } from '../sync/job-chain.ts';
 
@@ -25,3 +26,9 @@ export const jobBook = (app: App): JobBook => ({
     return job === undefined || options === undefined ? undefined : { job, options };
   },
 });
+
+/** What the scheduler is to run. */
+export const enabledJobs = (app: App): ScheduledJob[] =>
+  Object.entries(app.loaded.config.jobs)
+    .filter(([, job]) => job.enabled)
+    .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));

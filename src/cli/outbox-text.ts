@@ -1,34 +1,7 @@
-// Entries of the outbox for people and for scripts. What is to be sent is never shown: it may hold tax numbers.
+// Entries of the outbox as text for people.
 import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
+import { reasonsOf } from '../warehouse/outbox-shown.ts';
 import { coloured, textTable } from './text-table.ts';
-
-type Shown = Omit<
-  OutboxEntry,
-  'payload' | 'erp_code' | 'reasons' | 'noted_hash' | 'owner_run_id' | 'checked_run_id' | 'revision'
-> & { reasons: string[] };
-
-export function shownEntry(entry: OutboxEntry): Shown {
-  const {
-    payload: _,
-    erp_code: __,
-    noted_hash: ______,
-    owner_run_id: ___,
-    checked_run_id: ____,
-    revision: _____,
-    ...shown
-  } = entry;
-  return {
-    ...shown,
-    is_async: Boolean(entry.is_async),
-    is_doubtful: Boolean(entry.is_doubtful),
-    is_watched: Boolean(entry.is_watched),
-    changed_after_push: Boolean(entry.changed_after_push),
-    reasons: reasonsOf(entry),
-  };
-}
-
-const reasonsOf = ({ reasons }: OutboxEntry): string[] =>
-  reasons === null ? [] : (JSON.parse(reasons) as string[]);
 
 /** One line of what a person has to know. */
 const wordsOf = (entry: OutboxEntry): string =>

@@ -6,10 +6,11 @@ import { runLeased } from '../sync/leased-run.ts';
 import { cancelEntry, namedEntry, retryEntry, vouchAbsent } from '../sync/push/outbox-orders.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
 import { searchEntries } from '../warehouse/outbox-lookup.ts';
+import { shownEntry } from '../warehouse/outbox-shown.ts';
 import { OUTBOX_STATES, type OutboxState } from '../warehouse/outbox-states.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
-import { attemptsText, entriesText, entryText, shownEntry } from './outbox-text.ts';
+import { attemptsText, entriesText, entryText } from './outbox-text.ts';
 
 interface KindOption {
   kind?: string;

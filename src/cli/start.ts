@@ -5,12 +5,16 @@ import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { createWatch } from '../schedule/watch.ts';
+import { startStatusServer } from '../status/server.ts';
 import { runChain } from '../sync/job-chain.ts';
-import type { SyncParts } from '../sync/sync-parts.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
-import { jobBook, namedJob } from './named-job.ts';
+import { daemonAlerts } from './daemon-alerts.ts';
+import { followEdits } from './follow-edits.ts';
+import { enabledJobs, jobBook, namedJob } from './named-job.ts';
+import { pageParts } from './page-parts.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -22,52 +26,63 @@ export const addStart = (program: Command): Command =>
     usage: 'start',
     summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
     logLevel: 'info',
-    action: withApp(async (app, _args, { json }) => {
-      // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
-      const stopped = untilSignal();
-      const parts = await app.sync();
-      const { address } = await app.service();
-      const jobs = enabledJobs(app);
-      print(
-        json ? JSON.stringify({ version: VERSION, service: address, jobs }) : welcome(app, address, jobs),
-      );
-      const scheduler = schedule(app, parts, jobs);
-      const watch = createWatch({
-        clock: app.clock,
-        log: app.log,
-        scheduler,
-        controls: () => readControls(parts.engine),
-        freedLeases: async () => (await app.leases()).look(),
-      });
-      scheduler.start();
-      watch.start();
-      const signal = await stopped;
-      say(
-        `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
-      );
-      await watch.stop();
-      await scheduler.stop(GRACE_MS);
-      return 0;
-    }),
+    action: withApp(
+      async (app, _args, { json }) => {
+        // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
+        const stopped = untilSignal();
+        const { engine } = await app.sync();
+        const { address } = await app.service();
+        const jobs = enabledJobs(app);
+        const page = await startStatusServer(await pageParts(app, engine));
+        print(
+          json
+            ? JSON.stringify({ version: VERSION, service: address, page: page.url(), jobs })
+            : welcome(app, address, page.url(), jobs),
+        );
+        const scheduler = schedule(app, engine, jobs);
+        // Everything that lives as long as the daemon; what is started last is stopped first.
+        const companions = [
+          createWatch({
+            clock: app.clock,
+            log: app.log,
+            scheduler,
+            controls: () => readControls(engine),
+            freedLeases: async () => (await app.leases()).look(),
+          }),
+          followEdits(app, engine, () => {
+            scheduler.update(enabledJobs(app));
+            void page.refresh();
+          }),
+          daemonAlerts(app, engine),
+        ];
+        scheduler.start();
+        for (const companion of companions) companion.start();
+        const signal = await stopped;
+        say(
+          `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
+        );
+        for (const companion of companions.toReversed()) await companion.stop();
+        await scheduler.stop(GRACE_MS);
+        await page.close();
+        return 0;
+      },
+      { keepsLog: true },
+    ),
   });
 
-const enabledJobs = (app: App): ScheduledJob[] =>
-  Object.entries(app.loaded.config.jobs)
-    .filter(([, job]) => job.enabled)
-    .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
-
-const schedule = (app: App, parts: SyncParts, jobs: readonly ScheduledJob[]) =>
+const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
   createScheduler(jobs, {
     clock: app.clock,
     log: app.log,
-    look: (name) => readTicks(parts.engine, name),
+    look: (name) => readTicks(engine, name),
     async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
-      await runChain({ job, options: settings.options, ...order, ...stops }, jobBook(app), parts);
+      const request = { job, options: settings.options, ...order, ...stops };
+      await app.during((parts) => runChain(request, jobBook(app), parts));
     },
   });
 
-function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): string {
+function welcome(app: App, address: string, page: string | null, jobs: readonly ScheduledJob[]): string {
   const { service, warehouse } = app.loaded.config;
   const sandbox = service.baseUrl === 'sandbox' ? 'built-in sandbox at ' : '';
   const lines = jobs.map((job) => {
@@ -79,6 +94,7 @@ function welcome(app: App, address: string, jobs: readonly ScheduledJob[]): stri
     `  service    ${sandbox}${address}`,
     `  warehouse  ${warehouse.engine} ${warehouse.file ?? `schema ${warehouse.schema}`}`,
     `  config     ${app.loaded.file}`,
+    `  page       ${page ?? 'not up: its port is taken; trying again'}`,
     `Jobs (${jobs.length}):`,
     ...lines,
   ].join('\n');

@@ -1,7 +1,9 @@
 // roadbook status: health word a job, freshness a table, outbox and quarantine counts.
 import type { Command } from 'commander';
 import { formatDuration } from '../core/durations.ts';
+import { refusalOf } from '../status/config-error.ts';
 import { type StatusDocument, statusDocument } from '../status/status-document.ts';
+import { configState } from '../warehouse/config-state.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './text-table.ts';
 import { VERSION } from './version.ts';
@@ -10,19 +12,28 @@ export const addStatus = (program: Command): Command =>
   addCommand(program, {
     usage: 'status',
     summary: 'health of each job, freshness of each table, outbox and quarantine counts',
-    action: withApp(async (app, _args, { json }) => {
-      const document = await statusDocument({
-        version: VERSION,
-        config: app.loaded.config,
-        configLoadedAt: app.loadedAt,
-        jobs: app.jobs,
-        engine: await app.warehouse(),
-        clock: app.clock,
-        session: { state: 'none', expires_at: null },
-      });
-      print(json ? JSON.stringify(document, null, 2) : show(document));
-      return 0;
-    }),
+    action: withApp(
+      async (app, _args, { json }) => {
+        const engine = await app.warehouse();
+        const state = await configState(engine).read();
+        // A wrong file does not keep anybody from seeing how a daemon fares that goes on without it.
+        if (app.loaded.error !== null && state === undefined) throw app.loaded.error;
+        const document = await statusDocument({
+          version: VERSION,
+          config: app.loaded.config,
+          configState: state,
+          configLoadedAt: state?.loaded_at ?? app.loadedAt,
+          configError: app.loaded.error?.message ?? (await refusalOf(app.loaded.file, state)),
+          jobs: app.jobs,
+          engine,
+          clock: app.clock,
+          session: { state: 'none', expires_at: null },
+        });
+        print(json ? JSON.stringify(document, null, 2) : show(document));
+        return 0;
+      },
+      { tolerant: true },
+    ),
   });
 
 const MOST_NAMED = 10;
@@ -54,6 +65,13 @@ function show(document: StatusDocument): string {
   const outbox = Object.entries(document.outbox).map(([state, count]) => `${count} ${state}`);
   return [
     `Health: ${coloured(document.health)}`,
+    ...(document.config.error === null
+      ? []
+      : [
+          '',
+          'The file is wrong; a running daemon goes on with its last good configuration:',
+          document.config.error,
+        ]),
     '',
     textTable(['job', 'health', 'last run', 'next tick', 'error'], jobs),
     '',

@@ -23,6 +23,30 @@ export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> 
   }
 }
 
+/** The configuration without what is wrong in it; undefined where that leaves nothing that can be used. */
+export function checkTolerantly<T>(schema: z.ZodType<T>, tree: ValueTree): T | undefined {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const result = schema.safeParse(tree.value);
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) removeFault(tree.value, issue);
+  }
+  return undefined;
+}
+
+/** What one removal uncovers, the next takes away. */
+const MOST_ROUNDS = 8;
+
+function removeFault(root: unknown, issue: Issue): void {
+  const path = issue.path as Path;
+  const wrong = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
+  for (const each of wrong) {
+    // Where a key is missing, what lacks it goes.
+    const at = valueAt(root, each) === undefined ? each.slice(0, -1) : each;
+    const parent = valueAt(root, at.slice(0, -1)) as Record<string | number, unknown> | undefined;
+    if (parent !== undefined) delete parent[at.at(-1) ?? ''];
+  }
+}
+
 const CONVERTIBLE = ['number', 'boolean'] as const;
 
 /** True where a text that came through a reference was turned into what the schema wants there. */
@@ -89,7 +113,7 @@ function deeperIssues(issue: Issue): Issue[] {
 }
 
 /** Where the value stands; where there is none, the key of the nearest map around it. */
-function offsetOf(path: Path, places: ReadonlyMap<string, Place>): number {
+export function offsetOf(path: Path, places: ReadonlyMap<string, Place>): number {
   const exact = places.get(placeKey(path));
   if (exact !== undefined) return exact.value;
   for (let length = path.length - 1; length >= 0; length--) {

@@ -44,6 +44,10 @@ const UNCLOSED: Problem = {
   hint: 'write `${NAME}` or `${NAME:-default}`; for a literal `${` write `$${`',
 };
 
+/** The secret files that a text names, whether they can be read or not. */
+export const secretFilesIn = (text: string): string[] =>
+  [...text.matchAll(/\$\{file:([^{}]+)\}/g)].map(([, path = '']) => path.trim());
+
 function resolve(body: string, env: Environment): string | Problem {
   if (body.startsWith('file:')) return readSecretFile(body.slice('file:'.length).trim());
   const [, name, fallback] = VARIABLE.exec(body) ?? [];

@@ -2,8 +2,8 @@
 // holds everything that is wrong.
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
-import { checkTree } from './check.ts';
-import { ConfigError, type Fault, type Finding, fileFault, showPath } from './faults.ts';
+import { checkTolerantly, checkTree, offsetOf } from './check.ts';
+import { ConfigError, type Fault, type Finding, fileFault, type Path, showPath } from './faults.ts';
 import type { Environment } from './interpolation.ts';
 import { type Config, type ConfigParts, configSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
@@ -16,16 +16,36 @@ export interface LoadedConfig {
   config: Config;
   /** Texts that no log, error or page may show. */
   secrets: string[];
+  /** What is wrong with the file, for who reads it all the same; null where nothing is. */
+  error: ConfigError | null;
+  /** A fault at the place of a key of this file. */
+  faultAt(path: Path, message: string, hint: string): Fault;
 }
 
 /** Larger files are refused unread: the parser would take seconds over a hostile one. */
 const LARGEST_FILE = 64 * 1_024;
 
-export async function loadConfig(file: string, parts: ConfigParts, env: Environment): Promise<LoadedConfig> {
-  return parseConfig(await readText(file), file, parts, env);
+export interface LoadOptions {
+  /** What is wrong is left out instead of refused, unless it has to do with the warehouse. */
+  tolerant?: boolean;
 }
 
-export function parseConfig(text: string, file: string, parts: ConfigParts, env: Environment): LoadedConfig {
+export async function loadConfig(
+  file: string,
+  parts: ConfigParts,
+  env: Environment,
+  options: LoadOptions = {},
+): Promise<LoadedConfig> {
+  return parseConfig(await readText(file), file, parts, env, options);
+}
+
+export function parseConfig(
+  text: string,
+  file: string,
+  parts: ConfigParts,
+  env: Environment,
+  { tolerant = false }: LoadOptions = {},
+): LoadedConfig {
   if (Buffer.byteLength(text) > LARGEST_FILE) throw tooLarge(file);
   const { document, lines, findings } = readYaml(text);
   if (findings.length > 0) throw new ConfigError(findings.map(faultIn(file, lines)));
@@ -34,8 +54,21 @@ export function parseConfig(text: string, file: string, parts: ConfigParts, env:
     ? checkTree(configSchema(parts), tree)
     : { config: undefined, findings: [] };
   const all = [...tree.findings, ...wrong];
-  if (config === undefined || all.length > 0) throw new ConfigError(all.map(faultIn(file, lines)));
-  return { file, text, config, secrets: secretsOf(tree, config) };
+  const error =
+    config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
+  const mayTolerate = tolerant && tree.whole && all.every(({ path }) => path[0] !== 'warehouse');
+  const usable =
+    error === null ? config : mayTolerate ? checkTolerantly(configSchema(parts), tree) : undefined;
+  if (usable === undefined) throw error;
+  return {
+    file,
+    text,
+    config: usable,
+    error,
+    secrets: secretsOf(tree, usable),
+    faultAt: (path, message, hint) =>
+      faultIn(file, lines)({ offset: offsetOf(path, tree.places), path, message, hint }),
+  };
 }
 
 const faultIn =

@@ -25,7 +25,8 @@ export const statusSection = section(
     }),
 ).describe('The status page.');
 
-const isLoopback = (host: string): boolean =>
+/** Only this machine can reach it. */
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
 const webhook = z.string().superRefine((text, context) => {

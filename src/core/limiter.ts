@@ -3,11 +3,14 @@
 import PQueue from 'p-queue';
 import type { Clock } from './clock.ts';
 
-export interface LimiterOptions {
+export interface Limits {
   /** Calls in flight at once. */
   concurrency: number;
   /** Starts in any sliding minute. */
   perMinute: number;
+}
+
+export interface LimiterOptions extends Limits {
   clock: Clock;
 }
 
@@ -16,6 +19,8 @@ export interface Limiter {
   run<T>(call: () => Promise<T>, options?: { signal?: AbortSignal; priority?: number }): Promise<T>;
   /** Nothing starts for `ms` from now; a longer pause that is under way stays. */
   pause(ms: number): void;
+  /** Other limits from now on; what has started counts on. */
+  change(limits: Limits): void;
 }
 
 const MINUTE_MS = 60_000;
@@ -36,7 +41,7 @@ export function paceOf(concurrency: number, perMinute: number): Pace {
 
 export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {
   const queue = new PQueue({ concurrency });
-  const pace = paceOf(concurrency, perMinute);
+  let pace = paceOf(concurrency, perMinute);
   /** When a start would find the pace fully rested (the "theoretical arrival time" of GCRA). */
   let restedAt = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -66,6 +71,10 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
       ),
     pause: (ms) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.now() + ms);
+    },
+    change: (limits) => {
+      queue.concurrency = limits.concurrency;
+      pace = paceOf(limits.concurrency, limits.perMinute);
     },
   };
 }

@@ -1,7 +1,8 @@
 // The log: pino, JSON lines on stderr, one line an event, fields not prose. Redacted twice: by path while
 // pino builds the line, by value on the finished line.
-import { type Logger, pino } from 'pino';
+import { type Logger, multistream, pino, type StreamEntry } from 'pino';
 import { RoadbookError } from './errors.ts';
+import type { LogTail } from './log-tail.ts';
 import { REDACTED, type Redactor } from './redaction.ts';
 
 export type Log = Logger;
@@ -28,12 +29,15 @@ export interface LogOptions {
   redactor: Redactor;
   /** Where lines go; stderr unless told. */
   write?: (line: string) => void;
+  /** Gets every line from debug on, whatever `level` says. */
+  tail?: LogTail;
 }
 
-export function createLog({ level, redactor, write }: LogOptions): Log {
+export function createLog({ level, redactor, write, tail }: LogOptions): Log {
+  const out = write === undefined ? pino.destination({ dest: 2, sync: true }) : { write };
   return pino(
     {
-      level,
+      level: tail === undefined || level === 'trace' ? level : 'debug',
       base: undefined,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -44,8 +48,14 @@ export function createLog({ level, redactor, write }: LogOptions): Log {
       },
       hooks: { streamWrite: (line) => redactor.redact(line) },
     },
-    write === undefined ? pino.destination({ dest: 2, sync: true }) : { write },
+    tail === undefined ? out : withTail(out, level, tail),
   );
+}
+
+function withTail(stream: StreamEntry['stream'], level: LogLevel, tail: LogTail) {
+  const streams: StreamEntry[] = [{ level: 'debug', stream: { write: (line) => tail.keep(line) } }];
+  if (level !== 'silent') streams.push({ level, stream });
+  return multistream(streams);
 }
 
 /**

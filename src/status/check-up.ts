@@ -1,6 +1,5 @@
 // The check-up behind `roadbook doctor`: looks at every part that a working daemon needs and tells each as ok,
 // warn or fail. One that fails does not keep the others from being looked at.
-import { statfs } from 'node:fs/promises';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { formatDuration } from '../core/durations.ts';
@@ -9,57 +8,77 @@ import type { Redactor } from '../core/redaction.ts';
 import { type ErpSource, FEED_KINDS, type FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import { vehicles } from '../fleet/endpoints/vehicles.ts';
+import { nextTick } from '../schedule/ticks.ts';
 import type { Engine } from '../warehouse/engine.ts';
-
-export interface Finding {
-  check: string;
-  state: 'ok' | 'warn' | 'fail';
-  found: string;
-  hint: string | null;
-  /** Code of the error, for a failure. */
-  code?: string;
-}
+import { type Finding, type Found, ok, warn } from './finding.ts';
+import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
+import { checkDaemons, checkWarehouse } from './warehouse-checks.ts';
 
 export interface CheckUpParts {
   file: string;
   config: Config;
+  /** What a running daemon has against the file; null where nothing. */
+  configError(): Promise<string | null>;
   clock: Clock;
   redactor: Redactor;
   openWarehouse(): Promise<Engine>;
   openService(): Promise<Fleet>;
   /** The source of a feed; undefined where the configuration has none. */
   openFeed(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** What speaks against the schedules, by the calls they take. */
+  budgetWarnings(): Promise<string[]>;
+  /** Sends a message for trial; absent where none is to be sent. */
+  sendTestAlert?(): Promise<void>;
 }
 
-const LEAST_FREE_BYTES = 1024 ** 3;
 const MOST_SKEW_MS = 120_000;
+const YEAR_MS = 366 * 86_400_000;
 
-type Look = (parts: CheckUpParts) => Promise<Omit<Finding, 'check'>>;
-
-const ok = (found: string): Omit<Finding, 'check'> => ({ state: 'ok', found, hint: null });
-const warn = (found: string, hint: string): Omit<Finding, 'check'> => ({ state: 'warn', found, hint });
+type Look = (parts: CheckUpParts) => Promise<Found>;
 
 const LOOKS: Readonly<Record<string, Look>> = {
-  config: async ({ file }) => ok(`${file} is valid`),
-  warehouse: async ({ openWarehouse }) => {
-    const engine = await openWarehouse();
-    const [row] = await engine.read((sql) => sql('sync_run').count({ runs: '*' }));
-    return ok(`${engine.name}, ${row?.runs ?? 0} runs on record`);
+  config: async ({ file, configError }) => {
+    const error = await configError();
+    return error === null
+      ? ok(`${file} is valid`)
+      : warn(`the running daemon refused it: ${error}`, 'Restart the daemon, or undo the edit.');
   },
-  disk: async ({ config }) => {
-    const { bavail, bsize } = await statfs(process.cwd());
-    const free = bavail * bsize;
-    const found = `${(free / 1024 ** 3).toFixed(1)} GiB free for ${config.warehouse.engine}`;
-    return free < LEAST_FREE_BYTES
-      ? warn(found, 'Free some space before the warehouse cannot grow.')
-      : ok(found);
+  runtime: async () => checkRuntime(process.version),
+  'time zones': async ({ clock }) => checkZoneData(process.versions.tz, clock.now()),
+  schedules: async ({ config, clock }) => checkSchedules(config, clock.now()),
+  'call budget': async ({ budgetWarnings }) => {
+    const warnings = await budgetWarnings();
+    const hint = 'Make schedules sparser or raise service.requests_per_minute; see `roadbook config check`.';
+    return warnings.length === 0 ? ok('the schedules fit the rate') : warn(warnings.join('; '), hint);
+  },
+  warehouse: async ({ openWarehouse, clock }) => checkWarehouse(await openWarehouse(), clock),
+  daemons: async ({ openWarehouse, clock }) => checkDaemons(await openWarehouse(), clock),
+  disk: async ({ config, openWarehouse }) => {
+    // What is wrong with the warehouse is told by the look at it.
+    const facts = await openWarehouse().then(
+      (engine) => engine.inspect?.(),
+      () => undefined,
+    );
+    return checkDisk([facts?.folder ?? process.cwd(), config.warehouse.images]);
+  },
+  'status page': ({ config }) => checkStatusAddress(config.status),
+  alerts: async ({ config, sendTestAlert }) => {
+    if (config.alerts.webhook === '') {
+      return sendTestAlert === undefined
+        ? ok('nobody is alerted: alerts.webhook is empty')
+        : warn('nothing was sent: alerts.webhook is empty', 'Set alerts.webhook.');
+    }
+    await sendTestAlert?.();
+    if (isPlain(config.alerts.webhook)) return warn('webhook without encryption', 'Use https://.');
+    return ok(sendTestAlert === undefined ? 'a webhook is set' : 'the webhook took a test message');
   },
   transport: async ({ config }) => {
     const { baseUrl } = config.service;
     if (baseUrl === 'sandbox') return ok('built-in sandbox: no real service is called');
-    const { protocol, hostname, host } = new URL(baseUrl);
-    const plain = protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
-    return plain ? warn(`${host} without encryption`, 'Use https:// in service.base_url.') : ok(host);
+    const { host } = new URL(baseUrl);
+    return isPlain(baseUrl)
+      ? warn(`${host} without encryption`, 'Use https:// in service.base_url.')
+      : ok(host);
   },
   login: async ({ openService }) => {
     const fleet = await openService();
@@ -77,6 +96,23 @@ const LOOKS: Readonly<Record<string, Look>> = {
       : ok(found);
   },
 };
+
+/** What leaves this machine in the clear. */
+function isPlain(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
+}
+
+function checkSchedules({ jobs }: Config, nowMs: number): Found {
+  const enabled = Object.entries(jobs).filter(([, { enabled }]) => enabled);
+  const rare = enabled.filter(([, { schedule, timezone }]) => {
+    const next = nextTick({ cron: schedule, timezone }, nowMs);
+    return next === undefined || next - nowMs > YEAR_MS;
+  });
+  if (rare.length === 0) return ok(`${enabled.length} jobs are scheduled`);
+  const names = rare.map(([name]) => name).join(', ');
+  return warn(`not due within a year: ${names}`, 'Correct the schedule, or set `enabled: false`.');
+}
 
 export async function checkUp(parts: CheckUpParts): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -100,10 +136,10 @@ async function checkFeeds(parts: CheckUpParts): Promise<Finding[]> {
   return findings.length > 0 ? findings : [{ check, ...ok('no feed configured') }];
 }
 
-async function tried<Found extends Omit<Finding, 'check'> | undefined>(
+async function tried<T extends Found | undefined>(
   { redactor: { redact } }: CheckUpParts,
-  look: () => Promise<Found>,
-): Promise<Found | Omit<Finding, 'check'>> {
+  look: () => Promise<T>,
+): Promise<T | Found> {
   try {
     return await look();
   } catch (thrown) {

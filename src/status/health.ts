@@ -1,29 +1,56 @@
 // One word for each job, from its own cadence, so that a job that silently stopped is seen.
-import { nextTick, type Schedule } from '../schedule/ticks.ts';
+import { nextTick, type Schedule, ticksAfter } from '../schedule/ticks.ts';
 
 export type Health = 'ok' | 'late' | 'failing' | 'paused' | 'never ran';
 
-/** How far past its tick a job may be before it counts as late, beside half of its period. */
+/** How far past its tick a job may start before it counts as late: this, and half of its period up to a bound. */
 const GRACE_MS = 60_000;
+const LONGEST_GRACE_MS = 15 * 60_000;
+
+/** A run that goes on past so many of its job's ticks, and for so long, counts as stuck. */
+const TICKS_OF_A_LONG_RUN = 3;
+const LONG_RUN_MS = 15 * 60_000;
 
 export interface JobFacts extends Schedule {
   enabled: boolean;
   /** By order, until it is resumed. */
   paused: boolean;
   lastStatus: string | undefined;
+  /** The last run was told to stop; what it left is made up for, and nothing is wrong with it. */
+  wasCutOff?: boolean;
   /** Start of the last run in ms. */
   lastStartMs: number | undefined;
+  /** End of the last run in ms; undefined while it runs. */
+  lastEndMs?: number | undefined;
+  /** Since when a daemon has kept this very schedule, in ms; an edit owes nothing for the time before it. */
+  scheduledSinceMs?: number | undefined;
   nowMs: number;
 }
 
 export function healthOf(facts: JobFacts): Health {
-  if (!facts.enabled || facts.paused) return 'paused';
-  if (facts.lastStartMs === undefined) return 'never ran';
-  if (facts.lastStatus === 'failed' || facts.lastStatus === 'abandoned') return 'failing';
-  const due = nextTick(facts, facts.lastStartMs);
-  if (due === undefined) return 'ok';
-  const after = nextTick(facts, due) ?? due;
-  return facts.nowMs > due + GRACE_MS + (after - due) / 2 ? 'late' : 'ok';
+  const { enabled, paused, lastStatus, wasCutOff, lastStartMs, scheduledSinceMs } = facts;
+  if (!enabled || paused) return 'paused';
+  if (lastStatus === 'abandoned' || (lastStatus === 'failed' && !wasCutOff)) return 'failing';
+  if (lastStatus === 'running' && lastStartMs !== undefined)
+    return isStuck(facts, lastStartMs) ? 'late' : 'ok';
+  // A tick that passed while a run went on is not owed twice: the next one after its end is.
+  const lastMs = facts.lastEndMs ?? lastStartMs;
+  const known = [lastMs, scheduledSinceMs].filter((ms) => ms !== undefined);
+  if (known.length > 0 && isOverdue(facts, Math.max(...known))) return 'late';
+  return lastMs === undefined ? 'never ran' : 'ok';
+}
+
+/** The first tick after `fromMs` has passed, and its grace. */
+function isOverdue(facts: JobFacts, fromMs: number): boolean {
+  const due = nextTick(facts, fromMs);
+  if (due === undefined) return false;
+  const period = (nextTick(facts, due) ?? due) - due;
+  return facts.nowMs > due + GRACE_MS + Math.min(period / 2, LONGEST_GRACE_MS);
+}
+
+function isStuck(facts: JobFacts, startMs: number): boolean {
+  const last = [...ticksAfter(facts, startMs).take(TICKS_OF_A_LONG_RUN)].at(-1);
+  return last !== undefined && facts.nowMs > Math.max(last, startMs + LONG_RUN_MS) + GRACE_MS;
 }
 
 /** How long a push may wait for its reading back before somebody should look. */

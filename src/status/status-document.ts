@@ -2,27 +2,39 @@
 // the warehouse alone, so that any process can tell it.
 import type { Config } from '../config/schema.ts';
 import { type Clock, isoInstant } from '../core/clock.ts';
-import { nextTick } from '../schedule/ticks.ts';
+import { nextTick, type Schedule } from '../schedule/ticks.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
+import type { ConfigState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
 import type { OutboxState } from '../warehouse/outbox-states.ts';
+import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
+import { CUT_OFF } from '../warehouse/tick-book.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
 export interface StatusParts {
   version: string;
   config: Config;
+  /** What the daemon last made of the file; undefined where none ever ran. */
+  configState: ConfigState | undefined;
+  /** What is wrong with the file as it is now; null where nothing is. */
+  configError: string | null;
   configLoadedAt: string;
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
   session: { state: string; expires_at: string | null };
+  /** For who asks often; every table is counted unless told. */
+  rowCounts?: RowCounts;
 }
+
+/** What the words for the jobs are made of. */
+export type JobStatusParts = Pick<StatusParts, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
 
 export interface JobStatus {
   name: string;
@@ -62,36 +74,51 @@ export interface StatusDocument {
   quarantine: number;
 }
 
-export async function statusDocument(parts: StatusParts): Promise<StatusDocument> {
+/** The document, and beside it the instants that it tells as ages. */
+export interface StatusFacts {
+  document: StatusDocument;
+  /** When the scope of each table that waits longest was last read. */
+  readAt: Record<string, string | null>;
+  /** Since when the outcome of the oldest unclear push is not known. */
+  unknownSince: string | null;
+}
+
+export async function jobStatuses(parts: JobStatusParts): Promise<JobStatus[]> {
   const controls = await readControls(parts.engine);
-  const jobs = await Promise.all(
+  return Promise.all(
     parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
   );
+}
+
+export const statusDocument = async (parts: StatusParts): Promise<StatusDocument> =>
+  (await statusFacts(parts)).document;
+
+export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
+  const jobs = await jobStatuses(parts);
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   const deadline = await deadlineStatus(parts);
-  return {
+  const document: StatusDocument = {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
       outboxHealth(unknownSince, parts.clock.now()),
       deadlineHealth(deadline),
     ]),
     version: parts.version,
-    config: { loaded_at: parts.configLoadedAt, error: null },
+    config: { loaded_at: parts.configLoadedAt, error: parts.configError },
     session: parts.session,
     jobs,
-    tables,
+    tables: tables.map(({ status }) => status),
     outbox: await outboxCounts(parts.engine),
     deadline,
-    quarantine: await countQuarantine(parts.engine),
+    quarantine: await countRows(parts.engine, 'sync_quarantine'),
   };
+  const readAt = Object.fromEntries(tables.map(({ status, coveredAt }) => [status.name, coveredAt]));
+  return { document, readAt, unknownSince };
 }
 
-async function jobStatus(
-  name: string,
-  paused: boolean,
-  { config, engine, clock }: StatusParts,
-): Promise<JobStatus> {
+async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
+  const { config, engine, clock } = parts;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, lastSuccessAt } = await jobHistory(engine, name);
   const cron = { cron: schedule, timezone };
@@ -107,7 +134,10 @@ async function jobStatus(
       enabled,
       paused,
       lastStatus: last?.status,
-      lastStartMs: last === undefined ? undefined : Date.parse(last.started_at),
+      wasCutOff: CUT_OFF.includes(last?.error_code ?? null),
+      lastStartMs: instantMs(last?.started_at),
+      lastEndMs: instantMs(last?.finished_at),
+      scheduledSinceMs: instantMs(keptSince(parts, name, cron)),
       nowMs: clock.now(),
     }),
     last_run:
@@ -125,22 +155,27 @@ async function jobStatus(
   };
 }
 
-async function tableStatus(name: string, { config, jobs, engine, clock }: StatusParts): Promise<TableStatus> {
+const instantMs = (at: string | null | undefined): number | undefined =>
+  at === null || at === undefined ? undefined : Date.parse(at);
+
+/** Since when a daemon has kept this schedule; undefined where it keeps another. */
+function keptSince({ configState }: JobStatusParts, name: string, schedule: Schedule): string | undefined {
+  const kept = configState?.schedules[name];
+  return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
+}
+
+async function tableStatus(name: string, parts: StatusParts) {
+  const { config, jobs, engine, clock, rowCounts } = parts;
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {
       const options = config.jobs[job.name]?.options ?? {};
       return { job: job.name, tracks: (scope: string) => job.tracks?.(scope, options) ?? true };
     });
-  const { rows, lastChangeAt, coveredAt } = await tableFreshness(engine, name, fillers);
-  return {
-    name,
-    rows,
-    last_change_at: lastChangeAt,
-    freshness_seconds:
-      coveredAt === null ? null : Math.max(0, Math.round((clock.now() - Date.parse(coveredAt)) / 1_000)),
-  };
+  const { lastChangeAt, coveredAt } = await tableFreshness(engine, fillers);
+  const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
+  const ageMs = coveredAt === null ? null : Math.max(0, clock.now() - Date.parse(coveredAt));
+  const freshness = ageMs === null ? null : Math.round(ageMs / 1_000);
+  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: freshness };
+  return { status, coveredAt };
 }
-
-const countQuarantine = (engine: Engine): Promise<number> =>
-  engine.read(async (sql) => Number((await sql('sync_quarantine').count({ n: '*' }))[0]?.n ?? 0));

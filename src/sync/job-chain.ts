@@ -2,6 +2,7 @@
 // facts named and that were not there are pulled next. Neither goes further than one step. Who asks for a job that is
 // under way in this process gets that run; other processes are kept apart by the lease.
 import { Fatal } from '../core/errors.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import type { NamedJob } from './job.ts';
@@ -48,11 +49,12 @@ function missingNeed(name: string, run: FinishedRun | undefined): Fatal | undefi
   });
 }
 
-const underWay = new WeakMap<SyncParts, Map<string, Promise<FinishedRun>>>();
+/** By warehouse, not by parts: an edit of the configuration makes new parts while runs on the old ones go on. */
+const underWay = new WeakMap<Engine, Map<string, Promise<FinishedRun>>>();
 
 async function runAlone(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
-  const runs = underWay.get(parts) ?? new Map<string, Promise<FinishedRun>>();
-  underWay.set(parts, runs);
+  const runs = underWay.get(parts.engine) ?? new Map<string, Promise<FinishedRun>>();
+  underWay.set(parts.engine, runs);
   const { name } = request.job;
   const running = runs.get(name);
   if (running !== undefined) return running;

@@ -64,7 +64,16 @@ export interface Preview {
   calls?: number;
 }
 
+/** What an estimate of calls is made from. */
+export interface Workload {
+  vehicles: number;
+  /** From one tick to the next, ms. */
+  periodMs: number;
+}
+
 export interface Job extends JobDeclaration {
+  /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
+  usualCalls?(options: Record<string, unknown>, load: Workload): number;
   /** The wire schema of each table it fills, for records that are tried again. */
   records?: readonly { table: Table; record: z.ZodType }[];
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */

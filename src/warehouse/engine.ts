@@ -85,13 +85,26 @@ export interface Engine extends Ddl {
   backup(file: string): Promise<void>;
   /** Leaves nothing in the files of values that were overwritten or deleted, as far as the engine can. */
   scrub(): Promise<void>;
+  /** For doctor: how the database is set up, and what about it is risky. */
+  inspect?(): Promise<EngineFacts>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
+}
+
+export interface EngineFacts {
+  /** A few words on how it is set up. */
+  found: string;
+  /** The folder that has to have room for it; null where that is another machine's. */
+  folder: string | null;
+  /** What could go wrong with this set-up; null where nothing is known to. */
+  concern: { found: string; hint: string } | null;
 }
 
 /** How an engine is found by its name: its own settings schema and the way to open it. */
 export interface EngineKind {
   readonly settings: z.ZodObject;
+  /** Whether there is a warehouse already, without making one; an engine that cannot tell has none. */
+  exists?(settings: Record<string, unknown>): Promise<boolean>;
   /** `settings` have passed the schema. */
   open(settings: Record<string, unknown>): Promise<Engine>;
 }

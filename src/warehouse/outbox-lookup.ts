@@ -29,11 +29,12 @@ export interface EntrySearch {
   /** A part of the code. */
   code?: string;
   limit: number;
+  offset?: number;
 }
 
 /** For people: unknown first, then by what changed last. */
 export async function searchEntries(sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> {
-  const { states, kind, code, limit } = search;
+  const { states, kind, code, limit, offset = 0 } = search;
   const query = sql<OutboxEntry>('push_outbox');
   if (states !== undefined) query.whereIn('state', [...states]);
   if (kind !== undefined) query.where({ kind });
@@ -41,7 +42,9 @@ export async function searchEntries(sql: Knex, search: EntrySearch): Promise<Out
   return query
     .orderByRaw("case state when 'unknown' then 0 when 'sending' then 1 when 'rejected' then 2 else 3 end")
     .orderBy('updated_at', 'desc')
-    .limit(limit);
+    .orderBy('external_code')
+    .limit(limit)
+    .offset(offset);
 }
 
 /** Small letters of ASCII, as every engine's `lower` makes them; what LIKE would read otherwise is escaped. */
@@ -51,6 +54,21 @@ const likeText = (text: string): string =>
 /** Entries with exactly this code, of any kind. */
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
   sql('push_outbox').where({ external_code: code, ...(kind === undefined ? {} : { kind }) });
+
+/** How many entries start within the period, by state. */
+export const statesOfPeriod = async (
+  sql: Knex,
+  kind: string,
+  { start, end }: { start: string; end: string },
+): Promise<{ state: OutboxState; n: number }[]> => {
+  const rows: { state: OutboxState; n: number }[] = await sql('push_outbox')
+    .where({ kind })
+    .where('period_start', '>=', start)
+    .where('period_start', '<', end)
+    .groupBy('state')
+    .select('state', sql.raw('count(*) as n'));
+  return rows.map(({ state, n }) => ({ state, n: Number(n) }));
+};
 
 const PAGE = 100;
 

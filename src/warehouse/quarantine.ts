@@ -82,12 +82,14 @@ export const quarantined = (
   engine: Pick<Engine, 'read'>,
   { job, table, id }: QuarantineFilter,
   limit: number,
+  offset = 0,
 ): Promise<QuarantinedRecord[]> =>
   engine.read((sql) => {
     const rows = sql<QuarantinedRecord>('sync_quarantine')
       .orderBy('last_seen_at', 'desc')
       .orderBy('id')
-      .limit(limit);
+      .limit(limit)
+      .offset(offset);
     if (job !== undefined) rows.where({ job });
     if (table !== undefined) rows.where({ table_name: table });
     if (id !== undefined) rows.whereLike('id', `${id.replace(/[^0-9a-f]/g, '_')}%`);

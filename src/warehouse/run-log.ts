@@ -87,6 +87,7 @@ export interface LastRun {
   started_at: string;
   finished_at: string | null;
   tick_at: string | null;
+  error_code: string | null;
   error: string | null;
 }
 
@@ -95,14 +96,17 @@ export interface JobHistory {
   lastSuccessAt: string | null;
 }
 
+/** The live runs of a job; a backfill says nothing about how it fares. */
 export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
   return engine.read(async (sql) => {
     const last = await sql('sync_run')
       .where({ job })
+      .whereNot({ cause: 'backfill' })
       .orderBy('started_at', 'desc')
-      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error');
+      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error');
     const success = await sql('sync_run')
       .where({ job })
+      .whereNot({ cause: 'backfill' })
       .whereIn('status', ['ok', 'partial'])
       .orderBy('started_at', 'desc')
       .first('finished_at');

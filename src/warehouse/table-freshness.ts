@@ -8,7 +8,6 @@ export interface Filler {
 }
 
 export interface TableFreshness {
-  rows: number;
   /** When a run last changed anything in it. */
   lastChangeAt: string | null;
   /** When the scope that waits longest was last read; null where nothing was read yet. */
@@ -16,13 +15,11 @@ export interface TableFreshness {
 }
 
 export const tableFreshness = (
-  engine: Engine,
-  table: string,
+  engine: Pick<Engine, 'read'>,
   fillers: readonly Filler[],
 ): Promise<TableFreshness> =>
   engine.read(async (sql) => {
     const jobs = fillers.map(({ job }) => job);
-    const [counted] = await sql(table).count({ rows: '*' });
     const scopes: { job: string; scope: string; read: string }[] = await sql('sync_coverage')
       .whereIn('job', jobs)
       .groupBy('job', 'scope')
@@ -36,7 +33,6 @@ export const tableFreshness = (
       .orderBy('started_at', 'desc')
       .first('finished_at');
     return {
-      rows: Number(counted?.rows ?? 0),
       lastChangeAt: changed?.finished_at ?? null,
       coveredAt: tracked.map(({ read }) => read).toSorted()[0] ?? null,
     };

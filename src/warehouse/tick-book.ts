@@ -22,7 +22,7 @@ interface TickRun {
 const MOST_REPEATS = 3;
 
 /** Why a run ended without having been tried to its end. */
-const CUT_OFF: readonly (string | null)[] = ['stopped', 'lease_lost'];
+export const CUT_OFF: readonly (string | null)[] = ['stopped', 'lease_lost'];
 
 export const readTicks = (engine: Engine, job: string): Promise<TickRecord> =>
   engine.read(async (sql) => {

@@ -42,6 +42,15 @@ describe('the README', () => {
 });
 
 describe('the configuration that ships', () => {
+  it('is valid for the container, with its environment', async () => {
+    const { config } = await loadConfig(
+      resolve(ROOT, 'deploy/config/roadbook.yaml'),
+      configParts(await loadJobs()),
+      { ROADBOOK_WAREHOUSE_URL: 'postgres://warehouse/roadbook', ROADBOOK_STATUS_TOKEN: 'word' },
+    );
+    expect(config).toMatchObject({ warehouse: { engine: 'postgres' }, status: { host: '0.0.0.0' } });
+  });
+
   it('is valid without any environment variable, with the jobs that exist', async () => {
     const { config } = await loadConfig(
       resolve(ROOT, 'config/roadbook.yaml'),

@@ -200,7 +200,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['event', 0, null, b, a],
       ['vehicle', 2, b, c, b],
     ]);
-    const told = await tableFreshness(place.engine, 'event', [
+    const told = await tableFreshness(place.engine, [
       { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all') },
     ]);
     expect(told).toMatchObject({ coveredAt: b, lastChangeAt: null });

@@ -116,6 +116,24 @@ describe('the command line', () => {
     });
   });
 
+  it('shows coming ticks in local time and UTC, and flags the days on which the clock changes', async () => {
+    writeFileSync(
+      join(place.dir, 'config/roadbook.yaml'),
+      'timezone: America/New_York\njobs: { pull-vehicles: { schedule: "30 2 * * *" } }\n',
+    );
+    const { stdout } = await place.run(['jobs', '--next', '400', '--json']);
+    const jobs: { name: string; next_ticks: Record<string, string>[] }[] = JSON.parse(stdout);
+    const ticks = jobs.find(({ name }) => name === 'pull-vehicles')?.next_ticks ?? [];
+    expect(ticks).toHaveLength(400);
+    expect(ticks.every(({ at, local }) => Date.parse(at ?? '') === Date.parse(local ?? ''))).toBe(true);
+    // A slot after the change has another offset than that of the day before.
+    const offset = (index: number): string => ticks[index]?.local?.slice(-6) ?? '';
+    const later = ticks.slice(1);
+    const changed = later.filter((_tick, index) => offset(index) !== offset(index + 1));
+    expect(changed.length).toBeGreaterThanOrEqual(2);
+    expect(later.filter(({ clock_change_day }) => clock_change_day)).toEqual(changed);
+  });
+
   it('prints a dictionary that is the one in the repository', async () => {
     const { stdout } = await place.run(['tables', '--markdown']);
     const file = resolve(import.meta.dirname, '../../docs/warehouse.md');

@@ -1,5 +1,6 @@
 // Cost follows change, not history: what a run asks the service for, counted by the service itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadJobs } from '../../src/app.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 const HOUR = 3_600_000;
@@ -86,5 +87,30 @@ describe('the cost of a run', () => {
     expect(first).toBe(plans);
     await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
     expect(asked()['route-plan'] ?? 0).toBeLessThan(first);
+  });
+
+  // [job, minutes between runs, how many times more or less than estimated it may be]
+  it.each([
+    ['pull-vehicles', 360, 1],
+    ['pull-drivers', 360, 1],
+    ['pull-points-of-interest', 360, 1],
+    ['pull-events', 10, 1],
+    ['pull-daily-summaries', 60, 1],
+    ['pull-itineraries', 15, 2],
+    ['pull-route-plans', 5, 3],
+    ['pull-checklists', 10, 3],
+  ])('of %s is about what its declaration estimates', async (name, minutes, tolerance) => {
+    const job = (await loadJobs()).find((each) => each.name === name);
+    const options = (job?.options.parse({}) ?? {}) as Record<string, unknown>;
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await rig.run(name);
+    asked();
+    await rig.clock.advance(minutes * 60_000);
+    await rig.run(name);
+    const calls = Object.values(asked()).reduce((sum, count) => sum + count, 0);
+    const estimate = job?.usualCalls?.(options, { vehicles: 30, periodMs: minutes * 60_000 }) ?? 1;
+    expect(calls).toBeLessThanOrEqual(estimate * tolerance);
+    expect(calls).toBeGreaterThanOrEqual(estimate / tolerance);
   });
 });

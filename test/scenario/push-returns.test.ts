@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { entryText, shownEntry } from '../../src/cli/outbox-text.ts';
+import { entryText } from '../../src/cli/outbox-text.ts';
+import { shownEntry } from '../../src/warehouse/outbox-shown.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 

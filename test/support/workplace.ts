@@ -116,4 +116,4 @@ export const configFor = (url: string, rest = ''): string => `service:
   username: demo
   password: \${ROADBOOK_PASSWORD:-demo}
   requests_per_minute: 60000
-${rest}`;
+${rest}${rest.includes('status:') ? '' : '\nstatus: { port: 0 }\n'}`;

@@ -91,4 +91,19 @@ describe('the limiter', () => {
     stop.abort(new Error('stopping'));
     await expect(call).rejects.toThrow('stopping');
   });
+
+  it('keeps to other limits from the moment they change', async () => {
+    const { clock, limiter, starts, call } = limited(4, 600);
+    const calls = Array.from({ length: 800 }, call);
+    await clock.advance(60_000);
+    const before = starts.length;
+    expect(before).toBeGreaterThanOrEqual(590);
+    limiter.change({ concurrency: 1, perMinute: 60 });
+    await clock.advance(60_000);
+    expect(starts.length - before).toBeLessThanOrEqual(60);
+    expect(starts.length - before).toBeGreaterThanOrEqual(55);
+    limiter.change({ concurrency: 4, perMinute: 600 });
+    await clock.advance(60_000);
+    await Promise.all(calls);
+  });
 });

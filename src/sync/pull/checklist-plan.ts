@@ -3,13 +3,15 @@
 import { z } from 'zod';
 import { durationOption } from '../../core/duration-option.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
+import type { Workload } from '../job.ts';
 import { picturesToRetry, type WantedPicture } from './picture-fetching.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { equalPieces, halvedWindow, windowsToRead } from './window-slices.ts';
 import { intervalOf } from './windows.ts';
 
+const DAY_MS = 86_400_000;
 /** Longer than the usual lookback, so that a run with nothing new is one search. */
-const LONGEST_MS = 3 * 86_400_000;
+const LONGEST_MS = 3 * DAY_MS;
 const PICTURES_A_SLICE = 100;
 
 export const checklistOptions = z.object({
@@ -34,6 +36,10 @@ export async function planChecklists(
   const windows = spans.flatMap((span) => equalPieces(span, LONGEST_MS * context.scale)).map(intervalOf);
   return [...windows.map(windowSlice), ...(context.period === undefined ? await pictureSlices(context) : [])];
 }
+
+/** A search for each piece, and a call for each checklist that may still change: one a vehicle and unsettled day. */
+export const usualChecklistCalls = ({ lookback, settle }: ChecklistOptions, load: Workload): number =>
+  Math.ceil((lookback + load.periodMs) / LONGEST_MS) + load.vehicles * Math.ceil(settle / DAY_MS);
 
 const windowSlice = (window: Interval): Slice<ChecklistWork> => ({
   scope: `${window.beginAt}/${window.endAt}`,

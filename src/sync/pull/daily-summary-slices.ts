@@ -9,6 +9,7 @@ import type { Table } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
 import { driver } from '../../warehouse/tables/driver.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
+import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
@@ -21,6 +22,7 @@ const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string
   driver: { table: driver, labels: ['name'] },
 };
 
+const DAY_MS = 86_400_000;
 /** Vehicles of one call. */
 const MOST_VEHICLES = 500;
 
@@ -59,6 +61,10 @@ export async function planDailySummaries(
   const works = [...byDay.values(), ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles }))];
   return works.map((work) => ({ scope: `${work.subject} ${work.day.date}`, work }));
 }
+
+/** Each day in reach once for drivers, and once for every so many vehicles. */
+export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
+  (Math.ceil(lookback / DAY_MS) + 1) * (1 + Math.ceil(vehicles / MOST_VEHICLES));
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
   const { subject, day, vehicles } = work;

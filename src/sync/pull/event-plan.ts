@@ -72,6 +72,13 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
   });
 }
 
+/** Slices of a run that reads the same period of every vehicle; short addresses and full scale taken for granted. */
+export function usualEventSlices(periodMs: number, vehicles: number): number {
+  const days = periodMs / DAY_MS;
+  const together = Math.min(vehicles, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
+  return Math.ceil(vehicles / Math.max(1, together)) * Math.ceil((days * together) / VEHICLE_DAYS);
+}
+
 /** Vehicles that need the same periods; `known` where earlier runs have read them. */
 interface Need {
   spans: Span[];

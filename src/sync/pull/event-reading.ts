@@ -4,7 +4,14 @@ import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { events } from '../../fleet/endpoints/events.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { event } from '../../warehouse/tables/event.ts';
-import { type EventOptions, type EventWork, eventRequest, eventScope } from './event-plan.ts';
+import type { Workload } from '../job.ts';
+import {
+  type EventOptions,
+  type EventWork,
+  eventRequest,
+  eventScope,
+  usualEventSlices,
+} from './event-plan.ts';
 import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import type { Sorted } from './sorting.ts';
 import { intervalOf, type Span } from './windows.ts';
@@ -37,6 +44,10 @@ const categoriesOf = ({ categories }: EventOptions): number[] =>
 
 export const eventCalls = (_slice: Slice<EventWork>, options: EventOptions): number =>
   categoriesOf(options).length;
+
+/** A call for each category and slice; a slice is so many vehicle-days. */
+export const usualEventCalls = (options: EventOptions, { vehicles, periodMs }: Workload): number =>
+  usualEventSlices(options.lookback + periodMs, vehicles) * categoriesOf(options).length;
 
 /** A record that does not say its category is of the one that was asked for. */
 function withCategory(record: unknown, category: number): unknown {

@@ -40,6 +40,10 @@ export async function planItineraries(
   );
 }
 
+/** Watching single itineraries outside of the search is rare. */
+export const usualItineraryCalls = ({ lookback, ahead }: ItineraryOptions): number =>
+  Math.ceil((lookback + ahead) / LONGEST_MS);
+
 function sliceOf(piece: Span, span: Span, watch: Pick<ItineraryWork, 'earlier' | 'later'>) {
   const { endAt: searchUntil } = intervalOf({ ...piece, end: Math.min(span.end, piece.end + BEYOND_CUT_MS) });
   return named({ ...intervalOf(piece), searchUntil, ...watch });

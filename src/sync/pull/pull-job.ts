@@ -5,7 +5,7 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import type { Engine, Extent, Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { Job, JobDeclaration } from '../job.ts';
+import type { Job, JobDeclaration, Workload } from '../job.ts';
 import { executePull, previewPull } from './pull.ts';
 import type { Sorted } from './sorting.ts';
 
@@ -94,6 +94,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
   /** Calls that the slice makes at least, for --dry-run; 1 unless told. */
   calls?(slice: Slice<Work>, options: z.output<Options>): number;
+  /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
+  usualCalls?(options: z.output<Options>, load: Workload): number;
   /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
@@ -119,6 +121,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
     ...declaration,
     trackedScopes: carried.trackedScopes,
     tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
+    usualCalls: carried.usualCalls,
     execute: (context) => executePull(carried, context),
     preview: (context) => previewPull(carried, context),
   };

@@ -2,6 +2,7 @@
 // are still open, by id. The cost follows what is open: settled plans are only met in the searches.
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { lastRead, openPlansOutside } from '../../warehouse/route-plan-facts.ts';
+import type { Workload } from '../job.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 
@@ -40,6 +41,12 @@ export async function planRoutePlans(
   const searches = days.map((span) => searchSlice(span, readAt.get(dayScope(span.begin)) ?? null));
   if (period !== undefined) return searches;
   return [...searches, ...(await watchSlices(context, days))];
+}
+
+/** A search a day in reach, and a call for each plan that may still change: one a vehicle for each unsettled day. */
+export function usualRoutePlanCalls({ lookback, ahead, settle }: RoutePlanOptions, { vehicles }: Workload) {
+  const searches = Math.ceil((lookback + ahead) / DAY_MS) + 1;
+  return searches + vehicles * (Math.ceil(settle / DAY_MS) + 1);
 }
 
 /** Outward to whole days, so that a day is read whole or not at all. */

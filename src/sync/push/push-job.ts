@@ -48,14 +48,18 @@ export interface PushDeclaration {
   kind: PushKind;
   /** Options beside the common ones, each with a default. */
   options?: z.core.$ZodLooseShape;
+  /** About how many calls a run takes on a usual day, for the call budget; none unless told: most runs send nothing. */
+  usualCalls?: Job['usualCalls'];
 }
 
-export function pushJob({ meaning, schedule, kind, options = {} }: PushDeclaration): Job {
+export function pushJob(declaration: PushDeclaration): Job {
+  const { meaning, schedule, kind, options = {}, usualCalls = () => 0 } = declaration;
   return {
     meaning,
     schedule,
     options: z.object({ ...common, ...options }),
     tables: [pushOutbox, pushAttempt],
+    usualCalls,
     execute: (context) => executePush(kind, context),
     preview: (context) => previewPush(kind, context),
   };

@@ -1,6 +1,6 @@
 // The SQLite engine, the only place that knows the sqlite3 driver. One connection writes, under BEGIN
 // IMMEDIATE and one transaction at a time; others read. WAL keeps the two from waiting for each other.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
@@ -11,6 +11,7 @@ import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
 import { sqliteDdl } from './sqlite-ddl.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { inspectSqlite } from './sqlite-inspection.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
   batchStatements,
@@ -34,6 +35,7 @@ const settings = z.strictObject({
 
 export const sqlite: EngineKind = {
   settings,
+  exists: async ({ file }) => existsSync(file as string),
   open: async ({ file }) => openSqlite(file as string),
 };
 
@@ -77,6 +79,7 @@ function openSqlite(file: string): Engine {
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),
+    inspect: () => plainErrors(() => inspectSqlite(writer, file)),
     upkeep: () =>
       plainErrors(async () => {
         const found: { quick_check: string }[] = await reader.raw('pragma quick_check(20)');

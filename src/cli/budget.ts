@@ -1,0 +1,61 @@
+// The call budget of a configuration, for `config check` and the doctor: what the jobs would ask of the service.
+import type { App } from '../app.ts';
+import { type BudgetJob, type CallBudget, callBudget } from '../status/call-budget.ts';
+import { countVehicles, measuredCalls } from '../warehouse/measured-calls.ts';
+import { enabledJobs, namedJob } from './named-job.ts';
+import { textTable } from './text-table.ts';
+
+export interface ShownBudget extends CallBudget {
+  vehicles: number;
+  /** What the estimates take for granted. */
+  assumed: string;
+}
+
+/** Vehicles of a fleet that nobody has counted. */
+const ASSUMED_VEHICLES = 100;
+
+export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
+  const jobs = enabledJobs(app);
+  const known = await app.glance(async (engine) => ({
+    vehicles: await countVehicles(engine),
+    calls: await Promise.all(jobs.map(({ name }) => measuredCalls(engine, name))),
+  }));
+  const vehicles = asked ?? known?.vehicles ?? ASSUMED_VEHICLES;
+  const budgeted = jobs.map((job, index): BudgetJob => {
+    const { job: declared, settings } = namedJob(app, job.name);
+    // Runs on record are of the fleet as it is, not as it is asked about.
+    const measured = asked === undefined ? known?.calls[index] : undefined;
+    return {
+      ...job,
+      callsOf: (periodMs) =>
+        measured === undefined
+          ? { calls: declared.usualCalls?.(settings.options, { vehicles, periodMs }) ?? 1, basis: 'estimate' }
+          : { calls: measured.calls, basis: `last ${measured.runs} runs` },
+    };
+  });
+  const budget = callBudget(budgeted, app.loaded.config.service.requestsPerMinute, app.clock.now());
+  return { ...budget, vehicles, assumed: assumption(vehicles, asked ?? known?.vehicles) };
+}
+
+const assumption = (vehicles: number, known: number | undefined): string =>
+  `${vehicles} vehicles${known === undefined ? ' (a guess: say --vehicles)' : ''}, one plan and one checklist a vehicle and day, little new in each run`;
+
+export function showBudget({ jobs, warnings, ...all }: ShownBudget): string {
+  const rows = jobs.map((job) => [
+    job.name,
+    job.calls_per_run,
+    job.minutes_per_run,
+    job.runs_per_day,
+    job.calls_per_day,
+    job.minutes_per_day,
+    job.basis,
+  ]);
+  const head = ['job', 'calls a run', 'minutes a run', 'runs a day', 'calls a day', 'minutes a day', 'from'];
+  return [
+    textTable(head, rows),
+    '',
+    `All together ${all.calls_per_day} calls a day, ${Math.round(all.share * 100)} % of what ${all.requests_per_minute} requests a minute allow.`,
+    `Estimates are for ${all.assumed}.`,
+    ...warnings.map((warning) => `Warning: ${warning}.`),
+  ].join('\n');
+}

@@ -1,0 +1,50 @@
+// What the daemon hands to its status server.
+import type { App } from '../app.ts';
+import { isoInstant } from '../core/clock.ts';
+import { Fatal } from '../core/errors.ts';
+import { refusalOf } from '../status/config-error.ts';
+import type { JobOrders, StatusServerParts } from '../status/server-parts.ts';
+import { configState } from '../warehouse/config-state.ts';
+import type { Engine } from '../warehouse/engine.ts';
+import { pauseJob, requestRun, resumeJob } from '../warehouse/job-controls.ts';
+import { VERSION } from './version.ts';
+
+export const pageParts = async (app: App, engine: Engine): Promise<StatusServerParts> => ({
+  version: VERSION,
+  engine,
+  clock: app.clock,
+  log: app.log,
+  redactor: app.redactor,
+  privacy: await app.privacy(),
+  jobs: app.jobs,
+  logTail: app.logTail,
+  orders: jobOrders(app, engine),
+  running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
+  refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
+  session: async () => (await app.service()).fleet.session(),
+});
+
+/** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */
+function jobOrders(app: App, engine: Engine): JobOrders {
+  const now = () => isoInstant(app.clock.now());
+  return {
+    async run(job) {
+      if (app.loaded.config.jobs[job]?.enabled !== true) {
+        throw new Fatal(`${job} is switched off in the configuration`, {
+          code: 'usage',
+          hint: `Set jobs.${job}.enabled, or make one run with \`roadbook run ${job}\`.`,
+        });
+      }
+      await requestRun(engine, job, now(), 'status page');
+      return 'It runs within seconds.';
+    },
+    async pause(job) {
+      await pauseJob(engine, job, now());
+      return 'It is paused; a run that is under way goes on.';
+    },
+    async resume(job) {
+      await resumeJob(engine, job, now());
+      return 'It is resumed; what it missed is caught up once.';
+    },
+  };
+}

@@ -1,0 +1,148 @@
+// What one configuration opens towards the outside: the client of the service and the feeds of the ERP. An edit
+// makes new connections, which take over every part whose settings stay the same. Runs that are under way end on
+// the connections they began with; a part is closed when no connections hold it any more.
+import type { Config } from './config/schema.ts';
+import type { Clock } from './core/clock.ts';
+import { createLimiter, type Limiter } from './core/limiter.ts';
+import type { Log } from './core/log.ts';
+import { createPart, type Part } from './core/part.ts';
+import type { Redactor } from './core/redaction.ts';
+import { FEED_KINDS, type FeedKind } from './erp/source.ts';
+import { openSource } from './erp/sources.ts';
+import { createFleet, type Fleet } from './fleet/client.ts';
+import type { SessionMemory } from './fleet/session-memory.ts';
+import type { Feed } from './sync/push/push-run.ts';
+import { dropSamplePlans } from './sync/push/sample-drop.ts';
+
+export interface Service {
+  fleet: Fleet;
+  address: string;
+}
+
+/** What stays the same for the life of the process. */
+export interface Surroundings {
+  clock: Clock;
+  log: Log;
+  redactor: Redactor;
+  /** Address of the built-in service, which is started by the first who asks. */
+  sandboxAddress(): Promise<string>;
+  sessionMemory(): Promise<SessionMemory>;
+}
+
+export interface Connections {
+  readonly config: Config;
+  readonly limiter: Limiter;
+  readonly service: Part<Service>;
+  readonly feeds: ReadonlyMap<FeedKind, Part<Feed>>;
+}
+
+/** The connections of now, and those that runs under way still hold. */
+export interface Generations {
+  current(): Connections;
+  /** Runs on the connections of now, to its end. */
+  during<T>(run: (connections: Connections) => Promise<T>): Promise<T>;
+  /** New connections for whoever comes next. */
+  replace(config: Config): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createGenerations(config: Config, around: Surroundings): Generations {
+  let current = connect(config, around);
+  const users = new Map<Connections, number>();
+
+  const partsInUse = () => new Set([current, ...users.keys()].flatMap(partsOf));
+
+  function count(connections: Connections, change: 1 | -1): void {
+    const left = (users.get(connections) ?? 0) + change;
+    if (left > 0) users.set(connections, left);
+    else users.delete(connections);
+  }
+
+  async function closeUnused(old: Connections): Promise<void> {
+    const inUse = partsInUse();
+    for (const part of partsOf(old)) if (!inUse.has(part)) await part.close();
+  }
+
+  return {
+    current: () => current,
+    async during(run) {
+      const mine = current;
+      count(mine, 1);
+      try {
+        return await run(mine);
+      } finally {
+        count(mine, -1);
+        await closeUnused(mine);
+      }
+    },
+    async replace(next) {
+      const old = current;
+      current = connect(next, around, old);
+      await closeUnused(old);
+    },
+    async close() {
+      for (const part of partsInUse()) await part.close();
+    },
+  };
+}
+
+/** Opens nothing yet. */
+function connect(config: Config, around: Surroundings, previous?: Connections): Connections {
+  const limiter = limiterFor(config, around, previous);
+  const service = serviceFor(config, around, limiter);
+  const kept = <T>(part: Part<T>, old: Part<T> | undefined): Part<T> => (old?.key === part.key ? old : part);
+  const shared = kept(service, previous?.service);
+  const feeds = FEED_KINDS.flatMap((kind): [FeedKind, Part<Feed>][] => {
+    const part = feedFor(kind, config, around, shared);
+    return part === undefined ? [] : [[kind, kept(part, previous?.feeds.get(kind))]];
+  });
+  return { config, limiter, service: shared, feeds: new Map(feeds) };
+}
+
+const partsOf = ({ service, feeds }: Connections): Part<unknown>[] => [...feeds.values(), service];
+
+/** One limiter for one service, whatever else changes: old and new runs together keep its limits. */
+function limiterFor({ service }: Config, { clock }: Surroundings, previous?: Connections): Limiter {
+  const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
+  if (previous === undefined || previous.config.service.baseUrl !== service.baseUrl)
+    return createLimiter({ ...limits, clock });
+  previous.limiter.change(limits);
+  return previous.limiter;
+}
+
+function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): Part<Service> {
+  const { concurrency: _, requestsPerMinute: __, ...settings } = service;
+  return createPart(
+    JSON.stringify(settings),
+    async () => {
+      const { clock, log, redactor } = around;
+      const isSandbox = settings.baseUrl === 'sandbox';
+      const address = isSandbox ? await around.sandboxAddress() : settings.baseUrl;
+      const memory = await around.sessionMemory();
+      const fleet = createFleet({ ...settings, baseUrl: address }, { clock, log, redactor, limiter, memory });
+      return { fleet, address };
+    },
+    ({ fleet }) => fleet.close(),
+  );
+}
+
+function feedFor(
+  kind: FeedKind,
+  { erp, timezone, service: { baseUrl } }: Config,
+  { clock, log }: Surroundings,
+  service: Part<Service>,
+): Part<Feed> | undefined {
+  const feed = erp[kind];
+  if (feed === undefined) return undefined;
+  return createPart(
+    JSON.stringify([timezone, feed]),
+    async () => {
+      if (baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
+        await dropSamplePlans(feed.folder, { fleet: (await service.open()).fleet, clock, timezone });
+      }
+      const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
+      return { source, options: feed.options };
+    },
+    ({ source }) => source.close(),
+  );
+}

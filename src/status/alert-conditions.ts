@@ -1,0 +1,43 @@
+// The state of everything that somebody is alerted of, in one word each, with a sentence for people. Pure: what is
+// wrong is found elsewhere.
+import type { JobStatus } from './status-document.ts';
+
+export interface Condition {
+  /** What it is about, unique: `job pull-events`, `outbox`, `config`. */
+  subject: string;
+  /** `ok`, or what is wrong; another word is told once. */
+  state: string;
+  /** A sentence for people, without a record or a secret in it. */
+  text: string;
+}
+
+/** Only what is wrong by itself alerts: a pause is somebody's wish, and a new job has yet to run. */
+export const jobConditions = (jobs: readonly JobStatus[]): Condition[] =>
+  jobs.map(({ name, health, last_run, last_success_at }) => {
+    const subject = `job ${name}`;
+    if (health === 'failing') {
+      const why = last_run?.error ?? 'its process ended in the middle of the run';
+      return { subject, state: health, text: `${name} is failing: ${why}` };
+    }
+    if (health === 'late') {
+      const since =
+        last_success_at === null ? 'it never succeeded' : `its last success was ${last_success_at}`;
+      return { subject, state: health, text: `${name} is late: a tick passed without a run; ${since}` };
+    }
+    return { subject, state: 'ok', text: `${name} is ${health}` };
+  });
+
+/** How long a push may wait for its reading back before somebody should look is decided by the caller. */
+export const outboxCondition = (count: number, isLate: boolean): Condition =>
+  isLate
+    ? {
+        subject: 'outbox',
+        state: 'unknown',
+        text: `The outcome of ${count} pushed ${count === 1 ? 'thing is' : 'things is'} not known: roadbook outbox list --state unknown`,
+      }
+    : { subject: 'outbox', state: 'ok', text: 'No push is left whose outcome is not known' };
+
+export const configCondition = (error: string | null): Condition =>
+  error === null
+    ? { subject: 'config', state: 'ok', text: 'The configuration file is taken over' }
+    : { subject: 'config', state: 'refused', text: `The configuration file was refused: ${error}` };

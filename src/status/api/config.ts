@@ -1,0 +1,63 @@
+// The running configuration without its secrets, the last edit that was refused, when each job will run, and what
+// people have ordered lately.
+import { Hono } from 'hono';
+import { publicConfig } from '../../config/describe.ts';
+import { formatDuration } from '../../core/durations.ts';
+import { newestOrders } from '../../warehouse/audit.ts';
+import { readControls } from '../../warehouse/job-controls.ts';
+import { schedulePreview } from '../schedule-preview.ts';
+import type { StatusServerParts } from '../server-parts.ts';
+
+const MOST_ORDERS = 50;
+
+type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'running' | 'refusedEdit' | 'redactor' | 'jobs'>;
+
+export function config({ engine, clock, running, refusedEdit, redactor, jobs }: Parts): Hono {
+  const app = new Hono();
+  app.get('/config', async (c) => {
+    const { file, config: current, loadedAt } = running();
+    const error = await refusedEdit();
+    const controls = await readControls(engine);
+    const schedules = Object.entries(current.jobs).map(([name, { enabled, schedule, timezone }]) => {
+      const paused = controls.get(name)?.paused ?? false;
+      const days = enabled && !paused ? schedulePreview({ cron: schedule, timezone }, clock.now()) : [];
+      return { name, enabled, paused, schedule, timezone, days };
+    });
+    return c.json({
+      file,
+      loaded_at: loadedAt,
+      error: error === null ? null : redactor.redact(error),
+      config: asWritten(publicConfig(current), durationsOf(jobs)),
+      schedules,
+      orders: await newestOrders(engine, MOST_ORDERS),
+    });
+  });
+  return app;
+}
+
+/** Names of the options of jobs that are durations: their schema reads a text and gives milliseconds. */
+function durationsOf(jobs: Parts['jobs']): ReadonlySet<string> {
+  const names = jobs.flatMap(({ options }) =>
+    Object.entries(options.shape).flatMap(([name, schema]) => {
+      const parsed = (
+        schema as { safeParse(value: unknown): { success: boolean; data?: unknown } }
+      ).safeParse('1h');
+      return parsed.success && parsed.data === 3_600_000 ? [name] : [];
+    }),
+  );
+  return new Set(names);
+}
+
+/** As people write it in the file: snake_case, durations as `6h`. */
+function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([name, inner]) => {
+      const written = name.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      return [written, asWritten(inner, durations, name)];
+    });
+    return Object.fromEntries(entries);
+  }
+  const isDuration = key.endsWith('Ms') || durations.has(key);
+  return typeof value === 'number' && isDuration ? formatDuration(value).replaceAll(' ', '') : value;
+}

@@ -1,0 +1,82 @@
+// The first view: the status document with what a person wants beside it. It holds instants, not ages, so that it
+// stays the same text while nothing happens.
+import type { NamedJob } from '../../sync/job.ts';
+import { latestRuns, type RunRow } from '../../warehouse/run-history.ts';
+import type { StatusServerParts } from '../server-parts.ts';
+import type { JobStatus, StatusDocument, StatusFacts } from '../status-document.ts';
+
+/** Runs a job that the small pictures show. */
+const PICTURED = 30;
+
+export interface PicturedRun {
+  run_id: string;
+  status: string;
+  started_at: string;
+  /** Null while it runs. */
+  seconds: number | null;
+  /** Rows written, or things sent. */
+  rows: number;
+}
+
+export interface OverviewJob extends JobStatus {
+  meaning: string;
+  tables: string[];
+  hint: string | null;
+  /** Oldest first. */
+  recent: PicturedRun[];
+}
+
+export interface Overview extends Omit<StatusDocument, 'jobs' | 'tables'>, Pick<StatusFacts, 'unknownSince'> {
+  timezone: string;
+  jobs: OverviewJob[];
+  tables: { name: string; rows: number; last_change_at: string | null; read_at: string | null }[];
+}
+
+export async function overview(
+  { document, readAt, unknownSince }: StatusFacts,
+  parts: Pick<StatusServerParts, 'engine' | 'jobs' | 'running'>,
+): Promise<Overview> {
+  const jobs = await Promise.all(
+    document.jobs.map((job) =>
+      overviewJob(
+        job,
+        parts.jobs.find(({ name }) => name === job.name),
+        parts,
+      ),
+    ),
+  );
+  return {
+    ...document,
+    unknownSince,
+    timezone: parts.running().config.timezone,
+    jobs,
+    tables: document.tables.map(({ freshness_seconds: _, ...table }) => ({
+      ...table,
+      read_at: readAt[table.name] ?? null,
+    })),
+  };
+}
+
+async function overviewJob(
+  status: JobStatus,
+  job: NamedJob | undefined,
+  { engine }: Pick<StatusServerParts, 'engine'>,
+): Promise<OverviewJob> {
+  const runs = await latestRuns(engine, status.name, PICTURED);
+  return {
+    ...status,
+    meaning: job?.meaning ?? '',
+    tables: (job?.tables ?? []).map(({ name }) => name),
+    hint: runs[0]?.error_hint ?? null,
+    recent: runs.map(pictured).toReversed(),
+  };
+}
+
+const pictured = (run: RunRow): PicturedRun => ({
+  run_id: run.run_id,
+  status: run.status,
+  started_at: run.started_at,
+  seconds:
+    run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
+  rows: run.inserted + run.updated + run.sent,
+});

@@ -1,0 +1,52 @@
+// The runs: a day of them as a timeline, a list by page, and one whole with its last log lines.
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { isoInstant } from '../../core/clock.ts';
+import { runNamed, searchRuns } from '../../warehouse/run-history.ts';
+import { ApiError } from '../api-error.ts';
+import type { StatusServerParts } from '../server-parts.ts';
+import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
+
+const DAY_MS = 86_400_000;
+/** Bars that a timeline shows at most; the newest win. */
+const MOST_BARS = 5_000;
+
+export function runs(parts: Pick<StatusServerParts, 'engine' | 'clock' | 'jobs' | 'logTail'>): Hono {
+  const { engine, clock, jobs, logTail } = parts;
+  const all = jobs.map(({ name }) => name);
+  const app = new Hono();
+
+  app.get('/timeline', async (c) => {
+    const from = isoInstant(clock.now() - DAY_MS);
+    const found = await searchRuns(engine, { jobs: all, since: from, limit: MOST_BARS + 1 });
+    const bars = found.slice(0, MOST_BARS).map(({ run_id, job, status, started_at, finished_at }) => ({
+      run_id,
+      job,
+      status,
+      started_at,
+      finished_at,
+    }));
+    return c.json({ from, to: isoInstant(clock.now()), jobs: all, bars, cut: found.length > MOST_BARS });
+  });
+
+  app.get('/runs', async (c) => {
+    const asked = query(c, { page, job: text, status: text });
+    const found = await searchRuns(engine, {
+      jobs: asked.job === undefined ? all : [asked.job],
+      statuses: asked.status?.split(','),
+      limit: PAGE_ROWS + 1,
+      offset: asked.page * PAGE_ROWS,
+    });
+    return c.json(paged(found, asked.page));
+  });
+
+  app.get('/run', async (c) => {
+    const { id } = query(c, { id: z.string().max(64) });
+    const run = await runNamed(engine, id);
+    if (run === undefined) {
+      throw new ApiError(404, 'not_found', 'There is no such run', 'It may be too old to be kept.');
+    }
+    return c.json({ ...run, log: logTail.linesOf(id) });
+  });
+  return app;
+}

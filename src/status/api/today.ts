@@ -1,0 +1,67 @@
+// A day of deliveries: what became of the stops, what the vehicles met, and the points of one plan for its map.
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { isoInstant } from '../../core/clock.ts';
+import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
+import {
+  dayEvents,
+  dayPlans,
+  dayStops,
+  lastSummaryDay,
+  planPoints,
+  vehicleDays,
+} from '../../warehouse/delivery-day.ts';
+import { dayPicture, LATE_MS } from '../day-picture.ts';
+import { localDayOf, periodOf } from '../local-day.ts';
+import type { StatusServerParts } from '../server-parts.ts';
+import { query } from './page-query.ts';
+
+const MOST_VEHICLES = 20;
+
+const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
+  Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
+
+export function today({
+  engine,
+  clock,
+  running,
+}: Pick<StatusServerParts, 'engine' | 'clock' | 'running'>): Hono {
+  const app = new Hono();
+
+  app.get('/today', async (c) => {
+    const { timezone } = running().config;
+    const current = localDayOf(clock.now(), timezone);
+    const { day } = query(c, { day: z.iso.date().default(current) });
+    const period = periodOf(day, timezone);
+    const [plans, stops, events] = await Promise.all([
+      dayPlans(engine, period),
+      dayStops(engine, period),
+      dayEvents(engine, period),
+    ]);
+    const summaryDay = day === current ? ((await lastSummaryDay(engine)) ?? day) : day;
+    return c.json({
+      day,
+      today: current,
+      timezone,
+      now: isoInstant(clock.now()),
+      ...period,
+      names: {
+        plan: names(ROUTE_PLAN_STATUSES),
+        stop: names(ROUTE_POINT_STATUSES),
+        event: names(EVENT_CATEGORIES),
+      },
+      plans,
+      stops: stops.length,
+      late_after_seconds: LATE_MS / 1_000,
+      picture: dayPicture(stops, period, clock.now()),
+      events: events.toSorted((a, b) => b.n - a.n),
+      vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },
+    });
+  });
+
+  app.get('/plan-points', async (c) => {
+    const { plan } = query(c, { plan: z.coerce.number().int() });
+    return c.json({ plan, points: await planPoints(engine, plan) });
+  });
+  return app;
+}

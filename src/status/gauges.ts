@@ -1,0 +1,111 @@
+// Every gauge as data: its name without the prefix, what it says, and how it is read from the status document.
+// A value that is null is not told.
+import { OUTBOX_STATES } from '../warehouse/outbox-states.ts';
+import type { JobStatus, StatusFacts, TableStatus } from './status-document.ts';
+
+export interface GaugeFacts extends StatusFacts {
+  version: string;
+  leasesHeld: number;
+  nowMs: number;
+}
+
+export interface GaugeDeclaration {
+  name: string;
+  help: string;
+  label?: 'job' | 'table' | 'version';
+  values(facts: GaugeFacts): readonly (readonly [label: string, value: number | null])[];
+}
+
+const single = (
+  name: string,
+  help: string,
+  value: (facts: GaugeFacts) => number | null,
+): GaugeDeclaration => ({
+  name,
+  help,
+  values: (facts) => [['', value(facts)]],
+});
+
+const perJob = (name: string, help: string, value: (job: JobStatus) => number | null): GaugeDeclaration => ({
+  name,
+  help,
+  label: 'job',
+  values: ({ document }) => document.jobs.map((job) => [job.name, value(job)]),
+});
+
+const perTable = (
+  name: string,
+  help: string,
+  value: (table: TableStatus) => number | null,
+): GaugeDeclaration => ({
+  name,
+  help,
+  label: 'table',
+  values: ({ document }) => document.tables.map((table) => [table.name, value(table)]),
+});
+
+const seconds = (instant: string | null | undefined): number | null =>
+  instant == null ? null : Date.parse(instant) / 1_000;
+
+export const GAUGES: readonly GaugeDeclaration[] = [
+  {
+    name: 'build_info',
+    help: 'The version that runs; always 1.',
+    label: 'version',
+    values: ({ version }) => [[version, 1]],
+  },
+  single('healthy', 'Whether everything is as it should be (1) or not (0).', ({ document }) =>
+    Number(document.health === 'ok' || document.health === 'paused'),
+  ),
+  perJob('job_healthy', 'Whether the job is ok or switched off (1), or not (0).', ({ health }) =>
+    Number(health === 'ok' || health === 'paused'),
+  ),
+  perJob('job_paused', 'Whether the job is paused or disabled (1) or not (0).', ({ paused, enabled }) =>
+    Number(paused || !enabled),
+  ),
+  perJob('last_success_timestamp_seconds', 'End of the last run that succeeded.', (job) =>
+    seconds(job.last_success_at),
+  ),
+  perJob('last_run_timestamp_seconds', 'Start of the last run.', (job) => seconds(job.last_run?.started_at)),
+  perJob('last_run_duration_seconds', 'How long the last run took.', ({ last_run }) => {
+    const end = seconds(last_run?.finished_at);
+    return end === null ? null : end - (seconds(last_run?.started_at) ?? end);
+  }),
+  perJob('next_tick_timestamp_seconds', 'When the job is due next.', (job) => seconds(job.next_tick_at)),
+  perTable(
+    'freshness_seconds',
+    'How long ago the part of the table that waits longest was read.',
+    ({ freshness_seconds }) => freshness_seconds,
+  ),
+  perTable('table_rows', 'Rows of the table.', ({ rows }) => rows),
+  ...OUTBOX_STATES.map((state) =>
+    single(
+      `push_${state}`,
+      `Entries of the outbox that are ${state}.`,
+      ({ document }) => document.outbox[state],
+    ),
+  ),
+  single(
+    'push_unknown_age_seconds',
+    'How long the outcome of the oldest unclear push has been unknown; 0 where none is.',
+    ({ unknownSince, nowMs }) => Math.max(0, nowMs / 1_000 - (seconds(unknownSince) ?? nowMs / 1_000)),
+  ),
+  single('quarantine_records', 'Records that wait in quarantine.', ({ document }) => document.quarantine),
+  single(
+    'session_active',
+    'Whether the service accepts the token (1) or there is none (0).',
+    ({ document }) => Number(document.session.state === 'active'),
+  ),
+  single('session_expiry_timestamp_seconds', 'When the token of the service ends.', ({ document }) =>
+    seconds(document.session.expires_at),
+  ),
+  single(
+    'config_last_reload_successful',
+    'Whether the last edit of the configuration is in effect (1) or was refused (0).',
+    ({ document }) => Number(document.config.error === null),
+  ),
+  single('config_loaded_timestamp_seconds', 'When the running configuration was loaded.', ({ document }) =>
+    seconds(document.config.loaded_at),
+  ),
+  single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
+];

@@ -1,0 +1,67 @@
+// Calls to the server. The token is sent as a bearer header and kept for this tab only; it is never a cookie.
+
+const KEY = 'roadbook-token';
+
+export const token = () => sessionStorage.getItem(KEY);
+export const forgetToken = () => sessionStorage.removeItem(KEY);
+export const keepToken = (text) => sessionStorage.setItem(KEY, text);
+
+/** What the server answered with instead; `code`, words and a hint. */
+export class Refusal extends Error {
+  constructor(status, { code, message, hint }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const headers = () => (token() === null ? {} : { authorization: `Bearer ${token()}` });
+
+async function opened(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
+  } catch {
+    const hint = 'Is the daemon running? The page tries again by itself.';
+    throw new Refusal(0, { code: 'unreachable', message: 'The server does not answer', hint });
+  }
+  if (answer.ok) return answer;
+  const body = await answer.json().catch(() => ({}));
+  throw new Refusal(
+    answer.status,
+    body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null },
+  );
+}
+
+export async function read(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given).toString();
+  return (await opened(`/api/${path}${text === '' ? '' : `?${text}`}`)).json();
+}
+
+export async function order(path, body) {
+  const options = { method: 'POST', body: body === undefined ? undefined : JSON.stringify(body) };
+  return (await opened(`/api/${path}`, options)).json();
+}
+
+/** Server-sent events by fetch, because an EventSource could not send the token. Ends when the line does. */
+export async function* live(signal) {
+  const answer = await opened('/api/live', { signal });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    buffer += value;
+    const messages = buffer.split('\n\n');
+    buffer = messages.pop();
+    for (const message of messages) {
+      const data = message
+        .split('\n')
+        .filter((line) => line.startsWith('data: '))
+        .map((line) => line.slice(6));
+      yield data.length === 0 ? undefined : JSON.parse(data.join('\n'));
+    }
+  }
+}

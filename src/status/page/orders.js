@@ -1,0 +1,83 @@
+// Orders: a button says what it orders, the token is asked for when there is none, and the answer is told.
+import { forgetToken, keepToken, order, token } from './api.js';
+import { el } from './dom.js';
+import { note } from './notes.js';
+
+const part = (id) => document.getElementById(id);
+let afterToken = () => undefined;
+
+/** The dialog for the token; `changed` is called when it was given or forgotten. */
+export function setUpToken(changed) {
+  const [dialog, input, button] = [part('token-dialog'), part('token-input'), part('sign-in')];
+  const tell = () => {
+    button.textContent = token() === null ? 'Unlock actions' : 'Lock actions';
+  };
+  setUpToken.ask = (then, wrong = '') => {
+    afterToken = then;
+    part('token-wrong').textContent = wrong;
+    input.value = '';
+    if (!dialog.open) dialog.showModal();
+  };
+  part('token-form').addEventListener('submit', () => {
+    keepToken(input.value);
+    input.value = '';
+    tell();
+    changed();
+    afterToken();
+  });
+  part('token-cancel').addEventListener('click', () => dialog.close());
+  button.addEventListener('click', () => {
+    if (token() === null) return setUpToken.ask(() => undefined);
+    forgetToken();
+    tell();
+    note('Actions are locked in this tab.', 'still');
+  });
+  tell();
+}
+
+/** A button that orders something; `sure` is asked first where it cannot be undone. */
+export const orderButton = (words, path, { body, sure, label, quiet = true } = {}) =>
+  el(
+    'button',
+    {
+      type: 'button',
+      class: quiet ? 'quiet' : 'primary',
+      'data-order': path,
+      'data-body': body === undefined ? undefined : JSON.stringify(body),
+      'data-sure': sure,
+      'aria-label': label,
+    },
+    words,
+  );
+
+export function obeyClicks(root, done) {
+  root.addEventListener('click', (event) => {
+    const button = event.target.closest('button[data-order]');
+    if (button !== null) void give(button, done);
+  });
+}
+
+async function give(button, done) {
+  const { order: path, body, sure } = button.dataset;
+  if (token() === null) return setUpToken.ask(() => give(button, done));
+  // A second press is the confirmation: no dialog that is clicked away by habit.
+  if (sure !== undefined && button.dataset.asked === undefined) {
+    button.dataset.asked = '';
+    button.textContent = sure;
+    return;
+  }
+  delete button.dataset.asked;
+  button.disabled = true;
+  try {
+    const { subject, words } = await order(path, body === undefined ? undefined : JSON.parse(body));
+    note(`${subject}: ${words}`);
+  } catch (error) {
+    if (error.status === 401) {
+      forgetToken();
+      setUpToken.ask(() => give(button, done), error.message);
+    } else note(error.message, 'bad', error.hint);
+  } finally {
+    button.disabled = false;
+    done();
+  }
+}

@@ -1,0 +1,218 @@
+// The first view: one word for all, a row a job.
+import { read } from '../api.js';
+import { el } from '../dom.js';
+import { orderButton } from '../orders.js';
+import { barSpark, lineSpark } from '../pictures.js';
+import { table } from '../tables.js';
+import { count, pill, plural, shortCount, span, ticking, toneOf } from '../words.js';
+
+export const title = 'Overview';
+
+export const load = async (_, live) => live ?? read('overview');
+
+const SENTENCES = {
+  ok: 'Everything runs on time.',
+  late: 'Something is late.',
+  failing: 'Something fails and needs a look.',
+  paused: 'Nothing is scheduled: every job is paused or switched off.',
+  'never ran': 'Not every job has run yet.',
+};
+
+/** What needs a look comes first; otherwise by name. */
+const WORST_FIRST = ['failing', 'late', 'never ran', 'ok', 'paused'];
+const byNeed = (a, b) => WORST_FIRST.indexOf(a.health) - WORST_FIRST.indexOf(b.health);
+
+export const render = (status) => [
+  el('h1', { class: 'unseen' }, 'Overview'),
+  hero(status),
+  status.config.error === null
+    ? null
+    : el(
+        'section',
+        { class: 'banner bad', 'aria-label': 'Configuration' },
+        el('strong', {}, 'The last edit of the configuration was refused; the one before goes on. '),
+        el('code', {}, status.config.error),
+        el('a', { href: '#/config' }, 'See the configuration'),
+      ),
+  cards(status),
+  el('h2', {}, 'Jobs'),
+  table(
+    'Jobs with their health, last run, next tick and freshness',
+    COLUMNS,
+    status.jobs.toSorted(byNeed).map((job) => row(job, status)),
+    'There are no jobs.',
+  ),
+];
+
+function hero({ health, jobs, outbox, unknownSince }) {
+  const names = jobs.filter(
+    (job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health),
+  );
+  const sentence =
+    names.length === 0
+      ? SENTENCES[health]
+      : `${listed(names.map(({ name }) => name))} ${names.length === 1 ? 'is' : 'are'} ${health}.`;
+  const unclear =
+    unknownSince === null ? '' : ` ${plural(outbox.unknown, 'push', 'pushes')} of unknown outcome.`;
+  return el(
+    'section',
+    { class: `hero ${toneOf(health)}`, 'aria-label': 'Health of all' },
+    el(
+      'p',
+      { class: 'hero-word', 'data-health': health },
+      el('span', { class: 'mark', 'aria-hidden': 'true' }),
+      health,
+    ),
+    el('p', { class: 'hero-sentence' }, sentence, unclear),
+  );
+}
+
+const listed = (names) =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
+const card = (name, value, words, { tone = '', href } = {}) =>
+  el(
+    'li',
+    { class: `card ${tone}` },
+    el(
+      href === undefined ? 'div' : 'a',
+      { href, class: 'card-inside' },
+      el('span', { class: 'card-name' }, name),
+      el('span', { class: 'card-value' }, value),
+      el('span', { class: 'card-words' }, words),
+    ),
+  );
+
+function cards({ outbox, quarantine, session, tables, config }) {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const open = outbox.ready + outbox.sending;
+  return el(
+    'ul',
+    { class: 'cards', 'aria-label': 'At a glance' },
+    card(
+      'Pushes of unknown outcome',
+      count(outbox.unknown),
+      `${count(open)} waiting, ${shortCount(outbox.confirmed)} confirmed`,
+      {
+        tone: outbox.unknown > 0 ? 'late' : '',
+        href: '#/plans',
+      },
+    ),
+    card('Refused pushes', count(outbox.rejected), `${count(outbox.cancelled)} given up`, {
+      tone: outbox.rejected > 0 ? 'bad' : '',
+      href: '#/plans',
+    }),
+    card(
+      'In quarantine',
+      count(quarantine),
+      quarantine === 0 ? 'every record fits' : 'records that did not fit',
+      {
+        tone: quarantine > 0 ? 'late' : '',
+        href: '#/data',
+      },
+    ),
+    card('Rows in the warehouse', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
+    card(
+      'Session with the service',
+      session.state,
+      session.expires_at === null ? 'no token yet' : ['token renews ', ticking('until', session.expires_at)],
+      { tone: session.state === 'refused' ? 'bad' : '' },
+    ),
+    card(
+      'Configuration',
+      config.error === null ? 'in effect' : 'refused',
+      ['loaded ', ticking('ago', config.loaded_at)],
+      {
+        tone: config.error === null ? '' : 'bad',
+        href: '#/config',
+      },
+    ),
+  );
+}
+
+const COLUMNS = [
+  { name: 'Job', class: 'job' },
+  { name: 'Health', class: 'health' },
+  { name: 'Last run', class: 'last' },
+  { name: 'Next tick' },
+  { name: 'Read' },
+  { name: 'Duration', class: 'picture' },
+  { name: 'Rows', class: 'picture' },
+  { name: 'Actions', unseen: true, class: 'actions' },
+];
+
+function row(job, { tables }) {
+  const { name, last_run: last } = job;
+  return {
+    key: name,
+    cells: [
+      [el('span', { class: 'name' }, name), el('span', { class: 'meaning' }, job.meaning)],
+      pill(job.enabled ? job.health : 'disabled', job.enabled ? undefined : 'still'),
+      lastRun(job),
+      job.next_tick_at === null ? el('span', { class: 'faint' }, '–') : ticking('until', job.next_tick_at),
+      freshness(job, tables),
+      durations(job),
+      rowsWritten(job),
+      job.enabled ? buttons(job) : el('span', { class: 'faint' }, ''),
+    ],
+    below:
+      last?.error == null
+        ? undefined
+        : el(
+            'p',
+            { class: `trouble ${toneOf(last.status)}` },
+            el('span', { dir: 'auto' }, last.error),
+            job.hint === null ? null : el('span', { class: 'hint', dir: 'auto' }, ` ${job.hint}`),
+          ),
+  };
+}
+
+const buttons = ({ name, paused }) =>
+  el(
+    'span',
+    { class: 'buttons' },
+    orderButton('Run now', `jobs/${name}/run`, { label: `Run now: ${name}` }),
+    paused
+      ? orderButton('Resume', `jobs/${name}/resume`, { label: `Resume: ${name}` })
+      : orderButton('Pause', `jobs/${name}/pause`, { label: `Pause: ${name}` }),
+  );
+
+function lastRun({ last_run: last, recent }) {
+  if (last === null) return el('span', { class: 'faint' }, 'never');
+  const seconds = recent.at(-1)?.seconds;
+  return [
+    el(
+      'span',
+      { class: 'line' },
+      el('a', { href: `#/runs/${last.run_id}`, class: `run-word ${toneOf(last.status)}` }, last.status),
+      ' ',
+      ticking('ago', last.started_at),
+    ),
+    seconds == null || last.finished_at === null
+      ? null
+      : el('span', { class: 'meaning' }, `took ${span(seconds)}`),
+  ];
+}
+
+/** As old as the oldest reading of the tables that it fills. */
+function freshness({ tables: own }, tables) {
+  const read = tables.filter(({ name }) => own.includes(name)).map(({ read_at }) => read_at);
+  if (read.length === 0) return el('span', { class: 'faint' }, '–');
+  const oldest = read.includes(null) ? null : read.toSorted()[0];
+  return oldest === null ? el('span', { class: 'faint' }, 'not yet') : ticking('ago', oldest);
+}
+
+function durations({ name, recent }) {
+  const ended = recent.filter(({ seconds }) => seconds !== null).map(({ seconds }) => seconds);
+  const label =
+    ended.length === 0 ? 'no runs' : `latest ${span(ended.at(-1))}, longest ${span(Math.max(...ended))}`;
+  return lineSpark(`Duration of the last runs of ${name}: ${label}`, ended);
+}
+
+function rowsWritten({ name, recent }) {
+  const sum = recent.reduce((all, { rows }) => all + rows, 0);
+  return barSpark(
+    `Rows written or things sent by the last ${recent.length} runs of ${name}: ${count(sum)}`,
+    recent.map(({ rows, status }) => ({ value: rows, tone: status === 'ok' ? 'plain' : toneOf(status) })),
+  );
+}

@@ -1,0 +1,104 @@
+// Figures and instants in words that people read at a glance.
+import { el } from './dom.js';
+
+const number = new Intl.NumberFormat('en');
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+export const count = (n) => number.format(n);
+export const shortCount = (n) => short.format(n);
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+
+/** The zone of the installation, set once it is known; the browser's own until then. */
+let zone;
+export const setZone = (name) => {
+  zone = name;
+};
+
+const formats = new Map();
+function formatted(instant, options) {
+  const key = JSON.stringify([zone, options]);
+  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }));
+  return formats.get(key).format(typeof instant === 'number' ? instant : new Date(instant));
+}
+
+export const clockTime = (instant) => formatted(instant, { hour: '2-digit', minute: '2-digit' });
+export const fullTime = (instant) => formatted(instant, { dateStyle: 'medium', timeStyle: 'medium' });
+export const dayAndTime = (instant) =>
+  formatted(instant, { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit' });
+export const weekday = (day) =>
+  new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'UTC',
+    weekday: 'short',
+    day: '2-digit',
+    month: 'short',
+  }).format(new Date(`${day}T12:00:00Z`));
+
+/** A span of seconds in at most two units. */
+export function span(seconds) {
+  const s = Math.abs(seconds);
+  if (s < 1) return `${Math.round(s * 1000)} ms`;
+  if (s < 10) return `${s.toFixed(1)} s`;
+  if (s < 60) return `${Math.round(s)} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60)
+    return minutes < 10 && s % 60 >= 0.5 ? `${minutes} min ${Math.round(s % 60)} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d`;
+}
+
+/** How long a run took; null while it runs. */
+export const runSeconds = ({ started_at, finished_at }) =>
+  finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+
+const CLOCKS = {
+  ago: (ms) => (ms < 1500 ? 'just now' : `${span(ms < 60000 ? ms / 1000 : Math.floor(ms / 60000) * 60)} ago`),
+  until: (ms) => (ms > 0 ? 'due now' : `in ${span(-ms / 1000)}`),
+  age: (ms) => span(Math.max(0, ms) / 1000),
+};
+
+const clockWords = (kind, instant) =>
+  CLOCKS[kind](Math.floor((Date.now() - Date.parse(instant)) / 1000) * 1000);
+
+/** A text that goes on with the time; the exact instant is its title. */
+export const ticking = (kind, instant) =>
+  el('time', { datetime: instant, 'data-clock': kind, title: fullTime(instant) }, clockWords(kind, instant));
+
+export function tick() {
+  for (const node of document.querySelectorAll('time[data-clock]')) {
+    const words = clockWords(node.dataset.clock, node.dateTime);
+    if (node.textContent !== words) node.textContent = words;
+  }
+}
+
+export const HEALTH = {
+  ok: { word: 'ok', tone: 'ok' },
+  late: { word: 'late', tone: 'late' },
+  failing: { word: 'failing', tone: 'bad' },
+  paused: { word: 'paused', tone: 'still' },
+  'never ran': { word: 'never ran', tone: 'new' },
+};
+
+const TONES = {
+  ok: 'ok',
+  partial: 'late',
+  failed: 'bad',
+  abandoned: 'bad',
+  running: 'new',
+  confirmed: 'ok',
+  ready: 'still',
+  sending: 'new',
+  unknown: 'late',
+  rejected: 'bad',
+  cancelled: 'still',
+  late: 'late',
+  failing: 'bad',
+  paused: 'still',
+  'never ran': 'new',
+};
+
+export const toneOf = (word) => TONES[word] ?? 'still';
+
+/** A state as a word with a mark; the shape tells it as well as the colour. */
+export const pill = (word, tone = toneOf(word)) =>
+  el('span', { class: `pill ${tone}` }, el('span', { class: 'mark', 'aria-hidden': 'true' }), word);

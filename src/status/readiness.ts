@@ -1,0 +1,71 @@
+// Whether this daemon can do its work now: the warehouse answers, the disk has room, and no job is held back by a
+// lease whose holder is dead.
+import { statfs } from 'node:fs/promises';
+import { asRoadbookError } from '../core/errors.ts';
+import { readLeases } from '../warehouse/leases.ts';
+import type { StatusServerParts } from './server-parts.ts';
+
+export interface Check {
+  ok: boolean;
+  words: string;
+}
+
+export interface Readiness {
+  ready: boolean;
+  checks: { warehouse: Check; disk: Check; lease: Check };
+}
+
+/** With less than this a load may fail in the middle. */
+const LEAST_FREE_BYTES = 100 * 1024 ** 2;
+/** A probe has to answer even where the warehouse does not. */
+const LONGEST_WAIT_MS = 5_000;
+
+/** A lease that has not been kept alive for this long should have been taken over; who should have is not there. */
+const DEAD_LEASE_MS = 60_000;
+
+type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'redactor'>;
+
+export async function readiness(parts: Parts): Promise<Readiness> {
+  const [warehouse, lease, disk] = await Promise.all([
+    answered(parts, () => checkWarehouse(parts)),
+    answered(parts, () => checkLeases(parts)),
+    checkDisk(),
+  ]);
+  const checks = { warehouse, disk, lease };
+  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+async function checkWarehouse({ engine }: Parts): Promise<Check> {
+  await engine.read((sql) => sql('sync_run').first('run_id'));
+  return { ok: true, words: 'answers' };
+}
+
+async function checkLeases({ engine, clock }: Parts): Promise<Check> {
+  const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
+  const dead = held.filter(
+    ({ heartbeat_at }) => clock.now() - Date.parse(heartbeat_at ?? '') > DEAD_LEASE_MS,
+  );
+  if (dead.length === 0) return { ok: true, words: `${held.length} held, each kept alive` };
+  return { ok: false, words: `not kept alive: ${dead.map(({ name }) => name).join(', ')}` };
+}
+
+async function answered({ clock, redactor }: Parts, check: () => Promise<Check>): Promise<Check> {
+  const over = new AbortController();
+  const late = clock.sleep(LONGEST_WAIT_MS, over.signal).then(
+    () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
+    () => ({ ok: false, words: '' }),
+  );
+  const asked = check().catch((thrown) => ({
+    ok: false,
+    words: redactor.redact(asRoadbookError(thrown).message),
+  }));
+  const found = await Promise.race([asked, late]);
+  over.abort();
+  return found;
+}
+
+async function checkDisk(): Promise<Check> {
+  const { bavail, bsize } = await statfs(process.cwd());
+  const free = bavail * bsize;
+  return { ok: free >= LEAST_FREE_BYTES, words: `${Math.round(free / 1024 ** 2)} MiB free` };
+}

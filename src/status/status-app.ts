@@ -1,0 +1,97 @@
+// The routes of the status server: probes and metrics for machines, the page for people, the data it shows, and
+// the actions. All of it is read from the warehouse, none of it waits for a load.
+import { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { configState } from '../warehouse/config-state.ts';
+import { createRowCounts } from '../warehouse/row-counts.ts';
+import { actions } from './api/actions.ts';
+import { config } from './api/config.ts';
+import { data } from './api/data.ts';
+import { overview } from './api/overview.ts';
+import { plans } from './api/plans.ts';
+import { runs } from './api/runs.ts';
+import { today } from './api/today.ts';
+import { ApiError, answerError } from './api-error.ts';
+import { rightHost, securityHeaders, tokenForActing, tokenForReading } from './guards.ts';
+import { createLive, type Live, MOST_WATCHERS } from './live.ts';
+import { createMetrics } from './metrics.ts';
+import { pageFiles } from './page-files.ts';
+import { readiness } from './readiness.ts';
+import type { StatusServerParts } from './server-parts.ts';
+import { createFlight } from './single-flight.ts';
+import { type StatusFacts, statusFacts } from './status-document.ts';
+
+export interface StatusApp {
+  fetch: Hono['fetch'];
+  close(): void;
+}
+
+export function createStatusApp(parts: StatusServerParts, host: string): StatusApp {
+  const facts = createFlight(factsOf(parts));
+  const metrics = createMetrics(parts, facts);
+  const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
+  const live = createLive({ ...parts, read: readOverview });
+  const files = pageFiles();
+  // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
+  facts().catch(() => undefined);
+
+  const app = new Hono();
+  app.onError(answerError(parts));
+  app.use(securityHeaders);
+  app.use(rightHost(host));
+  app.get('/livez', (c) => c.text('alive\n'));
+  app.get('/readyz', async (c) => {
+    const found = await readiness(parts);
+    return c.json(found, found.ready ? 200 : 503);
+  });
+  app.get('/metrics', async (c) =>
+    c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.get('*', async (c, next) => files(c) ?? (await next()));
+  app.get('/api/*', tokenForReading(host, parts.running));
+  app.post('/api/*', tokenForActing(parts.running));
+  app.get('/api/status', async (c) => c.json((await facts()).document));
+  app.get('/api/overview', async (c) =>
+    c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
+  );
+  app.get('/api/live', (c) => watch(c, live));
+  for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
+  app.route('/api', actions(parts, live.nudge));
+  app.notFound(answerNotFound(parts));
+  return { fetch: app.fetch, close: live.close };
+}
+
+function factsOf(parts: StatusServerParts): () => Promise<StatusFacts> {
+  const rowCounts = createRowCounts(parts.engine);
+  return async () => {
+    const { config, loadedAt } = parts.running();
+    return statusFacts({
+      ...parts,
+      config,
+      configState: await configState(parts.engine).read(),
+      configLoadedAt: loadedAt,
+      configError: await parts.refusedEdit(),
+      session: await parts.session(),
+      rowCounts,
+    });
+  };
+}
+
+function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
+  if (live.watchers() >= MOST_WATCHERS) {
+    throw new ApiError(503, 'too_many_watchers', 'Too many pages watch already', 'Close some of them.');
+  }
+  return streamSSE(c, async (stream) => {
+    const gone = new AbortController();
+    stream.onAbort(() => gone.abort());
+    for await (const text of live.watch(gone.signal)) {
+      if (text === undefined) await stream.write(': alive\n\n');
+      else await stream.writeSSE({ event: 'overview', data: text });
+    }
+  });
+}
+
+const answerNotFound =
+  (parts: StatusServerParts) =>
+  (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
+    answerError(parts)(new ApiError(404, 'not_found', 'There is nothing here', 'The page is at /.'), c);

@@ -1,0 +1,91 @@
+// Past runs for people: the latest of a job, those of a period, one of them whole.
+import type { Engine } from './engine.ts';
+
+type Reader = Pick<Engine, 'read'>;
+
+export interface RunRow {
+  run_id: string;
+  job: string;
+  cause: string;
+  tick_at: string | null;
+  status: string;
+  started_at: string;
+  finished_at: string | null;
+  slices: number;
+  requests: number;
+  retries: number;
+  records: number;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  quarantined: number;
+  sent: number;
+  confirmed: number;
+  rejected: number;
+  unknown: number;
+  error_code: string | null;
+  error: string | null;
+  error_hint: string | null;
+}
+
+const COLUMNS = [
+  'run_id',
+  'job',
+  'cause',
+  'tick_at',
+  'status',
+  'started_at',
+  'finished_at',
+  'slices',
+  'requests',
+  'retries',
+  'records',
+  'inserted',
+  'updated',
+  'unchanged',
+  'quarantined',
+  'sent',
+  'confirmed',
+  'rejected',
+  'unknown',
+  'error_code',
+  'error',
+  'error_hint',
+];
+
+/** The newest first. */
+export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
+  engine.read((sql) =>
+    sql('sync_run').where({ job }).orderBy('started_at', 'desc').limit(limit).select(COLUMNS),
+  );
+
+export interface RunSearch {
+  jobs: readonly string[];
+  /** Runs that began at or after this instant. */
+  since?: string;
+  statuses?: readonly string[];
+  limit: number;
+  offset?: number;
+}
+
+/** The newest first. */
+export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]> =>
+  engine.read((sql) => {
+    const { jobs, since, statuses, limit, offset = 0 } = search;
+    const query = sql('sync_run').whereIn('job', [...jobs]);
+    if (since !== undefined) query.where('started_at', '>=', since);
+    if (statuses !== undefined) query.whereIn('status', [...statuses]);
+    return query
+      .orderBy('started_at', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .select(COLUMNS);
+  });
+
+export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>
+  engine.read((sql) => sql('sync_run').where({ run_id: runId }).first(COLUMNS));
+
+/** Runs that ended after this instant, in no order. */
+export const runsEndedAfter = (engine: Reader, at: string): Promise<RunRow[]> =>
+  engine.read((sql) => sql('sync_run').where('finished_at', '>', at).select(COLUMNS));

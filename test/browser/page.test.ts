@@ -1,0 +1,225 @@
+// The page in a real Chromium over a working day on the sandbox. Screenshots of each view go to test-output/page.
+import axe from 'axe-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../support/browser.ts';
+import { HOSTILE, makeWorkingDay } from '../support/status-day.ts';
+import { type StatusPlace, TOKEN } from '../support/status-place.ts';
+
+if (chromiumPath === undefined)
+  process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
+
+const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
+  overview: { hash: 'overview', shows: /pull-vehicles[\s\S]*Pulls every vehicle/ },
+  runs: { hash: 'runs', shows: /The last 24 hours[\s\S]*pull-events/ },
+  run: { hash: 'runs/f00d', shows: /The folder of the ERP cannot be written/ },
+  plans: { hash: 'plans', shows: /2 plans of tomorrow are not confirmed[\s\S]*R-2026-03-11-7/ },
+  plan: { hash: 'plans/route_plans/R-2026-03-11-7', shows: /read-back[\s\S]*did not find it/ },
+  today: { hash: 'today', shows: /Deliveries by status[\s\S]*Late stops[\s\S]*Events by category/ },
+  data: { hash: 'data', shows: /route_point_execution[\s\S]*did not fit/ },
+  config: { hash: 'config', shows: /The next seven days[\s\S]*requests_per_minute/ },
+};
+
+describe.skipIf(chromiumPath === undefined)('the page', () => {
+  let place: StatusPlace;
+  let browser: Browser;
+  let opened: OpenPage;
+
+  beforeAll(async () => {
+    [place, browser] = await Promise.all([makeWorkingDay(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.close();
+  });
+  afterEach(async () => {
+    expect(opened.faults).toEqual([]);
+    expect([...opened.hosts]).toEqual([new URL(place.url).host]);
+    expect(await opened.page.title()).not.toContain('broken');
+  });
+
+  const open = async (hash: string) => {
+    opened = await browser.open({ now: place.rig.clock.now() });
+    const { page } = opened;
+    onTestFinished(() => page.close());
+    await page.goto(`${place.url}/#/${hash}`);
+    return page;
+  };
+  const unlock = async () => {
+    await opened.page.getByRole('button', { name: 'Unlock actions' }).click();
+    await opened.page.getByLabel('Token').fill(TOKEN);
+    await opened.page.getByRole('button', { name: 'Unlock', exact: true }).click();
+  };
+
+  describe.each([
+    ['desktop', 1_280, 'light'],
+    ['desktop', 1_280, 'dark'],
+    ['phone', 360, 'light'],
+    ['phone', 360, 'dark'],
+  ] as const)('on a %s (%i px, %s)', (size, width, colorScheme) => {
+    let same: OpenPage;
+    beforeAll(async () => {
+      same = await browser.open({ now: place.rig.clock.now(), width, height: 800, colorScheme });
+    });
+    afterAll(() => same.page.close());
+
+    it.each(Object.entries(VIEWS))('shows %s with real data', async (name, { hash, shows }) => {
+      opened = same;
+      const { page } = same;
+      await page.goto(`${place.url}/#/${hash}`);
+      await page.getByText('live', { exact: true }).waitFor();
+      await expect.poll(() => page.locator('main').innerText()).toMatch(shows);
+      await same.picture(`${name}-${size}-${colorScheme}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      // The colours and the structure are those of both sizes.
+      if (size === 'phone' && colorScheme === 'dark') return;
+      expect(await seriousFaults()).toEqual([]);
+    });
+  });
+
+  async function seriousFaults(): Promise<string[]> {
+    const { page } = opened;
+    // As the debugger does it: the policy of the page lets no script in.
+    const result = (await page.evaluate(
+      `${axe.source}; axe.run(document, { resultTypes: ['violations'] })`,
+    )) as {
+      violations: { impact: string; id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+    };
+    return result.violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`,
+      );
+  }
+
+  it('tells of a run that ends while it is open', async () => {
+    const page = await open('overview');
+    const row = page.getByRole('row', { name: /^push-agents/ });
+    await row.getByText('never ran').waitFor();
+    await place.rig.run('push-agents');
+    await place.rig.clock.advance(2_000);
+    await row.getByRole('link', { name: 'ok' }).waitFor();
+  });
+
+  it('keeps the focus of the reader while it is told of changes', async () => {
+    const page = await open('overview');
+    const button = page.getByRole('button', { name: 'Pause: pull-drivers' });
+    await button.focus();
+    await place.rig.run('pull-vehicles');
+    await place.rig.clock.advance(2_000);
+    await page
+      .getByRole('row', { name: /^pull-vehicles/ })
+      .getByText(/just now|s ago/)
+      .first()
+      .waitFor();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
+      'Pause: pull-drivers',
+    );
+  });
+
+  it('orders a run with the token, and asks for it first', async () => {
+    const page = await open('overview');
+    place.ordered.splice(0);
+    await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
+    const token = page.getByLabel('Token');
+    await token.fill('wrong-token');
+    await page.keyboard.press('Enter');
+    await page.getByText('The bearer token is not the right one').waitFor();
+    expect(place.ordered).toEqual([]);
+    await token.fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByText('pull-vehicles: run: as ordered').waitFor();
+    expect(place.ordered).toEqual(['run pull-vehicles']);
+    const [written] = await place.rig.rows('select action, subject from sync_audit order by id desc limit 1');
+    expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
+  });
+
+  it('opens a run by a click on the timeline', async () => {
+    const page = await open('runs');
+    const line = page.locator('.gantt-line[data-job=pull-events]');
+    await line.waitFor();
+    // The timeline is laid anew, half an hour on, under the same policy.
+    await place.rig.clock.advance(1_800_000);
+    await place.rig.run('pull-drivers');
+    await place.rig.clock.advance(2_000);
+    await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain('pull-drivers');
+    const box = await line.boundingBox();
+    const failed = (
+      await place.rig.rows("select run_id, started_at from sync_run where run_id = 'past-48'")
+    )[0]!;
+    const from = place.rig.clock.now() - 86_400_000;
+    const share = (Date.parse(String(failed.started_at)) + 20_000 - from) / 86_400_000;
+    await page.mouse.move(box!.x + box!.width * share, box!.y + 8);
+    await page.mouse.click(box!.x + box!.width * share, box!.y + 8);
+    await page.getByText('The service did not answer').waitFor();
+    expect(page.url()).toContain('#/runs/past-48');
+  });
+
+  it('shows the log lines of a run', async () => {
+    const summary = await place.rig.run('pull-vehicles');
+    const page = await open(`runs/${summary.run_id}`);
+    const lines = page.getByRole('list', { name: 'Log lines' });
+    await lines.getByText('run finished').waitFor();
+    expect(await lines.innerText()).toContain('slice');
+  });
+
+  it('finds a plan by a part of its code, and gives it up after a second press', async () => {
+    const page = await open('plans');
+    await unlock();
+    await page.getByLabel('External code').fill('03-11-7');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
+    await page.getByRole('button', { name: 'Give up' }).click();
+    await page.getByRole('button', { name: 'press again' }).click();
+    await page.getByText('It is cancelled').waitFor();
+    const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
+    expect(rows).toEqual([{ state: 'cancelled' }]);
+  });
+
+  it('shows hostile names as text', async () => {
+    const page = await open('plans');
+    await page.getByRole('link', { name: HOSTILE[0] }).click();
+    for (const text of HOSTILE.slice(1, 3)) await page.getByText(text, { exact: false }).first().waitFor();
+    expect(await page.locator('main script, main img').count()).toBe(0);
+  });
+
+  it('masks people in the quarantine', async () => {
+    const page = await open('data');
+    await page.getByText('year: expected a number').click();
+    const record = await page.getByLabel('The record, masked').innerText();
+    expect(record).toContain('"plate": "ABC1D23"');
+    expect(record).not.toMatch(/Somebody|not declared/);
+  });
+
+  it('can be used by the keyboard alone', async () => {
+    const page = await open('overview');
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+  });
+
+  it('pages through ten thousand entries of hostile names without effort', async () => {
+    await place.rig.engine.write(({ sql }) =>
+      sql.raw(
+        `insert into push_outbox (kind, external_code, state, content_hash, remote_key, attempts, unclear_sends,
+           created_at, updated_at, revision, message)
+         select 'itineraries', 'I-' || value || ' ' || ?, 'ready', 'h', 'k', 0, 0, :at, :at, 1, ?
+         from json_each(?)`.replaceAll(':at', `'${new Date(place.rig.clock.now()).toISOString()}'`),
+        [HOSTILE[0], HOSTILE[2], JSON.stringify(Array.from({ length: 10_000 }, (_, n) => n))],
+      ),
+    );
+    const page = await open('plans');
+    await page.getByRole('button', { name: '10,000 ready' }).click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(51);
+    for (const number of [2, 3, 4]) {
+      await page.getByRole('button', { name: 'Older' }).click();
+      await page.getByText(`Page ${number}`).waitFor();
+    }
+    expect(await page.getByRole('row').count()).toBe(51);
+    expect(await page.locator('main *').count()).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,183 @@
+// Alerts against a real HTTP server and a real warehouse, on a clock that the test moves.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor, type Redactor } from '../../src/core/redaction.ts';
+import type { Condition } from '../../src/status/alert-conditions.ts';
+import { type Alerts, createAlerts } from '../../src/status/alerts.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+type Message = Record<'text' | 'event' | 'subject' | 'state' | 'was' | 'at', string>;
+
+let place: Workplace;
+let engine: Engine;
+let clock: ManualClock;
+let redactor: Redactor;
+let server: Server;
+let address: string;
+let received: Message[];
+/** Statuses to answer with, before 200. */
+let answers: number[];
+let logLines: string[];
+
+beforeEach(async () => {
+  place = makeWorkplace('');
+  clock = createManualClock(Date.parse('2026-03-02T08:00:00.000Z'));
+  redactor = createRedactor();
+  received = [];
+  answers = [];
+  logLines = [];
+  engine = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
+  await bringSchemaUpToDate(engine);
+  server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const status = answers.shift() ?? 200;
+    if (status === 200) received.push(JSON.parse(body));
+    response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/very-secret-part`;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await engine.close();
+  place.remove();
+});
+
+const job = (state: string, text = `pull-events is ${state}`): Condition => ({
+  subject: 'job pull-events',
+  state,
+  text,
+});
+
+/** A daemon that sees what it is told to see. */
+function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
+  const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
+  return createAlerts({ engine, clock, log, redactor, webhook: () => webhook, look: async () => seen.now });
+}
+
+/** Retries wait on the clock of the test. */
+async function carryOut(alerts: Alerts): Promise<void> {
+  let isDone = false;
+  const work = alerts.runOnce().finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    if (clock.sleepers() > 0) await clock.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await work;
+}
+
+const heard = () =>
+  received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
+
+describe('alerts', () => {
+  it('tell each change once, and the recovery once', async () => {
+    const seen = { now: [job('ok')] };
+    const alerts = alertsOf(seen);
+    for (const state of ['ok', 'failing', 'failing', 'failing', 'late', 'ok', 'ok', 'failing']) {
+      seen.now = [job(state)];
+      await carryOut(alerts);
+    }
+    expect(heard()).toEqual([
+      'alert job pull-events: ok → failing',
+      'alert job pull-events: failing → late',
+      'recovery job pull-events: late → ok',
+      'alert job pull-events: ok → failing',
+    ]);
+    expect(received[0]?.text).toMatch(/^Roadbook on .+: pull-events is failing$/);
+  });
+
+  it('are neither repeated nor lost by a restart', async () => {
+    const seen = { now: [job('failing')] };
+    await carryOut(alertsOf(seen));
+    await carryOut(alertsOf(seen));
+    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    seen.now = [job('ok')];
+    await carryOut(alertsOf(seen));
+    expect(heard()).toHaveLength(2);
+  });
+
+  it('of two daemons are told by one', async () => {
+    const seen = { now: [job('failing'), { subject: 'outbox', state: 'unknown', text: 'x' }] };
+    const other = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
+    const log = createLog({ level: 'silent', redactor });
+    const second = createAlerts({
+      engine: other,
+      clock,
+      log,
+      redactor,
+      webhook: () => address,
+      look: async () => seen.now,
+    });
+    await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
+    await other.close();
+    expect(heard().sort()).toEqual(['alert job pull-events: ok → failing', 'alert outbox: ok → unknown']);
+  });
+
+  it('are tried again while the webhook is down for a moment', async () => {
+    answers = [503, 429, 500];
+    await carryOut(alertsOf({ now: [job('failing')] }));
+    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+  });
+
+  it('that could not be sent are sent later, as things are by then', async () => {
+    const seen = { now: [job('failing')] };
+    const alerts = alertsOf(seen);
+    answers = [404];
+    await carryOut(alerts);
+    await carryOut(alerts);
+    expect(heard()).toEqual([]);
+    expect(logLines.join('')).toContain('alert_refused');
+    await clock.advance(300_000);
+    await carryOut(alerts);
+    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+  });
+
+  it('of a trouble that is over before it could be told are not told', async () => {
+    const seen = { now: [job('failing')] };
+    const alerts = alertsOf(seen);
+    answers = [404];
+    await carryOut(alerts);
+    seen.now = [job('ok')];
+    await clock.advance(300_000);
+    await carryOut(alerts);
+    expect(heard()).toEqual([]);
+  });
+
+  it('hold no secret, no tax number and no command to the chat, and no log tells the address', async () => {
+    redactor.add('a-very-secret-word');
+    redactor.add(address);
+    answers = [500, 500, 500, 500];
+    const text = 'failing: <!channel> 529.982.247-25 & a-very-secret-word';
+    const alerts = alertsOf({ now: [job('failing', text)] });
+    await carryOut(alerts);
+    await clock.advance(300_000);
+    await carryOut(alerts);
+    expect(received[0]?.text).toContain('&lt;!channel&gt; [redacted] &amp; [redacted]');
+    expect(logLines.join('')).not.toContain('very-secret');
+  });
+
+  it('are not looked at where nobody is to be told', async () => {
+    const alerts = createAlerts({
+      engine,
+      clock,
+      log: createLog({ level: 'silent', redactor }),
+      redactor,
+      webhook: () => '',
+      look: () => Promise.reject(new Error('looked')),
+    });
+    await alerts.runOnce();
+    expect(received).toEqual([]);
+  });
+});

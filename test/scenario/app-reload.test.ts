@@ -1,0 +1,133 @@
+// The application under edits, in one process: which parts are handed on, which are opened anew, and when the old ones
+// are closed. And what its alerts make of the warehouse.
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { type App, openApp } from '../../src/app.ts';
+import { daemonAlerts } from '../../src/cli/daemon-alerts.ts';
+import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import { makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+let place: Workplace;
+let sandbox: Sandbox;
+let app: App;
+
+const file = () => join(place.dir, 'config/roadbook.yaml');
+
+function config({ service = '', erp = 'in', rest = '' }: Record<string, string> = {}): string {
+  return `service: { base_url: "${sandbox.url}"${service} }
+warehouse: { file: ${join(place.dir, 'warehouse.db')}, images: ${join(place.dir, 'images')} }
+erp:
+  agents: { source: files, folder: ${join(place.dir, erp)} }
+  itineraries: { source: files, folder: ${join(place.dir, 'other')} }
+${rest}`;
+}
+
+beforeEach(async () => {
+  place = makeWorkplace('');
+  sandbox = await startSandbox();
+  writeFileSync(file(), config());
+  app = await openApp({ configFile: file(), logLevel: 'silent' });
+});
+afterEach(async () => {
+  await app.close();
+  await sandbox.close();
+  place.remove();
+});
+
+const edit = (change: Record<string, string>): Promise<string[]> => {
+  writeFileSync(file(), config(change));
+  return app.reload();
+};
+
+const ask = ({ fleet }: SyncParts) => fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
+
+it('hands on what stays the same: an edit of a job costs no login and reopens no feed', async () => {
+  const before = await app.during(async (parts) => {
+    await ask(parts);
+    return { fleet: parts.fleet, agents: await parts.erp('agents') };
+  });
+  expect(await edit({ rest: 'jobs: { pull-vehicles: { enabled: false } }\n' })).toEqual([
+    'jobs.pull-vehicles',
+  ]);
+  await app.during(async (parts) => {
+    await ask(parts);
+    expect(parts.fleet).toBe(before.fleet);
+    expect(await parts.erp('agents')).toBe(before.agents);
+  });
+  expect(sandbox.ledger().logins).toBe(1);
+});
+
+it('reopens the feed that changed, and only that', async () => {
+  const opened = () => app.during(async ({ erp }) => [await erp('agents'), await erp('itineraries')]);
+  const [agents, itineraries] = await opened();
+  expect(await edit({ erp: 'in2' })).toEqual(['erp.agents']);
+  const [agentsNow, itinerariesNow] = await opened();
+  expect(agentsNow).not.toBe(agents);
+  expect(itinerariesNow).toBe(itineraries);
+});
+
+it('lets a run end on the client it began with, then closes it', async () => {
+  let old: SyncParts | undefined;
+  await app.during(async (parts) => {
+    old = parts;
+    await ask(parts);
+    expect(await edit({ service: ', timeout: 30s' })).toEqual(['service.timeout']);
+    await app.during(async (now) => {
+      expect(now.fleet).not.toBe(parts.fleet);
+      await ask(now);
+    });
+    await ask(parts);
+  });
+  expect(sandbox.ledger().logins).toBe(2);
+  await expect(ask(old as SyncParts)).rejects.toMatchObject({ code: 'closed' });
+});
+
+it('keeps everything where an edit is wrong', async () => {
+  const { loaded } = app;
+  writeFileSync(file(), 'service: { timeuot: 1s }\n');
+  await expect(app.reload()).rejects.toMatchObject({ code: 'config_invalid' });
+  expect(app.loaded).toBe(loaded);
+  await app.during(ask);
+});
+
+it('alerts of a job whose last run failed, by the words of the run', async () => {
+  const bodies: Record<string, string>[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    bodies.push(JSON.parse(body));
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  await edit({ rest: `alerts: { webhook: "${hook}" }\n` });
+  const engine = await app.warehouse();
+  const alerts = daemonAlerts(app, engine);
+  await alerts.runOnce();
+  expect(bodies).toEqual([]);
+  const now = new Date().toISOString();
+  const counts =
+    'slices requests retries records inserted updated unchanged quarantined sent confirmed rejected unknown';
+  const zeros = Object.fromEntries(counts.split(' ').map((name) => [name, 0]));
+  const run = { run_id: 'r1', job: 'pull-events', cause: 'schedule', host: 'h', pid: 1, ...zeros };
+  await engine.write(({ sql }) =>
+    sql('sync_run').insert({
+      ...run,
+      status: 'failed',
+      started_at: now,
+      finished_at: now,
+      error: 'No answer',
+    }),
+  );
+  await alerts.runOnce();
+  await alerts.runOnce();
+  expect(bodies).toMatchObject([
+    { subject: 'job pull-events', state: 'failing', text: expect.stringContaining('No answer') },
+  ]);
+});

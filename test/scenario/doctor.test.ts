@@ -1,0 +1,143 @@
+// roadbook doctor as a user meets it: each part that can be wrong, made wrong.
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../src/status/finding.ts';
+import { checkRuntime, checkZoneData } from '../../src/status/machine-checks.ts';
+import { makeWorkplace } from '../support/workplace.ts';
+
+async function doctor(config: string, args: string[] = [], prepare?: (dir: string) => void) {
+  const place = makeWorkplace(config);
+  onTestFinished(() => place.remove());
+  prepare?.(place.dir);
+  const { code, stdout } = await place.run(['doctor', '--json', ...args]);
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  return { code, stdout, checks, of: (check: string) => checks.find((each) => each.check === check) };
+}
+
+/** A server that answers everything with a status; gives its port and what it was sent. */
+async function serverWith(status: number): Promise<{ port: number; bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    bodies.push(body);
+    response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { port: (server.address() as AddressInfo).port, bodies };
+}
+
+describe('doctor', () => {
+  it('looks at every part and is content with an empty configuration', async () => {
+    const { code, checks } = await doctor('status: { port: 0 }\n');
+    expect(code).toBe(0);
+    expect(checks.map(({ check, state }) => `${check} ${state}`)).toEqual([
+      'config ok',
+      'runtime ok',
+      'time zones ok',
+      'schedules ok',
+      'call budget ok',
+      'warehouse ok',
+      'daemons ok',
+      'disk ok',
+      'status page ok',
+      'alerts ok',
+      'transport ok',
+      'login ok',
+      'clock ok',
+      'erp ok',
+    ]);
+  });
+
+  it('tells a warehouse that cannot be made, and looks at the rest all the same', async () => {
+    const { code, checks, of } = await doctor('warehouse: { file: blocked/warehouse.db }\n', [], (dir) =>
+      writeFileSync(join(dir, 'blocked'), ''),
+    );
+    expect(code).toBe(1);
+    expect(of('config')).toMatchObject({ state: 'ok' });
+    expect(of('warehouse')).toMatchObject({ state: 'fail', hint: expect.stringContaining('warehouse.file') });
+    expect(of('erp')).toMatchObject({ state: 'ok' });
+    expect(checks).toHaveLength(14);
+  });
+
+  it('tells a port that another program has from one that a daemon serves', async () => {
+    const other = await serverWith(404);
+    const taken = await doctor(`status: { port: ${other.port} }\n`);
+    expect(taken.of('status page')).toMatchObject({ state: 'warn', hint: expect.stringContaining('port') });
+    const live = await serverWith(200);
+    const served = await doctor(`status: { port: ${live.port} }\n`);
+    expect(served.of('status page')).toMatchObject({ state: 'ok', found: expect.stringContaining('served') });
+  });
+
+  it('sends a test message where it is asked to, and only there', async () => {
+    const { port, bodies } = await serverWith(200);
+    const config = `alerts: { webhook: "http://127.0.0.1:${port}/hook" }\n`;
+    expect((await doctor(config)).of('alerts')).toMatchObject({ state: 'ok', found: 'a webhook is set' });
+    expect(bodies).toEqual([]);
+    const { code, of } = await doctor(config, ['--alert']);
+    expect({ code, found: of('alerts')?.found }).toEqual({
+      code: 0,
+      found: 'the webhook took a test message',
+    });
+    expect(bodies).toHaveLength(1);
+    expect(JSON.parse(bodies[0] ?? '')).toMatchObject({
+      text: expect.stringContaining('test'),
+      state: 'test',
+    });
+  });
+
+  it('tells a webhook that refuses, without its address', async () => {
+    const { port } = await serverWith(410);
+    const { code, of, stdout } = await doctor(
+      `alerts: { webhook: "http://127.0.0.1:${port}/hidden-path" }\n`,
+      ['--alert'],
+    );
+    expect(code).toBe(1);
+    expect(of('alerts')).toMatchObject({
+      state: 'fail',
+      code: 'alert_refused',
+      found: expect.stringContaining('410'),
+    });
+    expect(stdout).not.toContain('hidden-path');
+  });
+
+  it('warns of schedules that the rate does not allow, and of one that is not due for years', async () => {
+    const { code, of } = await doctor(
+      'service: { requests_per_minute: 30 }\njobs: { pull-vehicles: { schedule: "0 0 29 2 *" } }\n',
+    );
+    expect(code).toBe(0);
+    expect(of('call budget')).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('pull-route-plans'),
+    });
+    expect(of('schedules')).toMatchObject({ state: 'warn', found: expect.stringContaining('pull-vehicles') });
+  });
+
+  it('warns of what leaves the machine in the clear', async () => {
+    const { of } = await doctor('alerts: { webhook: "http://hooks.invalid/x" }\n');
+    expect(of('alerts')).toMatchObject({ state: 'warn', found: expect.stringContaining('encryption') });
+  });
+
+  it('knows the runtimes and the time zone data that it was tested on', () => {
+    expect(['v22.1.0', 'v24.0.0', 'v25.9.9', 'v26.0.0'].map((each) => checkRuntime(each).state)).toEqual([
+      'warn',
+      'ok',
+      'ok',
+      'warn',
+    ]);
+    const now = Date.parse('2026-03-02T00:00:00Z');
+    expect([undefined, '2023c', '2024a', '2026b'].map((each) => checkZoneData(each, now).state)).toEqual([
+      'warn',
+      'warn',
+      'ok',
+      'ok',
+    ]);
+  });
+});

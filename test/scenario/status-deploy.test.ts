@@ -1,0 +1,57 @@
+// The dashboard and the alert rules speak of metrics that are there, with labels that they have.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Family, readPrometheusText } from '../support/prometheus-text.ts';
+import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+
+const fileOf = (name: string): string =>
+  readFileSync(resolve(import.meta.dirname, '../../deploy', name), 'utf8');
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string };
+}
+
+const rules: Rule[] = parse(fileOf('prometheus-rules.yml')).groups.flatMap(
+  ({ rules: own }: { rules: Rule[] }) => own,
+);
+const panels: { title: string; targets: { expr: string }[] }[] = JSON.parse(
+  fileOf('grafana-dashboard.json'),
+).panels;
+
+const expressions = [
+  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+];
+
+describe('deploy', () => {
+  let place: StatusPlace;
+  let families: Map<string, Family>;
+  beforeAll(async () => {
+    place = await makeStatusPlace();
+    await place.rig.run('pull-vehicles');
+    families = readPrometheusText((await place.ask('GET', '/metrics')).text);
+  });
+  afterAll(() => place.close());
+
+  it.each(expressions)('%s asks for metrics that are there: %s', (_, expr) => {
+    const names = expr.match(/roadbook_[a-z_]+/g) ?? [];
+    expect(names.filter((name) => !families.has(name))).toEqual([]);
+    if (names.length === 0) expect(expr).toMatch(/^up\{/);
+    for (const [, name = '', label = ''] of expr.matchAll(/(roadbook_[a-z_]+)\{([a-z]+)/g)) {
+      expect(Object.keys(families.get(name)?.samples[0]?.labels ?? {})).toContain(label);
+    }
+  });
+
+  it('says for each alert what is wrong and how bad it is', () => {
+    for (const { labels, annotations } of rules) {
+      expect(['critical', 'warning', 'info']).toContain(labels.severity);
+      expect(annotations.summary).not.toBe('');
+      expect(annotations.description).not.toBe('');
+    }
+  });
+});

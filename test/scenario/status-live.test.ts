@@ -1,0 +1,127 @@
+// Live updates: one reader for all who watch, only while somebody watches.
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createLive, MOST_WATCHERS } from '../../src/status/live.ts';
+import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+
+const log = { warn: () => undefined } as never;
+
+function setUp(states: () => string) {
+  const clock = createManualClock(0);
+  let reads = 0;
+  const live = createLive({
+    clock,
+    log,
+    async read() {
+      reads++;
+      return states();
+    },
+  });
+  const watch = () => {
+    const leave = new AbortController();
+    const got: (string | undefined)[] = [];
+    const done = (async () => {
+      for await (const text of live.watch(leave.signal)) got.push(text);
+    })();
+    return { got, done, leave: () => leave.abort() };
+  };
+  return { clock, live, watch, reads: () => reads };
+}
+
+describe('live updates', () => {
+  it('reach every watcher by one reading, and only when something changed', async () => {
+    let state = 'a';
+    const { clock, watch, reads } = setUp(() => state);
+    const watchers = [watch(), watch(), watch()];
+    await turn();
+    await turn();
+    expect(reads()).toBe(1);
+    await clock.advance(4_000);
+    state = 'b';
+    await clock.advance(2_000);
+    for (const { got, leave, done } of watchers) {
+      expect(got).toEqual(['a', 'b']);
+      leave();
+      await done;
+    }
+    expect(reads()).toBe(4);
+  });
+
+  it('give a sign of life while nothing happens', async () => {
+    const { clock, watch } = setUp(() => 'a');
+    const { got, leave, done } = watch();
+    await clock.advance(30_000);
+    expect(got.filter((text) => text === undefined).length).toBeGreaterThanOrEqual(2);
+    leave();
+    await done;
+  });
+
+  it('read nothing while nobody watches, and begin again with the state of now', async () => {
+    let state = 'a';
+    const { clock, live, watch, reads } = setUp(() => state);
+    const first = watch();
+    await clock.advance(2_000);
+    first.leave();
+    await first.done;
+    await turn();
+    expect(clock.sleepers()).toBe(0);
+    const before = reads();
+    state = 'b';
+    await clock.advance(60_000);
+    expect(reads()).toBe(before);
+    const second = watch();
+    await clock.advance(1);
+    expect(second.got).toEqual(['b']);
+    live.close();
+    await second.done;
+  });
+
+  it('come at once when something was ordered', async () => {
+    let state = 'a';
+    const { clock, live, watch } = setUp(() => state);
+    const { got, leave, done } = watch();
+    await clock.advance(1);
+    state = 'b';
+    live.nudge();
+    await turn();
+    await turn();
+    expect(got).toEqual(['a', 'b']);
+    leave();
+    await done;
+  });
+});
+
+describe('/api/live', () => {
+  let place: StatusPlace;
+  afterEach(() => place.close());
+
+  it('tells the overview as server-sent events, and when a run has ended', async () => {
+    place = await makeStatusPlace();
+    const answer = await fetch(`${place.url}/api/live`);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const until = async (wanted: RegExp) => {
+      while (!wanted.test(text)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`ended before ${wanted}`);
+        text += value;
+      }
+    };
+    await until(/event: overview\ndata: \{.*\}\n\n/);
+    await place.rig.run('pull-vehicles');
+    await place.rig.clock.advance(2_000);
+    await until(/event: overview[\s\S]*event: overview\ndata: .*"status":"ok"/);
+    await reader.cancel();
+  });
+
+  it('is refused to more watchers than are allowed', async () => {
+    place = await makeStatusPlace();
+    const leave = new AbortController();
+    const open = () => fetch(`${place.url}/api/live`, { signal: leave.signal });
+    await Promise.all(Array.from({ length: MOST_WATCHERS }, open));
+    expect((await open()).status).toBe(503);
+    leave.abort();
+  });
+});

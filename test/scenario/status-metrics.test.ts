@@ -1,0 +1,84 @@
+// The metrics as Prometheus reads them: the format, the naming rules, the figures against the warehouse.
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadJobs } from '../../src/app.ts';
+import { tables } from '../../src/warehouse/catalog.ts';
+import { type Family, readPrometheusText } from '../support/prometheus-text.ts';
+import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+
+let place: StatusPlace;
+afterEach(() => place.close());
+
+const scrape = async (): Promise<Map<string, Family>> => {
+  const { status, headers, text } = await place.ask('GET', '/metrics', { token: null });
+  expect(status).toBe(200);
+  expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  return readPrometheusText(text);
+};
+
+const figure = (families: Map<string, Family>, name: string, labels: Record<string, string> = {}) =>
+  families
+    .get(`roadbook_${name}`)
+    ?.samples.find((sample) => Object.entries(labels).every(([key, value]) => sample.labels[key] === value))
+    ?.value;
+
+describe('/metrics', () => {
+  it('tells what the warehouse holds', async () => {
+    place = await makeStatusPlace();
+    await scrape();
+    await place.rig.clock.advance(1_000);
+    const run = await place.rig.run('pull-vehicles');
+    await place.rig.clock.advance(60_000);
+    const families = await scrape();
+    const [{ n } = {}] = await place.rig.rows('select count(*) as n from vehicle');
+    const job = 'pull-vehicles';
+    expect(figure(families, 'table_rows', { table: 'vehicle' })).toBe(n);
+    expect(figure(families, 'freshness_seconds', { table: 'vehicle' })).toBe(60);
+    expect(figure(families, 'last_success_timestamp_seconds', { job })).toBe(
+      Date.parse(run.finished_at) / 1_000,
+    );
+    expect(figure(families, 'last_success_timestamp_seconds', { job: 'pull-events' })).toBeUndefined();
+    expect(figure(families, 'push_unknown')).toBe(0);
+    expect(figure(families, 'runs_total', { job, status: 'ok' })).toBe(1);
+    expect(figure(families, 'rows_written_total', { job })).toBe(run.inserted);
+  });
+
+  it('counts each run once, however often it is asked and however long the daemon runs', async () => {
+    place = await makeStatusPlace();
+    await scrape();
+    for (let hour = 0; hour < 4; hour++) {
+      await place.rig.clock.advance(3_000_000);
+      await place.rig.run('pull-vehicles');
+      await scrape();
+      expect(figure(await scrape(), 'runs_total', { job: 'pull-vehicles', status: 'ok' })).toBe(hour + 1);
+    }
+  });
+
+  it('follows the naming rules', async () => {
+    place = await makeStatusPlace();
+    await place.rig.run('pull-vehicles');
+    for (const { name, type, help } of (await scrape()).values()) {
+      expect(name).toMatch(/^roadbook_[a-z][a-z0-9_]*$/);
+      expect({ name, help }).not.toEqual({ name, help: '' });
+      expect({ name, type }).not.toEqual({ name, type: 'untyped' });
+      expect({ name, isTotal: name.endsWith('_total') }).toEqual({ name, isTotal: type === 'counter' });
+      expect(name).not.toMatch(/_(?:ms|milliseconds|minutes|hours|kb|mb|percent)(?:_total)?$/);
+    }
+  });
+
+  it('labels with declared names only, never with an identifier', async () => {
+    place = await makeStatusPlace();
+    await place.rig.run('pull-vehicles');
+    const allowed: Record<string, readonly string[]> = {
+      job: (await loadJobs()).map(({ name }) => name),
+      table: tables.map(({ name }) => name),
+      status: ['ok', 'partial', 'failed', 'abandoned'],
+      version: ['1.2.3', process.version],
+    };
+    for (const { name, samples } of (await scrape()).values()) {
+      for (const [label, value] of samples.flatMap(({ labels }) => Object.entries(labels))) {
+        if (name.startsWith('roadbook_nodejs_') || label === 'le') continue;
+        expect({ name, label, known: allowed[label]?.includes(value) }).toEqual({ name, label, known: true });
+      }
+    }
+  });
+});

@@ -1,0 +1,275 @@
+// The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startStatusServer } from '../../src/status/server.ts';
+import { statusDocument } from '../../src/status/status-document.ts';
+import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
+
+let place: StatusPlace;
+afterEach(() => place.close());
+
+describe('the probes', () => {
+  it('tell that the process lives and that it can work', async () => {
+    place = await makeStatusPlace();
+    expect(await place.ask('GET', '/livez', { token: null })).toMatchObject({ status: 200 });
+    const ready = await place.ask('GET', '/readyz', { token: null });
+    expect(ready).toMatchObject({ status: 200, json: { ready: true, checks: { warehouse: { ok: true } } } });
+  });
+
+  it('answer 503 while a job is held back by a lease that nobody keeps alive', async () => {
+    place = await makeStatusPlace();
+    const at = new Date(place.rig.clock.now()).toISOString();
+    const lease = {
+      name: 'pull-events',
+      token: 1,
+      holder: 'somebody',
+      beat: 1,
+      taken_at: at,
+      heartbeat_at: at,
+    };
+    await place.rig.engine.write(({ sql }) => sql('sync_lease').insert(lease));
+    expect((await place.ask('GET', '/readyz')).status).toBe(200);
+    await place.rig.clock.advance(61_000);
+    const { status, json } = await place.ask('GET', '/readyz');
+    expect(status).toBe(503);
+    expect(json.checks.lease).toEqual({ ok: false, words: 'not kept alive: pull-events' });
+    expect((await place.ask('GET', '/livez')).status).toBe(200);
+  });
+
+  it('answer 503 where the warehouse does not answer', async () => {
+    place = await makeStatusPlace();
+    await place.rig.engine.close();
+    const { status, json } = await place.ask('GET', '/readyz');
+    expect(status).toBe(503);
+    expect(json.checks.warehouse.ok).toBe(false);
+  });
+});
+
+describe('/api/status', () => {
+  it('is the document of `roadbook status --json`', async () => {
+    place = await makeStatusPlace({ refusedEdit: 'config/roadbook.yaml:3:5 is wrong' });
+    await place.rig.run('pull-vehicles');
+    const { json } = await place.ask('GET', '/api/status', { token: null });
+    const { config, loadedAt } = place.parts.running();
+    const own = await statusDocument({
+      ...place.parts,
+      config,
+      configState: undefined,
+      configLoadedAt: loadedAt,
+      configError: 'config/roadbook.yaml:3:5 is wrong',
+      session: await place.parts.session(),
+    });
+    expect(json).toEqual(JSON.parse(JSON.stringify(own)));
+    const vehicles = await place.rig.rows('select count(*) as n from vehicle');
+    const told = json.tables.find(({ name }: { name: string }) => name === 'vehicle');
+    expect(told).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
+    expect(told.rows).toBeGreaterThan(0);
+  });
+});
+
+describe('an action', () => {
+  it('is carried out with the token and written down', async () => {
+    place = await makeStatusPlace();
+    for (const action of ['run', 'pause', 'resume']) {
+      const answer = await place.ask('POST', `/api/jobs/pull-vehicles/${action}`);
+      expect(answer).toMatchObject({ status: 202, json: { action, subject: 'pull-vehicles' } });
+    }
+    expect(place.ordered).toEqual(['run pull-vehicles', 'pause pull-vehicles', 'resume pull-vehicles']);
+    const written = await place.rig.rows('select action, subject, "by", outcome from sync_audit order by id');
+    expect(written).toHaveLength(3);
+    expect(written).toContainEqual({
+      action: 'pause',
+      subject: 'pull-vehicles',
+      by: '127.0.0.1',
+      outcome: 'pause: as ordered',
+    });
+  });
+
+  it.each([
+    ['no token', null, 401, 'token_missing'],
+    ['a wrong token', `${TOKEN}x`, 401, 'token_wrong'],
+  ])('is refused with %s', async (_, token, status, code) => {
+    place = await makeStatusPlace();
+    const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
+    expect(answer).toMatchObject({ status, json: { error: { code } } });
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    expect(place.ordered).toEqual([]);
+  });
+
+  it('is refused where the configuration has no token', async () => {
+    place = await makeStatusPlace({ config: 'status: { port: 0 }' });
+    for (const token of [null, '', 'undefined', TOKEN]) {
+      const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
+      expect(answer).toMatchObject({ status: 403, json: { error: { code: 'no_token_configured' } } });
+    }
+    expect(place.ordered).toEqual([]);
+  });
+
+  it('never takes the token from a cookie or the address', async () => {
+    place = await makeStatusPlace();
+    const path = `/api/jobs/pull-vehicles/run?token=${TOKEN}&access_token=${TOKEN}`;
+    const answer = await place.ask('POST', path, { token: null, headers: { cookie: `token=${TOKEN}` } });
+    expect(answer.status).toBe(401);
+  });
+
+  it('on a job that is none is 404 and tells the nearest', async () => {
+    place = await makeStatusPlace();
+    const { status, json } = await place.ask('POST', '/api/jobs/pull-vehicle/run');
+    expect(status).toBe(404);
+    expect(json.error).toMatchObject({ code: 'no_such_job', hint: expect.stringContaining('pull-vehicles') });
+  });
+
+  it('that the outbox refuses is 409, and written down as refused', async () => {
+    place = await makeStatusPlace();
+    const entry = { kind: 'route_plans', external_code: 'P/1 <b>', state: 'confirmed', content_hash: 'h' };
+    const counts = { attempts: 1, unclear_sends: 0, revision: 1, remote_key: 'P/1 <b>' };
+    const at = '2026-03-10T14:00:00.000Z';
+    await place.rig.engine.write(({ sql }) =>
+      sql('push_outbox').insert({ ...entry, ...counts, created_at: at, updated_at: at }),
+    );
+    const body = { kind: 'route_plans', code: 'P/1 <b>' };
+    const refused = await place.ask('POST', '/api/outbox/cancel', { body });
+    expect(refused).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
+    const [written] = await place.rig.rows('select action, subject, outcome from sync_audit');
+    expect(written).toMatchObject({ action: 'cancel', subject: 'route_plans/P/1 <b>' });
+    expect(written!.outcome).toMatch(/^refused: P\/1 <b> is confirmed/);
+
+    await place.rig.engine.write(({ sql }) =>
+      sql('push_outbox').update({ state: 'rejected', payload: '{}', reasons: '["no"]' }),
+    );
+    expect(await place.ask('POST', '/api/outbox/retry', { body })).toMatchObject({ status: 202 });
+    expect(await place.rig.rows('select state from push_outbox')).toEqual([{ state: 'ready' }]);
+    expect(await place.ask('POST', '/api/outbox/cancel', { body })).toMatchObject({ status: 202 });
+    expect(await place.rig.rows('select state from push_outbox')).toEqual([{ state: 'cancelled' }]);
+    const missing = { kind: 'route_plans', code: 'other' };
+    expect((await place.ask('POST', '/api/outbox/retry', { body: missing })).status).toBe(404);
+  });
+
+  it('with a body that says nothing is 400, with one that is too large 413', async () => {
+    place = await makeStatusPlace();
+    expect((await place.ask('POST', '/api/outbox/retry', { body: { kind: 1 } })).status).toBe(400);
+    const large = { kind: 'route_plans', code: 'x'.repeat(5_000) };
+    expect((await place.ask('POST', '/api/outbox/retry', { body: large })).status).toBe(413);
+  });
+
+  it('tries a quarantined record again', async () => {
+    place = await makeStatusPlace();
+    const id = 'ab'.repeat(16);
+    const at = '2026-03-10T14:00:00.000Z';
+    const payload = JSON.stringify({ id: 77, plate: 'ABC1D23', status: 'A' });
+    await place.rig.engine.write(({ sql }) =>
+      sql('sync_quarantine').insert({
+        id,
+        job: 'pull-vehicles',
+        table_name: 'vehicle',
+        record_key: '77',
+        reason: 'was wrong once',
+        payload,
+        first_seen_at: at,
+        last_seen_at: at,
+        times: 1,
+        run_id: 'r',
+      }),
+    );
+    const answer = await place.ask('POST', '/api/quarantine/retry', { body: { id } });
+    expect(answer).toMatchObject({ status: 202, json: { words: 'It fits now and was loaded.' } });
+    expect(await place.rig.rows('select plate from vehicle where id = 77')).toEqual([{ plate: 'ABC1D23' }]);
+    expect((await place.ask('POST', '/api/quarantine/retry', { body: { id } })).status).toBe(404);
+  });
+});
+
+describe('the server', () => {
+  it('refuses a foreign Host on loopback, so that no rebound name can read it', async () => {
+    place = await makeStatusPlace();
+    for (const host of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example']) {
+      const { status, json } = await place.ask('GET', '/api/status', { headers: { host } });
+      expect({ host, status, code: json?.error?.code }).toEqual({ host, status: 403, code: 'wrong_host' });
+    }
+    for (const host of ['localhost', 'LOCALHOST:9', '127.0.0.1', '[::1]:80']) {
+      expect((await place.ask('GET', '/api/status', { headers: { host } })).status).toBe(200);
+    }
+  });
+
+  it('asks for the token for all data on an address that others can reach', async () => {
+    place = await makeStatusPlace({ config: `status: { host: 0.0.0.0, port: 0, token: ${TOKEN} }` });
+    for (const path of ['/api/status', '/api/overview', '/api/live', '/api/nothing']) {
+      expect({ path, status: (await place.ask('GET', path, { token: null })).status }).toEqual({
+        path,
+        status: 401,
+      });
+    }
+    expect((await place.ask('GET', '/api/status')).status).toBe(200);
+    expect((await place.ask('GET', '/livez', { token: null })).status).toBe(200);
+    expect((await place.ask('GET', '/', { token: null })).status).toBe(200);
+  });
+
+  it('sends a strict policy with every answer', async () => {
+    place = await makeStatusPlace();
+    for (const path of ['/', '/livez', '/api/status', '/metrics', '/nothing']) {
+      const { headers } = await place.ask('GET', path);
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+      expect(headers['content-security-policy']).not.toContain('unsafe');
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  it('serves nothing but its own files', async () => {
+    place = await makeStatusPlace();
+    for (const path of [
+      '/page/../server.ts',
+      '/page/%2e%2e/server.ts',
+      '/page/nothing.js',
+      '/package.json',
+    ]) {
+      expect({ path, status: (await place.ask('GET', path)).status }).toEqual({ path, status: 404 });
+    }
+    const first = await place.ask('GET', '/page/uplot.js');
+    expect(first).toMatchObject({ status: 200 });
+    const again = await place.ask('GET', '/page/uplot.js', {
+      headers: { 'if-none-match': String(first.headers.etag) },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it('says plainly that its port is taken, and takes it once it is free', async () => {
+    place = await makeStatusPlace();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const { config } = place.parts.running();
+    const status = { ...config.status, port };
+    const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
+    const late = await startStatusServer({ ...place.parts, running });
+    expect(late.url()).toBeNull();
+    expect(place.rig.logLines.join('')).toContain(
+      `127.0.0.1:${port} of the status page is in use by another`,
+    );
+    await new Promise((resolve) => other.close(resolve));
+    while (late.url() === null) await place.rig.clock.advance(30_000);
+    expect(late.url()).toBe(`http://127.0.0.1:${port}`);
+    await late.close();
+  });
+
+  it('moves to another port when the configuration says so', async () => {
+    place = await makeStatusPlace();
+    const { config } = place.parts.running();
+    let status = { ...config.status };
+    const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
+    const server = await startStatusServer({ ...place.parts, running });
+    const before = server.url() ?? '';
+    await server.refresh();
+    expect(server.url()).toBe(before);
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+    const { port } = free.address() as { port: number };
+    await new Promise((resolve) => free.close(resolve));
+    status = { ...status, port };
+    await server.refresh();
+    expect(server.url()).toBe(`http://127.0.0.1:${port}`);
+    expect((await ask('GET', `http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    await expect(ask('GET', `${before}/livez`)).rejects.toThrow();
+    await server.close();
+  });
+});

@@ -1,0 +1,226 @@
+// A working day behind the status page: every pull has run, plans were pushed, some of it went wrong.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSource } from '../../src/erp/sources.ts';
+import type { Feed } from '../../src/sync/push/push-run.ts';
+import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
+
+/** A Tuesday at three in the afternoon in São Paulo. */
+export const AFTERNOON = '2026-03-10T18:00:00.000Z';
+
+/** What no name should be able to do to a page. */
+export const HOSTILE = [
+  '<script>document.title = "broken"</script>',
+  '"><img src=x onerror="document.title=\'broken\'">',
+  'שלום ‮abc‬ مرحبا',
+  `'; drop table event; --`,
+] as const;
+
+const PULLS = [
+  'pull-vehicles',
+  'pull-drivers',
+  'pull-points-of-interest',
+  'pull-route-plans',
+  'pull-daily-summaries',
+  'pull-itineraries',
+];
+
+export async function makeWorkingDay(options: StatusPlaceOptions = {}): Promise<StatusPlace> {
+  const folder = mkdtempSync(join(tmpdir(), 'roadbook-day-'));
+  const place = await makeStatusPlace({
+    startAt: AFTERNOON,
+    config: `
+status: { port: 0, token: ${TOKEN} }
+jobs:
+  pull-checklists: { enabled: false }
+  push-route-plans: { deadline: "18:00" }
+`,
+    refusedEdit:
+      'config/roadbook.yaml:12:3 jobs.pull-event: there is no such key (did you mean `pull-events`?)',
+    ...options,
+  });
+  const { rig } = place;
+  const { clock, parts } = rig;
+  const feed: Feed = {
+    source: openSource(
+      { source: 'files', folder, settleMs: 0, mapping: {} },
+      { kind: 'route_plans', zone: 'America/Sao_Paulo', clock, log: parts.log, random: Math.random },
+    ),
+    options: {},
+  };
+  parts.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
+  for (const job of PULLS) {
+    await rig.run(job);
+    await clock.advance(20_000);
+  }
+  await rig.run('pull-events', { since: '2d' });
+  mkdirSync(folder, { recursive: true });
+  const plans = Array.from({ length: 6 }, (_, n) => tomorrowsPlan(`R-2026-03-11-${n + 1}`));
+  writeFileSync(join(folder, 'plans.json'), JSON.stringify(plans));
+  await rig.run('push-route-plans');
+  await clock.advance(30_000);
+  await rig.run('push-route-plans');
+  await addTrouble(place);
+  return place;
+}
+
+const tomorrowsPlan = (code: string) => ({
+  external_code: code,
+  date_time_start: '2026-03-11T08:00:00-03:00',
+  date_time_end: '2026-03-11T17:00:00-03:00',
+  route_points: [
+    {
+      name: 'Depot',
+      type: 'Partida',
+      latitude: -23.55,
+      longitude: -46.63,
+      order: 1,
+      external_code: `${code}-0`,
+    },
+    {
+      name: 'Square 1',
+      type: 'Entrega',
+      latitude: -23.56,
+      longitude: -46.65,
+      order: 2,
+      external_code: `${code}-1`,
+    },
+  ],
+  options: { optimize: false, geocoding: false },
+});
+
+/** Outcomes that a calm sandbox does not give: an unclear and a refused push, failed runs of the past, misfits. */
+async function addTrouble({ rig }: StatusPlace): Promise<void> {
+  const now = rig.clock.now();
+  const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
+  await rig.engine.write(async ({ sql }) => {
+    const entry = {
+      kind: 'route_plans',
+      content_hash: 'h',
+      remote_key: 'k',
+      attempts: 1,
+      unclear_sends: 1,
+      revision: 1,
+      period_start: '2026-03-11T11:00:00.000Z',
+      period_end: '2026-03-11T20:00:00.000Z',
+      created_at: at(40),
+      origin: 'plans.json, plan 7',
+    };
+    const attempt = { kind: 'route_plans', number: 1, what: 'create', times: 1, run_id: null };
+    await sql('push_outbox').insert([
+      {
+        ...entry,
+        external_code: 'R-2026-03-11-7',
+        state: 'unknown',
+        message: 'No answer came within 60 s; it is read back before anything is sent again',
+        unknown_since: at(25),
+        sent_at: at(25),
+        updated_at: at(3),
+      },
+      {
+        ...entry,
+        external_code: HOSTILE[0],
+        state: 'rejected',
+        message: 'The service refused it',
+        reasons: JSON.stringify([`route_points.1.name ${HOSTILE[1]} is too long`, HOSTILE[2]]),
+        payload: '{}',
+        updated_at: at(12),
+      },
+    ]);
+    await sql('push_attempt').insert([
+      {
+        ...attempt,
+        external_code: 'R-2026-03-11-7',
+        started_at: at(26),
+        finished_at: at(25),
+        outcome: 'unclear',
+        error_code: 'timeout',
+        message: 'No answer came within 60 s',
+      },
+      {
+        ...attempt,
+        external_code: 'R-2026-03-11-7',
+        number: 2,
+        what: 'read-back',
+        times: 4,
+        started_at: at(20),
+        finished_at: at(3),
+        outcome: 'absent',
+        message: 'A search of its period did not find it',
+      },
+    ]);
+    const counts = Object.fromEntries(
+      [
+        'slices',
+        'requests',
+        'retries',
+        'records',
+        'inserted',
+        'updated',
+        'unchanged',
+        'quarantined',
+        'sent',
+        'confirmed',
+        'rejected',
+        'unknown',
+      ].map((name) => [name, 0]),
+    );
+    const past = Array.from({ length: 130 }, (_, n) => {
+      const isFailed = n % 41 === 7;
+      const minutes = 10 * (n + 1);
+      return {
+        run_id: `past-${n}`,
+        job: 'pull-events',
+        cause: 'schedule',
+        tick_at: at(minutes),
+        status: isFailed ? 'failed' : n % 29 === 3 ? 'partial' : 'ok',
+        started_at: at(minutes),
+        finished_at: new Date(now - minutes * 60_000 + 20_000 + (n % 9) * 14_000).toISOString(),
+        host: 'h',
+        pid: 1,
+        ...counts,
+        records: 400,
+        inserted: 150 + ((n * 37) % 190),
+        requests: 24,
+        error_code: isFailed ? 'unreachable' : null,
+        error: isFailed ? 'The service did not answer' : null,
+        error_hint: isFailed ? 'Wait; the next tick reads what is missing.' : null,
+      };
+    });
+    for (const run of past) await sql('sync_run').insert(run);
+    await sql('sync_run').insert({
+      ...counts,
+      run_id: 'f00d',
+      job: 'return-executions',
+      cause: 'schedule',
+      tick_at: at(2),
+      status: 'failed',
+      started_at: at(2),
+      finished_at: at(1.9),
+      host: 'h',
+      pid: 1,
+      error_code: 'erp_unreachable',
+      error: `The folder of the ERP cannot be written ${HOSTILE[0]}`,
+      error_hint: 'Check erp.route_plans.folder and that this user may write to it.',
+    });
+    await sql('sync_quarantine').insert({
+      id: 'cd'.repeat(16),
+      job: 'pull-vehicles',
+      table_name: 'vehicle',
+      record_key: '4711',
+      reason: 'year: expected a number, received text',
+      payload: JSON.stringify({
+        id: 4711,
+        plate: 'ABC1D23',
+        year: HOSTILE[0],
+        responsible_name: 'Somebody Somewhere',
+        note: 'not declared',
+      }),
+      first_seen_at: at(300),
+      last_seen_at: at(6),
+      times: 12,
+      run_id: 'r',
+    });
+  });
+}

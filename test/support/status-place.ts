@@ -1,0 +1,121 @@
+// The status server over a rig: real HTTP on a free port, the sandbox behind the jobs, a clock that the test
+// moves. What is ordered for a job is kept, so that a test sees what was asked.
+import { request } from 'node:http';
+import { configParts, loadJobs } from '../../src/app.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { isoInstant } from '../../src/core/clock.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createLogTail } from '../../src/core/log-tail.ts';
+import { type StatusServer, startStatusServer } from '../../src/status/server.ts';
+import type { StatusServerParts } from '../../src/status/server-parts.ts';
+import { makeRig, type Rig, type RigOptions } from './rig.ts';
+
+export const TOKEN = 'open-sesame-7';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
+  json: any;
+}
+
+export interface StatusPlace {
+  rig: Rig;
+  parts: StatusServerParts;
+  server: StatusServer;
+  url: string;
+  /** What was ordered for jobs, as in `run pull-vehicles`. */
+  ordered: string[];
+  /** With the token unless told otherwise. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface AskOptions {
+  token?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface StatusPlaceOptions extends Partial<RigOptions> {
+  /** YAML of the configuration. */
+  config?: string;
+  refusedEdit?: string;
+}
+
+export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise<StatusPlace> {
+  const logTail = createLogTail();
+  const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', ...options });
+  rig.parts.log = createLog({
+    level: 'debug',
+    redactor: rig.parts.redactor,
+    write: (line) => rig.logLines.push(line),
+    tail: logTail,
+  });
+  const jobs = await loadJobs();
+  const yaml = options.config ?? `status: { port: 0, token: ${TOKEN} }`;
+  const { config } = parseConfig(yaml, 'config/roadbook.yaml', configParts(jobs), {});
+  const ordered: string[] = [];
+  const order = (action: string) => async (job: string) => {
+    ordered.push(`${action} ${job}`);
+    return `${action}: as ordered`;
+  };
+  const parts: StatusServerParts = {
+    ...rig.parts,
+    version: '1.2.3',
+    jobs,
+    logTail,
+    orders: { run: order('run'), pause: order('pause'), resume: order('resume') },
+    running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
+    refusedEdit: async () => options.refusedEdit ?? null,
+    session: async () => rig.parts.fleet.session(),
+  };
+  const server = await startStatusServer(parts);
+  const url = server.url() ?? '';
+  return {
+    rig,
+    parts,
+    server,
+    url,
+    ordered,
+    ask: (method, path, asked) => ask(method, url + path, asked),
+    async close() {
+      await server.close();
+      await rig.close();
+    },
+  };
+}
+
+/** Node's own client, because fetch would not let a test say another Host. */
+export function ask(method: string, url: string, options: AskOptions = {}): Promise<Answer> {
+  const { token = TOKEN, body, headers = {} } = options;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),
+        ...headers,
+      },
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (incoming) => {
+      let received = '';
+      incoming.setEncoding('utf8').on('data', (chunk: string) => {
+        received += chunk;
+      });
+      incoming.once('end', () => {
+        const isJson = String(incoming.headers['content-type']).includes('json');
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          text: received,
+          json: isJson ? JSON.parse(received) : undefined,
+        });
+      });
+    });
+    outgoing.end(text);
+  });
+}

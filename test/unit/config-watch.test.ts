@@ -1,0 +1,169 @@
+// The watch on real files, on a clock that the test moves: half a file is never taken for a whole one.
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type ConfigWatch, watchConfig } from '../../src/config/watch.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+
+const MOST_STEPS = 500;
+const STEP_MS = 100;
+
+let dir: string;
+let file: string;
+let clock: ManualClock;
+let watch: ConfigWatch;
+/** What the file held at each change that was told. */
+let told: string[];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'roadbook-watch-'));
+  file = join(dir, 'roadbook.yaml');
+  clock = createManualClock(0);
+  told = [];
+});
+
+afterEach(async () => {
+  await watch.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Watches, and waits for the first telling, which takes over what changed before the watch began. */
+async function begin(content: string): Promise<void> {
+  writeFileSync(file, content);
+  await follow();
+}
+
+async function follow(): Promise<void> {
+  const log = createLog({ level: 'silent', redactor: createRedactor() });
+  const read = (): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return '(gone)';
+    }
+  };
+  watch = watchConfig({
+    file,
+    beside: [join(dir, '.env')],
+    clock,
+    log,
+    changed: async () => void told.push(read()),
+  });
+  watch.start();
+  await until(() => told.length === 1);
+  told = [];
+}
+
+/** Moves the clock in small steps, each once the watch waits for it. */
+async function pass(steps: number): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    while (clock.sleepers() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(STEP_MS);
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let step = 0; !isSo(); step++) {
+    if (step === MOST_STEPS) throw new Error('not seen');
+    await pass(1);
+  }
+}
+
+it('tells an edit once, within two seconds of its clock', async () => {
+  await begin('a: 1\n');
+  const savedAt = clock.now();
+  writeFileSync(file, 'a: 2\n');
+  await until(() => told.length === 1);
+  expect(clock.now() - savedAt).toBeLessThanOrEqual(2_000);
+  await pass(40);
+  expect(told).toEqual(['a: 2\n']);
+});
+
+it('tells nothing where only the time of the file changed', async () => {
+  await begin('a: 1\n');
+  writeFileSync(file, 'a: 1\n');
+  await pass(40);
+  expect(told).toEqual([]);
+});
+
+it('sees a file that is saved by rename, again and again', async () => {
+  await begin('a: 1\n');
+  for (const content of ['a: 2\n', 'a: 3\n', 'a: 4\n']) {
+    writeFileSync(join(dir, '.roadbook.yaml.swp'), content);
+    renameSync(join(dir, '.roadbook.yaml.swp'), file);
+    await until(() => told.at(-1) === content);
+  }
+  expect(told).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
+});
+
+it('waits until a file that is written piece by piece stands still', async () => {
+  await begin('a: 1\n');
+  writeFileSync(file, '');
+  const lines = Array.from({ length: 20 }, (_, index) => `key${index}: ${index}\n`);
+  for (const line of lines) {
+    await pass(2);
+    appendFileSync(file, line);
+  }
+  expect(told).toEqual([]);
+  await until(() => told.length > 0);
+  expect(told).toEqual([lines.join('')]);
+});
+
+it('rides out a file that is gone for a moment, and tells one that stays away', async () => {
+  await begin('a: 1\n');
+  rmSync(file);
+  await pass(10);
+  writeFileSync(file, 'a: 2\n');
+  await until(() => told.length === 1);
+  expect(told).toEqual(['a: 2\n']);
+  rmSync(file);
+  await until(() => told.length === 2);
+  expect(told[1]).toBe('(gone)');
+});
+
+it('follows links as an orchestrator mounts them: the folder behind them is changed for another', async () => {
+  const version = (name: string, content: string): void => {
+    mkdirSync(join(dir, name));
+    writeFileSync(join(dir, name, 'roadbook.yaml'), content);
+    symlinkSync(name, join(dir, '..data_tmp'));
+    renameSync(join(dir, '..data_tmp'), join(dir, '..data'));
+  };
+  version('..2026_01', 'a: 1\n');
+  symlinkSync(join('..data', 'roadbook.yaml'), file);
+  await follow();
+  version('..2026_02', 'a: 2\n');
+  await until(() => told.length === 1);
+  expect(told).toEqual(['a: 2\n']);
+});
+
+it('watches .env, and the secret files that the file names', async () => {
+  const secret = join(dir, 'secret');
+  await begin(`password: \${file:${secret}}\n`);
+  writeFileSync(join(dir, '.env'), 'X=1\n');
+  await until(() => told.length === 1);
+  writeFileSync(secret, 'one');
+  await until(() => told.length === 2);
+  writeFileSync(secret, 'two');
+  await until(() => told.length === 3);
+});
+
+it('stops before it was started, and twice', async () => {
+  await begin('');
+  await watch.stop();
+  await watch.stop();
+  writeFileSync(file, 'a: 2\n');
+  await clock.advance(5_000);
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,115 @@
+// Edits, right and wrong, while the scheduler runs on a clock that the test moves: no tick is lost, none is doubled.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ConfigError } from '../../src/config/faults.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { createReload, type Reload } from '../../src/schedule/reload.ts';
+import { createScheduler, type Scheduler } from '../../src/schedule/scheduler.ts';
+import { parts } from './config-parts.ts';
+import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
+
+const START = Date.parse('2026-03-02T08:00:30.000Z');
+const MINUTE = 60_000;
+/** Later than any job starts after its tick. */
+const AFTER_THE_TICK = 30_000;
+
+let dir: string;
+let clock: ManualClock;
+let scheduler: Scheduler;
+let reload: Reload;
+let ticks: number[];
+let refusals: (ConfigError | null)[];
+
+const good = (schedule: string, rest = ''): string =>
+  `timezone: UTC\njobs:\n  pull-vehicles: { schedule: "${schedule}" }\n  pull-events: { enabled: false }\n${rest}`;
+
+const save = (content: string): void => writeFileSync(join(dir, 'roadbook.yaml'), content);
+
+async function scheduled() {
+  const { config } = await loadConfig(join(dir, 'roadbook.yaml'), parts, wrongEnvironment);
+  return Object.entries(config.jobs)
+    .filter(([, job]) => job.enabled)
+    .map(([name, job]) => ({ name, cron: job.schedule, timezone: job.timezone }));
+}
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'roadbook-edits-'));
+  clock = createManualClock(START);
+  ticks = [];
+  refusals = [];
+  let lastMs = START;
+  const log = createLog({ level: 'silent', redactor: createRedactor() });
+  save(good('* * * * *'));
+  scheduler = createScheduler(await scheduled(), {
+    clock,
+    log,
+    look: async () => ({ paused: false, lastRunId: null, lastMs, unfinishedMs: undefined }),
+    async run(_job, { tickAt = 0 }) {
+      ticks.push(tickAt);
+      lastMs = Math.max(clock.now(), tickAt);
+    },
+  });
+  reload = createReload({
+    log,
+    async apply() {
+      scheduler.update(await scheduled());
+      return ['something'];
+    },
+    remember: async (refusal) => void refusals.push(refusal),
+  });
+  scheduler.start();
+});
+
+afterEach(async () => {
+  await scheduler.stop(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const minutesFrom = (first: string, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => Date.parse(first) + index * MINUTE);
+
+it('misses no tick over more than 200 wrong edits, and refuses each at its place', async () => {
+  const all = Object.values(wrongConfigs).flat();
+  expect(all.length).toBeGreaterThan(200);
+  for (const [text, , at] of all) {
+    save(text);
+    await reload('edit');
+    const refusal = refusals.at(-1);
+    expect(refusal?.code, text.slice(0, 80)).toBe('config_invalid');
+    expect(refusal?.message.split('\n')[0]).toMatch(/roadbook\.yaml:\d+:\d+ /);
+    if (at !== '') expect(refusal?.message).toContain(`roadbook.yaml:${at} `);
+    await clock.advance(MINUTE);
+  }
+  expect(ticks).toEqual(minutesFrom('2026-03-02T08:01:00.000Z', all.length));
+  save(good('* * * * *', 'status: { port: 0 }\n'));
+  await reload('edit');
+  expect(refusals.at(-1)).toBeNull();
+});
+
+it('loses no tick and doubles none over right edits at every second of a minute', async () => {
+  for (let second = 0; second < 60; second++) {
+    // The same minutes by another expression: to the scheduler it is another schedule.
+    save(good(second % 2 === 0 ? '0-59 * * * *' : '* * * * *'));
+    await reload('edit');
+    await clock.advance(MINUTE + 1_000);
+  }
+  await clock.advance(AFTER_THE_TICK);
+  const expected = minutesFrom('2026-03-02T08:01:00.000Z', 61);
+  expect(ticks).toEqual(expected);
+});
+
+it('takes over another schedule from the edit on, and owes the old one what was due by then', async () => {
+  await clock.advance(5 * MINUTE);
+  save(good('30 8 * * *'));
+  await reload('edit');
+  await clock.advance(60 * MINUTE);
+  expect(ticks).toEqual([
+    ...minutesFrom('2026-03-02T08:01:00.000Z', 5),
+    Date.parse('2026-03-02T08:30:00.000Z'),
+  ]);
+});
