@@ -1,5 +1,5 @@
 // The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { baseTables } from '../../src/warehouse/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { tableFreshness } from '../../src/warehouse/table-freshness.ts';
@@ -13,7 +13,10 @@ import { viewQuery } from '../../src/warehouse/view.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { biCalendar } from '../../src/warehouse/views/bi-calendar.ts';
 import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { openViews, query } from '../support/view-place.ts';
+
+afterAll(stopPostgres);
 
 const coverage = (job: string, scope: string, from: string, to: string, at: string) => ({
   job,
