@@ -5,11 +5,6 @@ import type { Dialect } from './dialect.ts';
 import type { Column, Table } from './table.ts';
 import type { View } from './view.ts';
 
-/**
- * What a reader gets is the same from every engine: instants as ISO text with Z and milliseconds, days as text,
- * booleans as 1 and 0, JSON as text, integers as numbers where 2^53 allows.
- */
-
 /** A row in the order of the table's record columns, with the JSON text of `extra` (or null) at the end. */
 export type Row = readonly Scalar[];
 export type Scalar = string | number | boolean | null;
@@ -66,7 +61,11 @@ export interface Engine extends Ddl {
   readonly name: string;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Reads a committed state; never waits for a write. */
+  /**
+   * Reads a committed state; never waits for a write; may be done twice. The values are the same from every engine:
+   * instants as ISO text with Z and milliseconds, days as text, booleans as 1 and 0, JSON as text, integers as
+   * numbers where 2^53 allows.
+   */
   read<T>(work: (sql: Knex) => Promise<T>): Promise<T>;
   /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
   latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;

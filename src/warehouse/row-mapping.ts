@@ -15,6 +15,8 @@ interface Field {
   /** Position of the column that this field fills. */
   position?: number;
   type?: ColumnType;
+  /** Characters that the column holds, where an index limits them. */
+  longest?: number;
   /** Position of the column whose value this field repeats. */
   repeats?: number;
   fields?: Fields;
@@ -34,7 +36,8 @@ export function rowMapping(table: Table): RowMapping {
     if (repeats) fillRepeated(fields, record, row);
     const rest = fill(fields, record, state);
     for (const position of required) {
-      if (row[position] === null) return { misfit: `${columns[position]?.from.join('.')}: missing` };
+      if (row[position] === null)
+        return { misfit: `${columns[position]?.from.join('.')}: missing or too long` };
     }
     if (rest !== undefined) {
       const extra = stableJson(rest);
@@ -69,8 +72,10 @@ function fieldTree(table: Table): Fields {
     }
     return field;
   };
+  const indexed = new Set([...table.key, ...table.indexes.flat()]);
   for (const [position, column] of recordColumns(table).entries()) {
-    Object.assign(at(column.from), { position, type: column.type });
+    const longest = indexed.has(column.name) ? LONGEST_INDEXED : undefined;
+    Object.assign(at(column.from), { position, type: column.type, longest });
     if (column.again !== undefined) Object.assign(at(column.again), { repeats: position, type: column.type });
   }
   return root;
@@ -133,6 +138,7 @@ function fillColumn(
 ): boolean {
   const held = hold(value, type);
   if (held === undefined) return false;
+  if (field.longest !== undefined && typeof held === 'string' && held.length > field.longest) return false;
   if (typeof held === 'string' && !isStorable(held)) state.misfit ??= field.path;
   state.row[position] = held;
   state.filled++;
@@ -160,6 +166,9 @@ function hold(value: Json, type: ColumnType): Scalar | undefined {
       return stableJson(value);
   }
 }
+
+/** An entry of an index in PostgreSQL has room for 2,700 bytes; a longer text stays in `extra` on every engine. */
+const LONGEST_INDEXED = 500;
 
 /** There is no year 0 for PostgreSQL; the text stays in `extra`. */
 const NO_YEAR = '0000';

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { loadStage } from './load-stage.ts';
 import type { Measured } from './measured.ts';
 
 const WAYS = ['parse', 'pull', 'again', 'script'] as const;
@@ -69,6 +70,7 @@ ${rows.join('\n')}
 
 Roadbook is ${(rate('pull') / rate('script')).toFixed(1)} times as fast as the script. The warehouse takes
 ${Math.round(bytes / results.pull.rows)} bytes an event, indexes included.
-`;
+
+${await loadStage(Math.min(wanted, 200_000))}`;
 writeFileSync(resolve(import.meta.dirname, '../../docs/performance.md'), text);
 process.stdout.write(text);

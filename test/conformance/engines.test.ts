@@ -130,6 +130,16 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await stored('title')).toEqual(texts.map((title) => ({ title })));
   });
 
+  it('keeps a record whose text is too long for an index', async () => {
+    const plate = Array.from({ length: 4_000 }, (_, n) =>
+      String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)),
+    );
+    await load([row({ id: 1, plate: plate.join('') })]);
+    const [kept] = await stored('plate, extra');
+    expect(kept.plate).toBeNull();
+    expect(JSON.parse(kept.extra)).toEqual({ plate: plate.join('') });
+  });
+
   it('marks what vanished from an extent, once, and unmarks what returns', async () => {
     await load(fleet(4));
     const missing = (seen: Row[], stamp = second) =>

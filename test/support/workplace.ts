@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
+import { type EnginePlace, rowsOf } from './engines.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
@@ -31,13 +32,14 @@ export interface Workplace {
   /** Runs a command to its end. */
   run(args: string[], env?: Record<string, string>): Promise<Ended>;
   start(args: string[], env?: Record<string, string>): Running;
-  /** Reads the SQLite warehouse beside the product, with a connection of its own. */
+  /** Reads the warehouse beside the product, with a connection of its own. */
   query<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
   /** Ends whatever still runs in it. */
   remove(): void;
 }
 
-export function makeWorkplace(config: string): Workplace {
+/** `warehouse` where the configuration does not leave it at the default file. */
+export function makeWorkplace(config: string, warehouse?: EnginePlace): Workplace {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-'));
   mkdirSync(join(dir, 'config'));
   writeFileSync(join(dir, 'config', 'roadbook.yaml'), config);
@@ -81,6 +83,7 @@ export function makeWorkplace(config: string): Workplace {
     start,
     run: (args, env) => start(args, env).ended,
     async query<Row>(sql: string) {
+      if (warehouse !== undefined) return readWith<Row>(warehouse, sql);
       const database = openDatabase(join(dir, 'data', 'warehouse.db'));
       try {
         return (await database.raw(sql)) as Row[];
@@ -93,6 +96,15 @@ export function makeWorkplace(config: string): Workplace {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function readWith<Row>(warehouse: EnginePlace, statement: string): Promise<Row[]> {
+  const engine = await warehouse.open();
+  try {
+    return await engine.read((sql) => rowsOf<Row>(sql, statement));
+  } finally {
+    await engine.close();
+  }
 }
 
 export const openDatabase = (filename: string): Knex =>

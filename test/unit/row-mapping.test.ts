@@ -12,6 +12,7 @@ import {
   recordColumns,
   text,
 } from '../../src/warehouse/table.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rebuildRecord, withoutNulls } from '../support/rebuild.ts';
 
 const table = baseTable({
@@ -132,6 +133,17 @@ describe('the row mapping', () => {
     ['a null key', { id: null }, 'id'],
   ])('refuses %s and names the field', (_what, record, field) => {
     expect(toRow(record as JsonObject)).toEqual({ misfit: expect.stringMatching(new RegExp(`^${field}: `)) });
+  });
+
+  it('keeps a year that PostgreSQL does not know, and a text too long for an index, in extra', () => {
+    const made_at = '0000-01-01T00:00:00.000Z';
+    expect(rowOf({ id: 1, made_at })).toMatchObject({ made_at: null, extra: JSON.stringify({ made_at }) });
+    const toVehicle = rowMapping(vehicle);
+    const plate = 'x'.repeat(501);
+    const mapped = toVehicle({ id: 1, plate, title: plate });
+    const names = [...recordColumns(vehicle).map(({ name }) => name), 'extra'];
+    const at = (name: string) => ('row' in mapped ? mapped.row[names.indexOf(name)] : undefined);
+    expect([at('plate'), at('title'), at('extra')]).toEqual([null, plate, JSON.stringify({ plate })]);
   });
 
   it('keeps text that only looks like an escaped NUL', () => {

@@ -5,8 +5,7 @@ import type { Column, ColumnType, Table } from '../table.ts';
 import type { View } from '../view.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { monthlyTable } from './postgres-months.ts';
-
-export const quote = (name: string): string => `"${name}"`;
+import { quote } from './postgres-statement.ts';
 
 /**
  * Text sorts by code points, as in SQLite: the order of keys is the same everywhere, and an upgrade of the server's

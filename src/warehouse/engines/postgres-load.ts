@@ -124,8 +124,7 @@ async function mergeRows(
   const isTold = table.history !== null || table.revisions !== null;
   const staged = isTold ? [...known, ...fresh.map((row) => ({ row, was: null }))] : known;
   if (staged.length === 0) return 0;
-  await runStatement(connection, stageStatement(table));
-  await runStatement(connection, `truncate ${stageName(table)}`);
+  await runStatement(connection, `${stageStatement(table)}; truncate ${stageName(table)}`);
   const text = copyText(
     staged.map(({ row, was }) => [...row, was]),
     [],

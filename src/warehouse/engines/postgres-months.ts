@@ -6,9 +6,7 @@
 import type { Row } from '../engine.ts';
 import { recordColumns, type Table } from '../table.ts';
 import type { PgConnection } from './postgres-connection.ts';
-import { runStatement } from './postgres-statement.ts';
-
-const quote = (name: string): string => `"${name}"`;
+import { quote, runStatement } from './postgres-statement.ts';
 
 /** Months are made between these; a clock that is wrong by more shares one part. */
 const FIRST_YEAR = 2000;

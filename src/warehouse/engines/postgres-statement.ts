@@ -2,6 +2,9 @@
 import type { Scalar } from '../engine.ts';
 import type { PgConnection, PgResult } from './postgres-connection.ts';
 
+/** Names come from declarations. */
+export const quote = (name: string): string => `"${name}"`;
+
 export const runStatement = (
   connection: PgConnection,
   text: string,

@@ -1,8 +1,8 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
 import type { Extent } from '../engine.ts';
 import { type Column, recordColumns, type Table } from '../table.ts';
-import { quote, typeOf } from './postgres-ddl.ts';
-import { arrayText } from './postgres-statement.ts';
+import { typeOf } from './postgres-ddl.ts';
+import { arrayText, quote } from './postgres-statement.ts';
 
 type Field = Pick<Column, 'name' | 'type'>;
 
