@@ -3,10 +3,12 @@ import type { App } from '../app.ts';
 import {
   type Condition,
   configCondition,
+  deadlineCondition,
   jobConditions,
   outboxCondition,
 } from '../status/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../status/alerts.ts';
+import { deadlineStatus } from '../status/deadline.ts';
 import { outboxHealth } from '../status/health.ts';
 import { jobStatuses } from '../status/status-document.ts';
 import { configState } from '../warehouse/config-state.ts';
@@ -33,5 +35,6 @@ async function conditions(app: App, engine: Engine): Promise<Condition[]> {
     ...jobConditions(await jobStatuses({ config: loaded.config, configState: state, jobs, engine, clock })),
     outboxCondition(unknown, isLate),
     configCondition(state?.refused?.error ?? null),
+    deadlineCondition(await deadlineStatus({ config: loaded.config, engine, clock })),
   ];
 }

@@ -1,8 +1,8 @@
 // roadbook tables: the data dictionary, from the declarations.
 import { type Command, Option } from 'commander';
-import { dbtSources } from '../warehouse/dbt-sources.ts';
 import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/dictionary.ts';
 import { addCommand, print } from './command.ts';
+import { dbtSources } from './dbt-sources.ts';
 import { textTable } from './text-table.ts';
 
 interface TablesOptions {

@@ -1,5 +1,6 @@
 // The state of everything that somebody is alerted of, in one word each, with a sentence for people. Pure: what is
 // wrong is found elsewhere.
+import type { DeadlineStatus } from './deadline.ts';
 import type { JobStatus } from './status-document.ts';
 
 export interface Condition {
@@ -41,3 +42,14 @@ export const configCondition = (error: string | null): Condition =>
   error === null
     ? { subject: 'config', state: 'ok', text: 'The configuration file is taken over' }
     : { subject: 'config', state: 'refused', text: `The configuration file was refused: ${error}` };
+
+export function deadlineCondition(deadline: DeadlineStatus | null): Condition {
+  const missed = deadline?.missed.length ?? 0;
+  return missed === 0
+    ? { subject: 'deadline', state: 'ok', text: 'No plan of tomorrow is past its deadline' }
+    : {
+        subject: 'deadline',
+        state: 'missed',
+        text: `${missed} ${missed === 1 ? 'plan that starts' : 'plans that start'} tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed by ${deadline?.at}: roadbook status`,
+      };
+}

@@ -6,6 +6,8 @@ import { fillLocalTime } from '../../src/warehouse/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { recipes } from '../support/cookbook.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { cpuMs } from './cpu-time.ts';
 import { loadFleet } from './made-up-fleet.ts';
 
 const events = Number(process.argv[2] ?? 1_000_000);
@@ -13,7 +15,7 @@ const wanted = process.argv.slice(3);
 const TIMES = 5;
 
 const cases = engineCases.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-const figures = new Map<string, number[]>();
+const cells = recipes().map(({ number, question }) => [`${number}. ${question}`]);
 const say = (text: string): boolean => process.stderr.write(`${text}\n`);
 
 for (const { name, make } of cases) {
@@ -26,26 +28,24 @@ for (const { name, make } of cases) {
   say(
     `${name}: ${rows.toLocaleString('en')} rows in ${((performance.now() - started) / 1_000).toFixed(0)} s`,
   );
-  for (const { number, sql } of recipes()) {
-    const took: number[] = [];
+  for (const [index, { sql }] of recipes().entries()) {
+    const times: number[] = [];
+    const work: number[] = [];
     for (let time = 0; time < TIMES; time++) {
-      const begun = performance.now();
+      const [begun, cpu] = [performance.now(), cpuMs()];
       await engine.read((reader) => rowsOf(reader, sql));
-      took.push(performance.now() - begun);
+      times.push(performance.now() - begun);
+      work.push(cpuMs() - cpu);
     }
-    const best = Math.min(...took);
-    figures.set(String(number), [...(figures.get(String(number)) ?? []), best]);
-    say(`${name} ${number}: ${best.toFixed(0)} ms`);
+    const best = [Math.min(...times).toFixed(0), Math.min(...work).toFixed(0)];
+    cells[index]?.push(...best);
+    say(`${name} ${index + 1}: ${best.join(' ms, CPU ')} ms`);
   }
   await engine.close();
   await place.remove();
 }
+await stopPostgres();
 
-const lines = recipes().map(({ number, question }) => {
-  const cells = (figures.get(String(number)) ?? []).map((ms) => ms.toFixed(0));
-  return `| ${[`${number}. ${question}`, ...cells].join(' | ')} |`;
-});
-process.stdout.write(
-  `| recipe | ${cases.map(({ name }) => `${name}, ms`).join(' | ')} |\n|---|${cases.map(() => '---|').join('')}\n${lines.join('\n')}\n`,
-);
-process.exit(0);
+const head = ['recipe', ...cases.flatMap(({ name }) => [`${name}, ms`, `CPU, ms`])];
+const lines = [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`);
+process.stdout.write(`${lines.join('\n')}\n`);

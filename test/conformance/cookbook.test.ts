@@ -3,9 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recipes } from '../support/cookbook.ts';
 import { engineCases } from '../support/engines.ts';
 import { type FilledWarehouse, fillWarehouse } from '../support/filled-warehouse.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { query } from '../support/view-place.ts';
 
 const all = recipes();
+
+afterAll(stopPostgres);
 
 it('has fifteen recipes, numbered, with every column explained', () => {
   expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 15 }, (_, index) => index + 1));

@@ -70,7 +70,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   commander: ['src/cli'],
   pino: ['src/core/log.ts'],
   'p-retry': ['src/core/retry.ts'],
-  yaml: ['src/config'],
+  yaml: ['src/config', 'src/cli/dbt-sources.ts'],
   hono: ['src/status', 'src/sandbox'],
   'prom-client': ['src/status'],
 };

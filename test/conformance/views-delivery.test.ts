@@ -1,12 +1,15 @@
 // bi_delivery and bi_route_plan on hand-made plans: every expected value is written out, none computed.
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { openViews, type ViewPlace } from '../support/view-place.ts';
+
+afterAll(stopPostgres);
 
 const at = (time: string): string => `2026-03-${time}:00.000Z`;
 

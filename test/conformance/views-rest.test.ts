@@ -1,5 +1,5 @@
 // The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { baseTables } from '../../src/warehouse/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { tableFreshness } from '../../src/warehouse/table-freshness.ts';
@@ -12,8 +12,12 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { viewQuery } from '../../src/warehouse/view.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { biCalendar } from '../../src/warehouse/views/bi-calendar.ts';
+import { biFreshness } from '../../src/warehouse/views/bi-freshness.ts';
 import { engineCases } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { openViews, query } from '../support/view-place.ts';
+
+afterAll(stopPostgres);
 
 const coverage = (job: string, scope: string, from: string, to: string, at: string) => ({
   job,
@@ -244,7 +248,9 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     await engine.write(async ({ sql }) => {
       await sql.raw('drop view bi_push');
       await engine.replaceView(sql, 'bi_event', 'select 1 as old');
-      await sql('schema_view').where({ name: 'bi_event' }).update({ hash: 'of the old text' });
+      const freshness = viewQuery(biFreshness, engine.dialect);
+      await engine.replaceView(sql, 'bi_freshness', `select * from (${freshness}) as old where false`);
+      await sql('schema_view').where({ name: 'bi_freshness' }).update({ hash: 'of the old text' });
       await engine.replaceView(sql, 'bi_gone', 'select 1 as gone');
       await sql('schema_view').insert({ name: 'bi_gone', hash: 'x' });
       const calendar = viewQuery(biCalendar, engine.dialect);
@@ -254,6 +260,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     const columnsOf = (name: string) => engine.read((sql) => engine.columnsOf(sql, name));
     expect(await columnsOf('bi_push')).toContain('state');
     expect(await columnsOf('bi_event')).toContain('begin_local');
+    expect(await query(engine, 'select table_name from bi_freshness')).not.toEqual([]);
     expect(await columnsOf('bi_gone')).toBeUndefined();
     expect(await query(engine, 'select day from bi_calendar')).toEqual([]);
   });

@@ -12,7 +12,9 @@ export interface Recipe {
 const FILE = resolve(import.meta.dirname, '../../docs/cookbook.md');
 
 export function recipes(): Recipe[] {
-  const [, ...sections] = readFileSync(FILE, 'utf8').split(/^## /m);
+  const sections = readFileSync(FILE, 'utf8')
+    .split(/^## (?=\d)/m)
+    .slice(1);
   return sections.map((section) => {
     const [, number = '', question = ''] = /^(\d+)\. (.+)$/m.exec(section) ?? [];
     const [, sql = ''] = /^```sql\n(.+?)^```$/ms.exec(section) ?? [];

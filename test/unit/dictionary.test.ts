@@ -1,8 +1,8 @@
 // The dictionary is what a BI team reads first: nothing in it may be without words, and nobody's data unmarked.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { dbtSources } from '../../src/cli/dbt-sources.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import { dbtSources } from '../../src/warehouse/dbt-sources.ts';
 import { dictionary } from '../../src/warehouse/dictionary.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 

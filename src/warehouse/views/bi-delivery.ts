@@ -15,8 +15,6 @@ const PLANNED_ORDER = (point: string): string => `coalesce(${point}.optimized_or
 const OTHER_DONE = `(case when ${wasOnSite('other')} then (
       select max(visit.return_date) from route_point_execution as visit
       where visit.route_point_id = other.id and visit._missing_since is null) end)`;
-const OTHERS = `from route_point as other
-    where other.route_plan_id = point.route_plan_id and other._missing_since is null`;
 const VISITED = `done.return_date is not null and ${wasOnSite('point')}`;
 
 const items = (figure: string): string =>
@@ -99,13 +97,19 @@ export const biDelivery = view({
     given_order: integer('Place in the order that the ERP gave.', 'point."order"'),
     executed_order: integer(
       'Place in the order in which the stops were executed, from 1; null while open or recorded by the office.',
-      `case when ${VISITED} then 1 + (select cast(count(*) as integer) ${OTHERS}
-      and ${OTHER_DONE} < done.return_date) end`,
+      `case when ${VISITED} then 1 + (
+        select cast(count(*) as integer) from route_point as other
+        where other.route_plan_id = point.route_plan_id and other._missing_since is null
+        and ${OTHER_DONE} < done.return_date) end`,
     ),
     is_in_planned_order: boolean(
-      'False where a stop that was planned later was executed before it; null where executed_order is.',
-      `case when ${VISITED} then not exists (select 1 ${OTHERS}
-      and ${PLANNED_ORDER('other')} > ${PLANNED_ORDER('point')} and ${OTHER_DONE} < done.return_date) end`,
+      'False where a stop that was planned later was visited before it; null where executed_order is.',
+      `case when ${VISITED} then not exists (
+        select 1 from route_point as other
+        join route_point_execution as visit on visit.route_point_id = other.id and visit._missing_since is null
+        where other.route_plan_id = point.route_plan_id and other._missing_since is null
+        and ${wasOnSite('other')} and ${PLANNED_ORDER('other')} > ${PLANNED_ORDER('point')}
+        and visit.return_date < done.return_date) end`,
     ),
     has_picture: boolean('True where a picture was taken.', `(coalesce(done.pictures, '') <> '')`),
     has_signature: boolean('True where somebody signed.', `(coalesce(done.signature_img, '') <> '')`),

@@ -1,0 +1,60 @@
+// What BI teams build on the views in PostgreSQL outlives an upgrade, or is told of before anything changes.
+import { afterAll, expect, it, onTestFinished } from 'vitest';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { biPush } from '../../src/warehouse/views/bi-push.ts';
+import { makePlace, rowsOf } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+
+afterAll(stopPostgres);
+
+const one = (engine: Engine, text: string) => engine.read(async (sql) => (await rowsOf(sql, text))[0]);
+
+/** A warehouse whose bi_push was made by another version, with a view of somebody's own on it. */
+async function olderWarehouse(query: string): Promise<Engine> {
+  const place = await makePlace('postgres');
+  const engine = await place.open();
+  onTestFinished(async () => {
+    await engine.close();
+    await place.remove();
+  });
+  await bringSchemaUpToDate(engine);
+  await engine.write(async ({ sql }) => {
+    await engine.replaceView(sql, 'bi_push', query);
+    await sql('schema_view').where({ name: 'bi_push' }).update({ hash: 'of another version' });
+    await sql.raw('grant select on bi_push to public');
+    await sql.raw('create view own_report as select kind from bi_push');
+  });
+  return engine;
+}
+
+it('keeps grants and views of others where a view only grows', async () => {
+  const engine = await olderWarehouse('select kind, external_code as code from push_outbox');
+  await bringSchemaUpToDate(engine);
+  expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toContain('needs_attention');
+  expect(await one(engine, 'select count(*) as n from own_report')).toEqual({ n: 0 });
+  const granted = "select has_table_privilege('public', 'bi_push', 'select') as granted";
+  expect(await one(engine, granted)).toEqual({ granted: 1 });
+});
+
+it('changes nothing and says what to do where a view of somebody’s own is in the way', async () => {
+  const engine = await olderWarehouse('select external_code as other_column, kind from push_outbox');
+  await expect(bringSchemaUpToDate(engine)).rejects.toMatchObject({ code: 'warehouse_in_use' });
+  expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(['other_column', 'kind']);
+  await engine.write(({ sql }) => sql.raw('drop view own_report'));
+  await bringSchemaUpToDate(engine);
+  expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(
+    biPush.columns.map(({ name }) => name),
+  );
+});
+
+it('comments every view and its columns', async () => {
+  const engine = await olderWarehouse('select kind from push_outbox');
+  await bringSchemaUpToDate(engine);
+  const about = `select obj_description('bi_push'::regclass) as view,
+    col_description('bi_push'::regclass, 1) as first_column`;
+  expect(await one(engine, about)).toEqual({
+    view: biPush.meaning,
+    first_column: biPush.columns[0]?.meaning,
+  });
+});
