@@ -27,13 +27,13 @@ describe('a search that shows nothing at all', () => {
     place.sandbox.addFault({ call: kind.create, fault: `reset-${when}-commit`, times: 1 });
     place.sandbox.addFault({ call: kind.list, fault: 'no-records' });
     place.drop(kind.kind, 'a.json', kind.thing(0));
-    await runHourly(place, kind.job, 4);
+    await runHourly(place, kind.job, 2);
     expect((await place.run(kind.job)).error).toMatchObject({ code: 'search_blind' });
     const [row] = await place.outbox();
     expect(row).toMatchObject({ state: 'unknown', attempts: 1 });
     expect(row?.message).toMatch(/shows nothing at all, so it proves nothing.*--not-there/);
     place.sandbox.clearFaults();
-    await runHourly(place, kind.job, 3);
+    await runHourly(place, kind.job, 2);
     expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
   });
 
@@ -52,7 +52,7 @@ describe('a search that shows nothing at all', () => {
     place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'route-plans', fault: 'no-records' });
     place.drop('route_plans', 'b.json', plan('LOST'));
-    await runHourly(place, JOB, 4);
+    await runHourly(place, JOB, 3);
     expect((await place.outbox()).map(({ state }) => state)).toEqual(['unknown', 'confirmed']);
     expect(place.sandbox.ledger().plans).toEqual({ SHOWN: 1, LOST: 1 });
   });
@@ -77,7 +77,7 @@ describe('a search that shows other things than what was confirmed', () => {
     place.sandbox.addFault({ call: 'create-point-of-interest', fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'points-of-interest', fault: 'fewer-records' });
     place.drop('points_of_interest', 'b.json', pointOfInterest('Lost'));
-    await runHourly(place, 'push-points-of-interest', 4);
+    await runHourly(place, 'push-points-of-interest', 3);
     const [lost] = await place.outbox();
     expect(lost).toMatchObject({ external_code: 'Lost', state: 'unknown', attempts: 1 });
     expect(lost?.message).toMatch(/none of what the service has confirmed/);

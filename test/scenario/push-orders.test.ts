@@ -63,7 +63,9 @@ describe('a plan that was cancelled', () => {
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     place.sandbox.clearFaults();
-    await cancelEntry(place.engine, await entryOf(place), nowIn(place), false);
+    const cancelled = cancelEntry(place.engine, await entryOf(place), nowIn(place), false);
+    await expect(cancelled).rejects.toThrow(/may be at the service/);
+    await cancelEntry(place.engine, await entryOf(place), nowIn(place), true);
     await place.run(JOB);
     place.drop('route_plans', 'b.json', plan('P1'));
     await place.clock.advance(HOUR_MS);
