@@ -8,7 +8,7 @@ const PREFIX = 'cpf-';
 const LENGTH = 24;
 
 export const keyAgentDigests: Migration = {
-  name: '2026-08-01 key the digests of agents',
+  name: '2026-11-15 key the digests of agents',
   async up(sql) {
     const isThere = (await sql.schema.hasTable('push_outbox')) && (await sql.schema.hasTable('sync_state'));
     if (!isThere) return;
