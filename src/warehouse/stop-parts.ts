@@ -1,11 +1,19 @@
 // What the views of stops and plans share: the execution that counts, and what a stop's status means. The aliases
 // are those of the queries: `point` is the stop, `done` its latest execution.
 
-/** Identifier of the latest execution of a stop that the service still returns. */
-export const latestExecution = (stopId: string): string => `(
-    select last.id from route_point_execution as last
-    where last.route_point_id = ${stopId} and last._missing_since is null
-    order by last.return_date desc nulls last, last.id desc limit 1)`;
+/** An execution without a time is taken for the earliest. */
+const whenDone = (execution: string): string =>
+  `(coalesce(${execution}.return_date, '0001-01-01T00:00:00.000Z'), ${execution}.id)`;
+
+/**
+ * The condition of a join that finds the latest execution of a stop which the service still returns. Written as an
+ * absence that speaks of `done` alone, because PostgreSQL then finds them all at once instead of stop by stop.
+ */
+export const isLatestExecution = (stopId: string): string => `done.route_point_id = ${stopId}
+  and done._missing_since is null and not exists (
+    select 1 from route_point_execution as later
+    where later.route_point_id = done.route_point_id and later._missing_since is null
+    and ${whenDone('later')} > ${whenDone('done')})`;
 
 /** Neither the start nor the arrival of the route. The service sends codes or names. */
 export const isCustomerStop = (point: string): string =>

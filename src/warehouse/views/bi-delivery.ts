@@ -1,7 +1,7 @@
 // One row a stop of a route plan: what was planned, what happened, how late, with what proof.
 import { atAndLocal, localDay } from '../local-columns.ts';
 import { lookupTable } from '../lookups.ts';
-import { DONE, isCustomerStop, isOnTime, latestExecution, wasOnSite } from '../stop-parts.ts';
+import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from '../stop-parts.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { routePoint } from '../tables/route-point.ts';
 import { routePointExecution } from '../tables/route-point-execution.ts';
@@ -125,7 +125,7 @@ export const biDelivery = view({
   from: `
 from route_point as point
 left join route_plan as plan on plan.id = point.route_plan_id
-left join route_point_execution as done on done.id = ${latestExecution('point.id')}
+left join route_point_execution as done on ${isLatestExecution('point.id')}
 left join vehicle on vehicle.id = plan.vehicle_id
 left join route_plan_status as plan_state on plan_state.code = plan.status
 left join route_point_status as state on state.code = point.status

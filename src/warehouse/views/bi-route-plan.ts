@@ -1,7 +1,7 @@
 // One row a route plan, with what became of its stops.
 import { atAndLocal, localDay } from '../local-columns.ts';
 import { lookupTable } from '../lookups.ts';
-import { DONE, isCustomerStop, isOnTime, latestExecution } from '../stop-parts.ts';
+import { DONE, isCustomerStop, isLatestExecution, isOnTime } from '../stop-parts.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { vehicle } from '../tables/vehicle.ts';
 import { boolean, instant, integer, real, text, view } from '../view.ts';
@@ -14,7 +14,7 @@ const stops = (condition: string): string => `(
 
 const onTime = (wanted: boolean): string => `(
     select cast(count(*) as integer) from route_point as point
-    join route_point_execution as done on done.id = ${latestExecution('point.id')}
+    join route_point_execution as done on ${isLatestExecution('point.id')}
     where point.route_plan_id = plan.id and point._missing_since is null
     and ${isCustomerStop('point')} and ${wanted ? '' : 'not '}${isOnTime('point', 'done')})`;
 
