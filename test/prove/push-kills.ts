@@ -34,8 +34,8 @@ is killed with -9 at an I/O step of that, then at a later one, and so on around.
 left and is killed at the same step of its own; the one after goes to its end. All on one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
 made, when it is written, when its answer arrives, before and after each change of a file. The ways of answering begin
-at different steps, so that together they meet every one. After the last kill the job runs until nothing is open. What
-the service really accepted is read from the ledger of the sandbox. Where the look before a first send
+at different steps: together they meet every step of plans, and about four in five of the other kinds. After the last
+kill the job runs until nothing is open. What the service really accepted is read from the ledger of the sandbox. Where the look before a first send
 (\`check_before_send\`) is off, the outbox has to keep the promise by itself.
 
 ${HEAD}
