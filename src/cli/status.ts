@@ -39,7 +39,7 @@ export const addStatus = (program: Command): Command =>
 const MOST_NAMED = 10;
 
 function deadlineLine({ deadline }: StatusDocument): string[] {
-  if (deadline === null) return [];
+  if (deadline === undefined) return [];
   const { at, missed } = deadline;
   if (missed.length === 0) return [`Deadline ${at}: no plan has missed it`];
   const named = missed.slice(0, MOST_NAMED).join(', ') + (missed.length > MOST_NAMED ? ', …' : '');

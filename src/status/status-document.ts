@@ -69,8 +69,8 @@ export interface StatusDocument {
   jobs: JobStatus[];
   tables: TableStatus[];
   outbox: Record<OutboxState, number>;
-  /** Null where no deadline is configured. */
-  deadline: DeadlineStatus | null;
+  /** Only where a deadline is configured. */
+  deadline?: DeadlineStatus;
   quarantine: number;
 }
 
@@ -110,7 +110,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
     jobs,
     tables: tables.map(({ status }) => status),
     outbox: await outboxCounts(parts.engine),
-    deadline,
+    ...(deadline !== null && { deadline }),
     quarantine: await countRows(parts.engine, 'sync_quarantine'),
   };
   const readAt = Object.fromEntries(tables.map(({ status, coveredAt }) => [status.name, coveredAt]));
