@@ -13,6 +13,10 @@ begin
   if not exists (select from pg_roles where rolname = 'roadbook_bi') then
     create role roadbook_bi login;
   end if;
+  -- An administrator who is no superuser, as on managed services, has to be a member of the owner to act for it.
+  if not pg_has_role(current_user, 'roadbook', 'member') then
+    execute format('grant roadbook to %I', current_user);
+  end if;
   execute format('grant connect, temporary on database %I to roadbook', current_database());
   execute format('grant connect on database %I to roadbook_bi', current_database());
 end
@@ -34,7 +38,7 @@ begin
     select relname from pg_class
     where relnamespace = 'fleet'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
   loop
-    if item.relname in ('sync_state', 'sync_quarantine', 'sync_lease', 'push_outbox', 'push_attempt', 'push_return') then
+    if item.relname in ('sync_state', 'sync_quarantine', 'sync_lease', 'sync_audit', 'push_outbox', 'push_attempt', 'push_return') then
       execute format('revoke all on fleet.%I from roadbook_bi', item.relname);
     else
       execute format('grant select on fleet.%I to roadbook_bi', item.relname);

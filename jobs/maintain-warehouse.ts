@@ -2,19 +2,17 @@
 // date. Without a limit nothing is deleted.
 import { z } from 'zod';
 import { boundedDuration } from '../src/core/duration-option.ts';
+import { SHORTEST_RETENTION } from '../src/core/reach-limits.ts';
 import type { Job } from '../src/sync/job.ts';
 import { executeUpkeep, previewUpkeep } from '../src/sync/upkeep/maintain-warehouse.ts';
 import { agingTables } from '../src/warehouse/retention.ts';
-
-/** Shorter, and jobs would read again what was deleted. */
-const SHORTEST = '31d';
 
 const retention = z
   .strictObject(
     Object.fromEntries(
       agingTables.map(({ name }) => [
         name,
-        boundedDuration({ min: SHORTEST })
+        boundedDuration({ min: SHORTEST_RETENTION })
           .optional()
           .describe(`How long rows of ${name} are kept (default for ever).`),
       ]),

@@ -2,6 +2,7 @@
 // with its old and its new value in daily_summary_revision.
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
+import { lookbackOption } from '../src/core/reach-limits.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
 import {
   planDailySummaries,
@@ -17,7 +18,7 @@ export default pullJob({
   schedule: '20 * * * *',
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: durationOption(
+    lookback: lookbackOption(
       '3d',
       'How far back each run reads days again, for recalculated figures (default 3d).',
     ),

@@ -2,6 +2,7 @@
 // nobody else is read again; a vehicle that comes back after a silence has that silence read again.
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
+import { lookbackOption } from '../src/core/reach-limits.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { categoriesOption, eventGroup, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
 import { eventCalls, readEvents, usualEventCalls } from '../src/sync/pull/event-reading.ts';
@@ -15,7 +16,7 @@ export default pullJob({
   schedule: '*/10 * * * *',
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: durationOption('6h', 'How far behind the edge each run reads again (default 6h).'),
+    lookback: lookbackOption('6h', 'How far behind the edge each run reads again (default 6h).'),
     silence: durationOption('24h', 'A silence longer than this is read again when it ends (default 24h).'),
     categories: categoriesOption,
   }),

@@ -2,6 +2,7 @@
 // reaches are read by id until they have ended.
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
+import { lookbackOption } from '../src/core/reach-limits.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
 import { planItineraries, splitItineraries, usualItineraryCalls } from '../src/sync/pull/itinerary-plan.ts';
 import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
@@ -15,7 +16,7 @@ export default pullJob({
   schedule: '*/15 * * * *',
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: durationOption('3d', 'How far behind the edge each run reads again (default 3d).'),
+    lookback: lookbackOption('3d', 'How far behind the edge each run reads again (default 3d).'),
     ahead: durationOption('7d', 'How far into the future each run reads (default 7d).'),
   }),
   tables: [itinerary],

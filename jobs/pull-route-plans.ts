@@ -2,6 +2,7 @@
 // final and settled is not asked for again, one that is open is watched wherever it lies.
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
+import { lookbackOption } from '../src/core/reach-limits.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
 import { planLoads } from '../src/sync/pull/route-plan-records.ts';
@@ -23,7 +24,7 @@ export default pullJob({
   schedule: '*/5 * * * *',
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: durationOption('3d', 'How far behind now each run searches again (default 3d).'),
+    lookback: lookbackOption('3d', 'How far behind now each run searches again (default 3d).'),
     ahead: durationOption('7d', 'How far into the future each run searches (default 7d).'),
     settle: durationOption('48h', 'How long after its end a final plan may still change (default 48h).'),
     longest: durationOption(

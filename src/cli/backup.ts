@@ -17,6 +17,7 @@ export const addBackup = (program: Command): Command =>
         .option('--force', 'replace the file where there is one', false),
     action: withApp(async (app, _args, { json, out, force }) => {
       if (existsSync(out) && !force) throw thereAlready(out);
+      await app.privacy();
       const engine = await app.warehouse();
       await mkdir(dirname(out), { recursive: true });
       const draft = `${out}.tmp`;

@@ -36,6 +36,8 @@ export const addExport = (program: Command): Command =>
         .option('--full', 'write everything again, changed or not', false),
     action: withApp(async (app, _args, { json, format, out, table, full }) => {
       const bar = createProgressBar('export', app.clock, process.stderr, 'rows');
+      // What is stored is brought under the policy first: files are not.
+      await app.privacy();
       const written = await exportTables(await app.warehouse(), {
         folder: out,
         format: FORMATS[format],

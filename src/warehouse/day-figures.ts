@@ -12,7 +12,7 @@ const UNMEASURED_LAG_S = 3 * DAY_S;
 const MATURE_AFTER_S = 3 * DAY_S;
 const MEASURED_FOR_S = 90 * DAY_S;
 
-/** When a scope of the daily summaries was last read; of any scope, the latest. */
+/** When a scope of the daily summaries was last read; of any scope, the latest. A rewrite for privacy is no reading. */
 const lastRead = (scope: string): string => `(
     select max(read.covered_at) from sync_coverage as read
     join table_job as filler on filler.job = read.job and filler.table_name = 'daily_summary'
@@ -26,12 +26,16 @@ function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): s
       select ${what} from daily_summary as watched
       join local_day as watched_day on watched_day.day = watched.day
       where watched.subject = '${subject}' and watched._first_seen_at < watched_day.end_at
+      and watched._run_id <> 'privacy'
       and watched_day.end_at > ${addSeconds(latest, String(-MEASURED_FOR_S))}
       and watched_day.end_at <= ${addSeconds(latest, String(-MATURE_AFTER_S))}`;
   return `(case when (${measured('count(*)')}) < ${LEAST_MEASURED} then ${UNMEASURED_LAG_S} else (
       ${measured(`case when ${late} > 0 then ${late} else 0 end as lag`)}
       order by lag limit 1 offset (${measured('(count(*) * 99 - 1) / 100')})) end)`;
 }
+
+/** One reading without a hole holds all of the day. */
+const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calendar.end_at';
 
 /** `scope` is a condition on `read.scope`: the coverage that speaks of the row. */
 export const dayFigures = (
@@ -77,7 +81,7 @@ export const dayFigures = (
   is_final: boolean(
     'True once the day was read that long after its end; false while its figures are provisional.',
     (dialect) =>
-      `coalesce(coalesce(${lastRead(scope)}, ${lastRead('true')})
+      `coalesce(coalesce(${lastRead(`${scope} and ${WHOLE_DAY}`)}, ${lastRead(WHOLE_DAY)})
       >= ${dialect.addSeconds('calendar.end_at', arrivalLag(subject, dialect))}, false)`,
   ),
 });

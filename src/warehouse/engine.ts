@@ -83,8 +83,8 @@ export interface Engine extends Ddl {
   upkeep(): Promise<string[]>;
   /** Writes a consistent copy to a new file while work goes on. */
   backup(file: string): Promise<void>;
-  /** Leaves nothing in the files of values that were overwritten or deleted, as far as the engine can. */
-  scrub(): Promise<void>;
+  /** Takes values that were overwritten or deleted out of the files; false where a reader still holds on to them. */
+  scrub(): Promise<boolean>;
   /** For doctor: how the database is set up, and what about it is risky. */
   inspect?(): Promise<EngineFacts>;
   /** Idempotent and safe before any use. */

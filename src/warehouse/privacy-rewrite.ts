@@ -3,8 +3,10 @@
 // value comes with the next reading.
 import { type Clock, isoInstant } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
+import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { Policy } from '../core/privacy-policy.ts';
+import { stableJson } from '../core/stable-json.ts';
 import { baseTables } from './catalog.ts';
 import type { Engine, Row, Scalar } from './engine.ts';
 import { factMemory } from './learned-facts.ts';
@@ -14,6 +16,8 @@ import { recordColumns, type Table } from './table.ts';
 interface PrivacyFacts {
   policies: Record<string, Policy>;
   fingerprint: string;
+  /** Overwritten values may still lie in the files: a rewrite was cut, or a reader held on to them. */
+  isUnclean?: boolean;
 }
 
 const PAGE = 1_000;
@@ -24,23 +28,19 @@ export async function enforcePrivacy(
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<void> {
   const memory = factMemory<PrivacyFacts>(engine, 'privacy');
+  const { policies, fingerprint } = privacy;
   const before = await memory.read();
-  if (before !== undefined && before.fingerprint !== privacy.fingerprint) throw otherSecret();
-  const stricter = Object.entries(privacy.policies).filter(
-    ([column, policy]) => policy !== 'keep' && policy !== before?.policies[column],
-  );
-  const isSame = Object.entries(privacy.policies).every(
-    ([column, policy]) => policy === (before?.policies[column] ?? 'keep'),
-  );
-  if (before !== undefined && isSame) return;
-  if (stricter.length > 0) {
-    const changed = await rewriteAll(engine, privacy, clock);
-    if (changed > 0) {
-      await engine.scrub();
-      log.info({ rows: changed, columns: stricter.map(([column]) => column) }, 'personal values rewritten');
-    }
-  }
-  await memory.write({ policies: privacy.policies, fingerprint: privacy.fingerprint }, clock.now());
+  if (before !== undefined && before.fingerprint !== fingerprint) throw otherSecret();
+  const known = before?.policies ?? {};
+  const isSame = Object.entries(policies).every(([column, policy]) => policy === (known[column] ?? 'keep'));
+  if (before !== undefined && isSame && before.isUnclean !== true) return;
+  // Noted before the first row changes: whoever comes after a crash knows that something may be left behind.
+  await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
+  const rows = await rewriteAll(engine, privacy, clock);
+  const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
+  if (isUnclean) log.warn('overwritten personal values are still in the files; the next start tries again');
+  if (rows > 0) log.info({ rows }, 'personal values rewritten');
+  await memory.write({ policies, fingerprint, isUnclean }, clock.now());
 }
 
 async function rewriteAll(engine: Engine, privacy: Privacy, clock: Clock): Promise<number> {
@@ -75,7 +75,7 @@ async function rewriteRows(engine: Engine, table: Table, guard: Guard, at: strin
     after = keyOf(last);
     const moved = page.flatMap((row) => {
       const stored = guard.row(row);
-      const differing = columns.filter((_, index) => stored[index] !== row[index]);
+      const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
       return differing.length === 0 ? [] : [{ row, stored, differing }];
     });
     if (moved.length === 0) continue;
@@ -92,19 +92,37 @@ async function rewriteRows(engine: Engine, table: Table, guard: Guard, at: strin
   }
 }
 
+/** An engine may write JSON with other spaces than we do. */
+const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boolean =>
+  a === b ||
+  (name === 'extra' && typeof a === 'string' && typeof b === 'string' && plainJson(a) === plainJson(b));
+
+const plainJson = (text: string): string => stableJson(JSON.parse(text));
+
 async function rewriteQuarantine(engine: Engine, table: Table, guard: Guard): Promise<number> {
   return engine.write(async ({ sql }) => {
-    const kept = await sql('sync_quarantine').where({ table_name: table.name }).select('id', 'payload');
+    const kept = await sql('sync_quarantine')
+      .where({ table_name: table.name })
+      .select('id', 'payload', 'record_key');
     let changed = 0;
-    for (const { id, payload } of kept) {
-      const stored = JSON.stringify(guard.record(parsed(payload)));
-      if (stored === payload) continue;
+    for (const { id, payload, record_key } of kept) {
+      const record = guard.record(parsed(payload));
+      const stored = JSON.stringify(record);
+      if (stored === JSON.stringify(parsed(payload))) continue;
       changed++;
-      await sql('sync_quarantine').where({ id }).update({ payload: stored });
+      const key = record_key === null ? null : keyText(table, record);
+      await sql('sync_quarantine').where({ id }).update({ payload: stored, record_key: key });
     }
     return changed;
   });
 }
+
+/** The key of a record as the quarantine writes it. */
+const keyText = (table: Table, record: unknown): string =>
+  table.key
+    .map((name) => table.columns.find((column) => column.name === name)?.from ?? [])
+    .map((path) => path.reduce<unknown>((value, step) => (value as JsonObject | null)?.[step], record))
+    .join(' ');
 
 /** The revisions of a table repeat its key. */
 async function rewriteRevisions(

@@ -44,13 +44,21 @@ export const personalColumns: ReadonlyMap<string, { table: Table; column: Column
 );
 
 /** Names under which documents travel in parts of a record that no column holds, and whose policy they share. */
-const DOCUMENTS: readonly { name: RegExp; like: string }[] = [
-  { name: /^(?:.*_)?cpf(?:_.*)?$/i, like: 'driver.cpf' },
-  { name: /^(?:.*_)?rg$/i, like: 'driver.rg' },
-  { name: /^(?:.*_)?cnh(?:_?number)?$/i, like: 'driver.cnh_number' },
+const DOCUMENTS: readonly { word: RegExp; like: string }[] = [
+  { word: /^cpfs?$/, like: 'driver.cpf' },
+  { word: /^rgs?$/, like: 'driver.rg' },
+  { word: /^cnhs?$/, like: 'driver.cnh_number' },
 ];
+/** Tells something about a document, not the document. */
+const ABOUT = /^(?:category|date|first|id|expiration)$/;
 /** A first look, so that the text is parsed only where it has to be. */
-const MAY_HOLD_DOCUMENT = /(?:cpf(?:_[^"]*)?|rg|cnh(?:_?number)?)":/i;
+const MAY_HOLD_DOCUMENT = /cpf|cnh|["_]rg|[a-z]Rg/i;
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
 
 export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
   const digest = (text: string): string =>
@@ -58,7 +66,9 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
   const guards = new Map<Table, Guard>();
   const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
   const documentPolicy = (name: string): Policy => {
-    const like = DOCUMENTS.find((each) => each.name.test(name))?.like;
+    const words = wordsOf(name);
+    if (words.some((word) => ABOUT.test(word))) return 'keep';
+    const like = DOCUMENTS.find((each) => words.some((word) => each.word.test(word)))?.like;
     return like === undefined ? 'keep' : (policies[like] ?? 'keep');
   };
 
@@ -81,7 +91,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
     );
     const clean = (record: JsonObject): JsonObject => {
       for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
-      return walked(record, (name, value) => applied(documentPolicy(name), value));
+      return walked(record, documentPolicy, applied);
     };
     const guard: Guard = {
       row(row) {
@@ -122,11 +132,13 @@ const DIGEST_LENGTH = 32;
 const DIGEST_PREFIX = 'h:';
 const IS_DIGEST = /^h:[0-9a-f]{32}$/;
 
-/** Equal however it is punctuated; what is a digest already stays as it is. */
+const DOCUMENT_NUMBER = /^\d{7,14}$/;
+
+/** A number of a document is equal however it is punctuated; what is a digest already stays as it is. */
 function hashed(text: string, digest: (text: string) => string): string {
   if (IS_DIGEST.test(text)) return text;
-  const bare = text.trim();
-  return DIGEST_PREFIX + digest(/^[\d.\-/ ]+$/.test(bare) ? bare.replace(/\D/g, '') : bare);
+  const digits = text.replace(/[.\-/ ]/g, '');
+  return DIGEST_PREFIX + digest(DOCUMENT_NUMBER.test(digits) ? digits : text);
 }
 
 const SHOWN = 2;
@@ -145,19 +157,27 @@ function changeAt(record: JsonObject, path: readonly string[], change: (value: J
   if (isObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
 }
 
-/** Changes every value by its name, at any depth. */
-function walked<T extends Json>(value: T, change: (name: string, value: Json) => Json | undefined): T {
-  const left: Json[] = [value];
+/** Applies to every value the policy of its name, or of the nearest name above it that has one. */
+function walked(
+  record: JsonObject,
+  policyOf: (name: string) => Policy,
+  apply: (policy: Policy, value: Json) => Json | undefined,
+): JsonObject {
+  const left: { inside: Json; policy: Policy }[] = [{ inside: record, policy: 'keep' }];
   for (let each = left.pop(); each !== undefined; each = left.pop()) {
-    if (Array.isArray(each)) left.push(...each.filter((item) => item !== null));
-    else if (isObject(each)) {
-      for (const [name, inner] of Object.entries(each)) {
-        if (typeof inner === 'object' && inner !== null) left.push(inner);
-        else set(each, name, change(name, inner));
+    const { inside, policy: outer } = each;
+    // A list is an object whose names are numbers, and those name nothing.
+    for (const [name, value] of Object.entries(inside as JsonObject)) {
+      const own = Array.isArray(inside) ? 'keep' : policyOf(name);
+      const policy = own === 'keep' ? outer : own;
+      if (typeof value === 'object' && value !== null) left.push({ inside: value, policy });
+      else if (policy !== 'keep') {
+        const stored = apply(policy, value);
+        set(inside as JsonObject, name, Array.isArray(inside) ? (stored ?? null) : stored);
       }
     }
   }
-  return value;
+  return record;
 }
 
 function set(object: JsonObject, name: string, value: Json | undefined): void {

@@ -111,7 +111,7 @@ describe('a deadline', () => {
   });
 
   it('is not spoken of where none is set', async () => {
-    expect((await json(['status'])).document.deadline).toBeNull();
+    expect((await json(['status'])).document.deadline).toBeUndefined();
     expect((await place.run(['status'])).stdout).not.toMatch(/Deadline/);
   });
 });

@@ -2,6 +2,7 @@
 // failed and are due again.
 import { z } from 'zod';
 import { durationOption } from '../../core/duration-option.ts';
+import { lookbackOption } from '../../core/reach-limits.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import type { Workload } from '../job.ts';
 import { picturesToRetry, type WantedPicture } from './picture-fetching.ts';
@@ -16,7 +17,7 @@ const PICTURES_A_SLICE = 100;
 
 export const checklistOptions = z.object({
   since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-  lookback: durationOption('2d', 'How far behind the edge each run reads again (default 2d).'),
+  lookback: lookbackOption('2d', 'How far behind the edge each run reads again (default 2d).'),
   settle: durationOption(
     '48h',
     'Answers of a checklist older than this are read again only if its summary changes (default 48h).',

@@ -8,7 +8,7 @@ const epoch = (at: string): string => `floor(extract(epoch from ${at}))`;
 
 export const postgresDialect: Dialect = {
   now: 'now()',
-  secondsBetween: (from, to) => `cast(${epoch(to)} - ${epoch(from)} as integer)`,
+  secondsBetween: (from, to) => `cast(${epoch(to)} - ${epoch(from)} as bigint)`,
   addSeconds: later,
   localTime: (at, offset) => `date_trunc('second', ${wall(at, offset)})`,
   localDay: (at, offset) => `cast(${wall(at, offset)} as date)`,

@@ -100,6 +100,7 @@ function openPostgres(given: PostgresSettings): Engine {
       turns.add(() =>
         plainErrors(async () => {
           for (const { name } of tables) await writer.raw('vacuum ??', [name]);
+          return true;
         }),
       ),
     async close() {

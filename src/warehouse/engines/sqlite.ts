@@ -100,7 +100,8 @@ function openSqlite(file: string): Engine {
         plainErrors(async () => {
           // Writes every page anew, then empties the log that the old ones went through.
           await writer.raw('vacuum');
-          await writer.raw('pragma wal_checkpoint(truncate)');
+          const [{ busy }] = await writer.raw('pragma wal_checkpoint(truncate)');
+          return busy === 0;
         }),
       ),
     async close() {

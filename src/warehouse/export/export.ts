@@ -1,5 +1,6 @@
 // Writes tables as files, each whole or not at all, all of one committed state. A part that did not change since the
 // last export into the same folder is left as it is; one that is no longer there is removed.
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoInstant } from '../../core/clock.ts';
@@ -59,12 +60,17 @@ export async function exportTables(engine: Engine, order: ExportOrder): Promise<
   });
 }
 
-async function planParts(scan: Scan, { what, full }: ExportOrder, known: Record<string, TableManifest>) {
+async function planParts(scan: Scan, order: ExportOrder, known: Record<string, TableManifest>) {
+  const { what, full } = order;
   const planned = [];
   for (const table of what) {
     const parts = await partsOf(scan, table);
     const before = known[table.name];
-    const isSame = (part: Part): boolean => !full && before !== undefined && isUnchanged(table, part, before);
+    const isSame = (part: Part): boolean =>
+      !full &&
+      before !== undefined &&
+      isUnchanged(table, part, before) &&
+      existsSync(pathOf(table, part, order));
     planned.push({ table, parts, writes: parts.filter((part) => !isSame(part)) });
   }
   return planned;

@@ -4,11 +4,13 @@ import { baseTables } from '../catalog.ts';
 import { instant, integer, text, view } from '../view.ts';
 
 /** The least of what the scopes of the table have reached. */
-const stalest = (column: 'covered_at' | 'end_at'): string => `(
+const stalest = (reached: string): string => `(
     select min(scope.reached) from (
-      select max(covered.${column}) as reached from sync_coverage as covered
+      select ${reached} as reached from sync_coverage as covered
       join table_job as filler on filler.job = covered.job and covered.scope like filler.scopes
       where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
+
+const LAST_READ = 'max(covered.covered_at)';
 
 const counts = baseTables.map(
   ({ name }) => `select '${name}' as table_name, (select count(*) from "${name}") as row_count`,
@@ -30,11 +32,15 @@ export const biFreshness = view({
     ),
     last_read_at: instant(
       'When the part that waits longest was last read, UTC; null before.',
-      stalest('covered_at'),
+      stalest(LAST_READ),
     ),
-    covered_until: instant('Everything that the service knew until then is in it, UTC.', stalest('end_at')),
+    // The end of the first stretch without a hole: what was read beyond one does not fill it.
+    covered_until: instant(
+      'Everything that the service knew until then is in it, UTC.',
+      stalest('min(covered.end_at)'),
+    ),
     freshness_seconds: integer('Seconds since last_read_at.', ({ secondsBetween, now }) => {
-      const seconds = secondsBetween(stalest('covered_at'), now);
+      const seconds = secondsBetween(stalest(LAST_READ), now);
       return `case when ${seconds} < 0 then 0 else ${seconds} end`;
     }),
   },
