@@ -246,12 +246,13 @@ export async function openApp(options: AppOptions): Promise<App> {
       for (const secret of next.secrets) redactor.add(secret);
       refuseRestart(loaded, next);
       const changed = configChanges(loaded.config, next.config);
-      loaded = next;
-      loadedAt = isoInstant(clock.now());
       if (changed.length > 0) {
+        // What can fail comes first: an edit is taken over whole or not at all.
         await tellSettings(await warehouse.open(), next.config);
         await connections.replace(next.config);
       }
+      loaded = next;
+      loadedAt = isoInstant(clock.now());
       return changed;
     },
     async close() {

@@ -22,8 +22,9 @@ export function namedJob(app: App, name: string): { job: NamedJob; settings: Job
 export const jobBook = (app: App): JobBook => ({
   find(name) {
     const job = app.jobs.find((each) => each.name === name);
-    const options = app.loaded.config.jobs[name]?.options;
-    return job === undefined || options === undefined ? undefined : { job, options };
+    const settings = app.loaded.config.jobs[name];
+    if (job === undefined || settings === undefined) return undefined;
+    return { job, options: settings.options, enabled: settings.enabled };
   },
 });
 

@@ -3,6 +3,8 @@ import { say } from './command.ts';
 
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process where it stands. */
 export function untilSignal(): Promise<NodeJS.Signals> {
+  // An order to reload that comes before anybody can obey it must not end the process.
+  process.on('SIGHUP', () => undefined);
   return new Promise((resolve) => {
     const first = (signal: NodeJS.Signals) => {
       process.off('SIGINT', first).off('SIGTERM', first);

@@ -20,6 +20,8 @@ import { VERSION } from './version.ts';
 
 /** How long running jobs may take to end by themselves after the first signal. */
 const GRACE_MS = 25_000;
+/** And how long everything else may take after that. */
+const LAST_MS = 5_000;
 
 export const addStart = (program: Command): Command =>
   addCommand(program, {
@@ -61,9 +63,13 @@ export const addStart = (program: Command): Command =>
         say(
           `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
         );
-        for (const companion of companions.toReversed()) await companion.stop();
-        await scheduler.stop(GRACE_MS);
-        await page.close();
+        // What does not end in time, such as a database that does not answer, is left where it is: it is safe there.
+        setTimeout(() => process.exit(0), GRACE_MS + LAST_MS).unref();
+        const ended = Promise.all([
+          scheduler.stop(GRACE_MS),
+          ...companions.toReversed().map((companion) => companion.stop()),
+        ]).then(() => page.close());
+        await ended;
         return 0;
       },
       { keepsLog: true },

@@ -21,13 +21,9 @@ export function createReload({ apply, remember, log }: ReloadParts): Reload {
   let refusal: string | undefined;
 
   async function reload(cause: string): Promise<void> {
+    let changed: string[];
     try {
-      const changed = await apply();
-      // A file that was saved as it was is no news, unless somebody asked.
-      const level = changed.length > 0 || cause === 'signal' ? 'info' : 'debug';
-      log[level]({ event: 'config_reloaded', cause, changed }, 'configuration taken over');
-      refusal = undefined;
-      await remember(null);
+      changed = await apply();
     } catch (error) {
       // The same fault twice is no news, unless somebody asked.
       const isNews = String(error) !== refusal || cause === 'signal';
@@ -36,8 +32,14 @@ export function createReload({ apply, remember, log }: ReloadParts): Reload {
         { event: 'config_refused', cause, err: error },
         'edit refused; the last good configuration goes on',
       );
-      if (error instanceof ConfigError) await remember(error);
+      if (!(error instanceof ConfigError)) throw error;
+      return remember(error);
     }
+    // A file that was saved as it was is no news, unless somebody asked.
+    const level = changed.length > 0 || cause === 'signal' ? 'info' : 'debug';
+    log[level]({ event: 'config_reloaded', cause, changed }, 'configuration taken over');
+    refusal = undefined;
+    await remember(null);
   }
 
   return (cause) =>

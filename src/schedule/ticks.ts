@@ -44,6 +44,8 @@ interface CronSchedule {
   calendar: ScheduledTask;
   /** What it said of days. */
   days: Map<number, boolean>;
+  /** The slots of days on which the clock changes: dear to find, and asked for again for days. */
+  changes: Map<string, readonly number[]>;
   /** Wall times of a day in seconds since midnight, in order. */
   times: readonly number[];
   everyHour: boolean;
@@ -59,6 +61,7 @@ function readCron(cron: string): CronSchedule {
   const schedule = {
     calendar: createTask(cron, () => undefined, { timezone: 'UTC' }),
     days: new Map<number, boolean>(),
+    changes: new Map<string, readonly number[]>(),
     times: times.toSorted((a, b) => a - b),
     everyHour: hour.length === 24,
   };
@@ -100,7 +103,7 @@ const localDay = (day: number, timezone: string): LocalDay =>
 
 /** The slots of a local day after an instant, in order. */
 function* slotsAfter(
-  { times, everyHour }: CronSchedule,
+  { times, everyHour, changes }: CronSchedule,
   day: number,
   timezone: string,
   afterMs: number,
@@ -113,11 +116,13 @@ function* slotsAfter(
     }
     return;
   }
-  const slots = times.flatMap((seconds) => {
-    const wall = date.toPlainDateTime().add({ seconds });
-    return instantsOf(wall, timezone, everyHour);
+  const slots = remembered(changes, `${day} ${timezone}`, () => {
+    const all = times.flatMap((seconds) =>
+      instantsOf(date.toPlainDateTime().add({ seconds }), timezone, everyHour),
+    );
+    return [...new Set(all)].toSorted((a, b) => a - b);
   });
-  yield* [...new Set(slots)].filter((slot) => slot > afterMs).toSorted((a, b) => a - b);
+  for (let index = firstAfter(slots, afterMs); index < slots.length; index++) yield slots[index] ?? 0;
 }
 
 /** Index of the first number greater than `value`, by halving: a schedule may have a slot every second. */

@@ -12,7 +12,7 @@ import type { SyncParts } from './sync-parts.ts';
 
 export interface JobBook {
   /** A job by name with its own options; undefined for a name that is none. */
-  find(name: string): { job: NamedJob; options: Record<string, unknown> } | undefined;
+  find(name: string): { job: NamedJob; options: Record<string, unknown>; enabled?: boolean } | undefined;
 }
 
 export async function runChain(request: RunRequest, book: JobBook, parts: SyncParts): Promise<FinishedRun> {
@@ -20,7 +20,8 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
   const also = async (name: string): Promise<FinishedRun | undefined> => {
     const found = book.find(name);
     if (found === undefined || signal?.aborted === true || draining?.aborted === true) return undefined;
-    return runAlone({ ...found, cause: 'catch-up', signal, draining }, parts);
+    const { job, options } = found;
+    return runAlone({ job, options, cause: 'catch-up', signal, draining }, parts);
   };
   let refusal: Fatal | undefined;
   for (const name of request.job.needs ?? []) {
@@ -28,7 +29,9 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
     refusal ??= missingNeed(name, await also(name));
   }
   const finished = await runAlone({ ...request, refusal }, parts);
-  for (const name of await unpaused(parts, finished.wants)) await also(name);
+  for (const name of await unpaused(parts, finished.wants)) {
+    if (book.find(name)?.enabled !== false) await also(name);
+  }
   return finished;
 }
 

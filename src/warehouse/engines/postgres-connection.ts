@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 15_000;
 /** A writer waits this long for another one; as long as SQLite's. */
 const LOCK_TIMEOUT_MS = 30_000;
 /** A process that stopped in the middle of a transaction keeps the others waiting no longer than this. */
-const IDLE_TIMEOUT_MS = 120_000;
+const IDLE_TIMEOUT_MS = 15_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import { tables } from '../catalog.ts';
 import type { Engine, EngineKind, Transaction } from '../engine.ts';
+import { createInFlight } from './in-flight.ts';
 import {
   connectReaders,
   connectWriter,
@@ -47,6 +48,7 @@ function openPostgres(given: PostgresSettings): Engine {
   const writer = connectWriter(given);
   const reader = connectReaders(given, READERS);
   const turns = new PQueue({ concurrency: 1 });
+  const reads = createInFlight();
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -67,7 +69,13 @@ function openPostgres(given: PostgresSettings): Engine {
     return again(attempt, () => !isBegun);
   };
 
-  const reading = <T>(work: () => Promise<T>): Promise<T> => plainErrors(() => again(work));
+  /** On a connection of its own. */
+  const alone = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
+    const sql = connectWriter(given);
+    return work(sql).finally(() => sql.destroy());
+  };
+
+  const reading = <T>(work: () => Promise<T>): Promise<T> => reads.run(() => plainErrors(() => again(work)));
 
   return {
     name: 'postgres',
@@ -83,9 +91,10 @@ function openPostgres(given: PostgresSettings): Engine {
       }),
     // Damage is for the server to find; statistics are what many loads leave behind.
     upkeep: () =>
-      turns.add(() =>
-        plainErrors(async () => {
-          await writer.raw('analyze');
+      plainErrors(() =>
+        // Beside the writer: it may take longer than a lease lives without a beat.
+        alone(async (sql) => {
+          await sql.raw('analyze');
           return [];
         }),
       ),
@@ -97,14 +106,15 @@ function openPostgres(given: PostgresSettings): Engine {
     },
     // What the server no longer shows it may still hold on disk until it reuses the space.
     scrub: () =>
-      turns.add(() =>
-        plainErrors(async () => {
-          for (const { name } of tables) await writer.raw('vacuum ??', [name]);
+      plainErrors(() =>
+        alone(async (sql) => {
+          for (const { name } of tables) await sql.raw('vacuum ??', [name]);
           return true;
         }),
       ),
     async close() {
       await turns.onIdle();
+      await reads.idle();
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };

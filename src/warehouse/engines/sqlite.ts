@@ -9,6 +9,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
+import { createInFlight } from './in-flight.ts';
 import { sqliteDdl } from './sqlite-ddl.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { inspectSqlite } from './sqlite-inspection.ts';
@@ -52,6 +53,7 @@ function openSqlite(file: string): Engine {
   ]);
   const reader = connect(file, READERS, ['pragma query_only = on']);
   const turns = new PQueue({ concurrency: 1 });
+  const reads = createInFlight();
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, stamp) => load(writer, table, rows, stamp),
@@ -71,7 +73,7 @@ function openSqlite(file: string): Engine {
     name: 'sqlite',
     ...sqliteDdl,
     write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
-    read: (work) => plainErrors(() => work(reader)),
+    read: (work) => reads.run(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, work)),
     latest: (table, by, column, keys) =>
       plainErrors(async () => {
@@ -106,6 +108,7 @@ function openSqlite(file: string): Engine {
       ),
     async close() {
       await turns.onIdle();
+      await reads.idle();
       await Promise.all([writer.destroy(), reader.destroy()]);
     },
   };
