@@ -5,7 +5,7 @@ import { cancelEntry, retryEntry } from '../../src/sync/push/outbox-orders.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { plan, pointOfInterest } from '../support/push-samples.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
 import { drive, failureOf } from './fleet-setup.ts';
 
 const JOB = 'push-route-plans';
@@ -131,4 +131,33 @@ it('stops looking for what was refused once a search a settling time later does 
   place.drop('route_plans', 'a.json', plan('P1'));
   await runs(place, 2);
   expect(await entryOf(place, 'P1')).toMatchObject({ state: 'rejected', is_watched: 0 });
+});
+
+it.each([true, false])(
+  'creates one agent for two codes with one tax number (checked first: %s)',
+  async (check) => {
+    const place = await makePushPlace();
+    const cpf = CPFS[0];
+    const two = [agent(cpf, { external_code: 'A1' }), agent(cpf, { external_code: 'A2' })];
+    place.drop('agents', 'a.json', two);
+    for (let n = 0; n < 2; n++) {
+      await place.run('push-agents', { check_before_send: check });
+      await place.clock.advance(5 * MINUTE);
+    }
+    expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+    const [first, second] = await place.outbox();
+    expect(first).toMatchObject({ state: 'confirmed' });
+    expect(second).toMatchObject({ state: 'confirmed', remote_id: first?.remote_id });
+  },
+);
+
+it('creates one agent for two codes where nobody knows whether the first arrived', async () => {
+  const place = await makePushPlace();
+  const cpf = CPFS[0];
+  place.sandbox.addFault({ call: 'create-agent', fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'drivers', fault: '400', skip: 2, times: 2 });
+  place.drop('agents', 'a.json', [agent(cpf, { external_code: 'A1' }), agent(cpf, { external_code: 'A2' })]);
+  await runs(place, 4, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+  expect(await place.outbox()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }]);
 });
