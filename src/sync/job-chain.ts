@@ -24,7 +24,7 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
   };
   let refusal: Fatal | undefined;
   for (const name of request.job.needs ?? []) {
-    if ((await jobHistory(parts.engine, name)).lastSuccessAt !== null) continue;
+    if ((await jobHistory(parts.engine, name)).hasWorked) continue;
     refusal ??= missingNeed(name, await also(name));
   }
   const finished = await runAlone({ ...request, refusal }, parts);

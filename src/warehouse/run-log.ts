@@ -89,11 +89,15 @@ export interface LastRun {
   tick_at: string | null;
   error_code: string | null;
   error: string | null;
+  error_hint: string | null;
 }
 
 export interface JobHistory {
   last: LastRun | undefined;
+  /** End of the last run in which nothing failed; records that did not fit are no failure. */
   lastSuccessAt: string | null;
+  /** Some run brought something, even if a part of it failed. */
+  hasWorked: boolean;
 }
 
 /** The live runs of a job; a backfill says nothing about how it fares. */
@@ -103,13 +107,17 @@ export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
       .where({ job })
       .whereNot({ cause: 'backfill' })
       .orderBy('started_at', 'desc')
-      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error');
-    const success = await sql('sync_run')
+      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
+    const worked = sql('sync_run')
       .where({ job })
       .whereNot({ cause: 'backfill' })
-      .whereIn('status', ['ok', 'partial'])
+      .whereIn('status', ['ok', 'partial']);
+    const success = await worked
+      .clone()
+      .whereNull('error_code')
       .orderBy('started_at', 'desc')
       .first('finished_at');
-    return { last, lastSuccessAt: success?.finished_at ?? null };
+    const hasWorked = success !== undefined || (await worked.clone().first('run_id')) !== undefined;
+    return { last, lastSuccessAt: success?.finished_at ?? null, hasWorked };
   });
 }
