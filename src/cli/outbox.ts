@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
+import type { RunSummary } from '../core/glossary.ts';
 import { runLeased } from '../sync/leased-run.ts';
 import { cancelEntry, namedEntry, retryEntry, vouchAbsent } from '../sync/push/outbox-orders.ts';
 import { keyOf, type OutboxEntry } from '../warehouse/outbox-entry.ts';
@@ -9,6 +10,7 @@ import { searchEntries } from '../warehouse/outbox-lookup.ts';
 import { shownEntry } from '../warehouse/outbox-shown.ts';
 import { OUTBOX_STATES, type OutboxState } from '../warehouse/outbox-states.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
+import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { namedJob } from './named-job.ts';
 import { attemptsText, entriesText, entryText } from './outbox-text.ts';
 
@@ -81,10 +83,9 @@ const addRetry = (outbox: Command): Command =>
       ),
     action: withApp((app, [code = ''], { json, kind, notThere }) =>
       order(app, code, kind, json, async (entry, at) => {
-        if (notThere) return vouchAbsent(await app.warehouse(), entry, at);
+        if (notThere) return { words: await vouchAbsent(await app.warehouse(), entry, at) };
         const words = await retryEntry(await app.warehouse(), entry, at);
-        if (entry.state === 'unknown') await readBack(app, entry);
-        return words;
+        return entry.state === 'unknown' ? { words, run: await readBack(app, entry) } : { words };
       }),
     ),
   });
@@ -98,16 +99,22 @@ const addCancel = (outbox: Command): Command =>
     action: withApp((app, [code = ''], { json, kind, force }) =>
       order(app, code, kind, json, async (entry, at) => {
         await cancelEntry(await app.warehouse(), entry, at, force);
-        return 'It is cancelled; the next run tells the ERP.';
+        return { words: 'It is cancelled; the next run tells the ERP.' };
       }),
     ),
   });
 
 /** A run reads back what is unknown before it sends anything. */
-async function readBack(app: App, { kind }: OutboxEntry): Promise<void> {
+async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
   const { job, settings } = namedJob(app, `push-${kind.replaceAll('_', '-')}`);
   const request = { job, options: settings.options, cause: 'manual' as const, onWait: sayWaiting(job.name) };
-  await runLeased(request, await app.sync());
+  return (await runLeased(request, await app.sync())).summary;
+}
+
+interface CarriedOut {
+  words: string;
+  /** The run that the order took. */
+  run?: RunSummary;
 }
 
 /** Carries an order out and shows the entry as it is then. */
@@ -116,14 +123,17 @@ async function order(
   code: string,
   kind: string | undefined,
   json: boolean,
-  carryOut: (entry: OutboxEntry, at: string) => Promise<string>,
+  carryOut: (entry: OutboxEntry, at: string) => Promise<CarriedOut>,
 ): Promise<number> {
   const engine = await app.warehouse();
-  const words = await carryOut(await namedEntry(engine, code, kind), isoInstant(app.clock.now()));
+  const { words, run } = await carryOut(await namedEntry(engine, code, kind), isoInstant(app.clock.now()));
   const entry = await namedEntry(engine, code, kind);
   print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${entry.state}`);
   if (!json) say(words);
-  return 0;
+  if (run === undefined) return EXIT.ok;
+  if (run.error !== null) say(`The run that read it back: ${run.error.message}`);
+  if (run.error?.hint) say(`Try: ${run.error.hint}`);
+  return exitCodeOfRun(run);
 }
 
 function countOf(text: string): number {

@@ -23,7 +23,11 @@ export const jobConditions = (jobs: readonly JobStatus[]): Condition[] =>
     if (health === 'late') {
       const since =
         last_success_at === null ? 'it never succeeded' : `its last success was ${last_success_at}`;
-      return { subject, state: health, text: `${name} is late: a tick passed without a run; ${since}` };
+      const why =
+        last_run?.status === 'partial' && last_run.error !== null
+          ? `a part of its last run failed (${last_run.error})`
+          : 'a tick passed without a run';
+      return { subject, state: health, text: `${name} is late: ${why}; ${since}` };
     }
     return { subject, state: 'ok', text: `${name} is ${health}` };
   });

@@ -74,7 +74,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   perJob('next_tick_timestamp_seconds', 'When the job is due next.', (job) => seconds(job.next_tick_at)),
   perTable(
     'freshness_seconds',
-    'How long ago the part of the table that waits longest was read.',
+    'How long ago the part of the table that waits longest was up to date.',
     ({ freshness_seconds }) => freshness_seconds,
   ),
   perTable('table_rows', 'Rows of the table.', ({ rows }) => rows),

@@ -16,6 +16,8 @@ export interface JobFacts extends Schedule {
   /** By order, until it is resumed. */
   paused: boolean;
   lastStatus: string | undefined;
+  /** The last run ended with an error, so that a part of what was due has not come. */
+  hadError?: boolean;
   /** The last run was told to stop; what it left is made up for, and nothing is wrong with it. */
   wasCutOff?: boolean;
   /** Start of the last run in ms. */
@@ -31,6 +33,7 @@ export function healthOf(facts: JobFacts): Health {
   const { enabled, paused, lastStatus, wasCutOff, lastStartMs, scheduledSinceMs } = facts;
   if (!enabled || paused) return 'paused';
   if (lastStatus === 'abandoned' || (lastStatus === 'failed' && !wasCutOff)) return 'failing';
+  if (lastStatus === 'partial' && facts.hadError && !wasCutOff) return 'late';
   if (lastStatus === 'running' && lastStartMs !== undefined)
     return isStuck(facts, lastStartMs) ? 'late' : 'ok';
   // A tick that passed while a run went on is not owed twice: the next one after its end is.

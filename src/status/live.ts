@@ -1,6 +1,6 @@
 // One reader for all who watch: it asks while somebody is there and tells them when something changed. A watcher
 // that is slow gets the newest state when it is ready for it; nothing is queued up for it.
-import type { Clock } from '../core/clock.ts';
+import { type Clock, isoInstant } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 
 export interface LiveParts {
@@ -10,9 +10,18 @@ export interface LiveParts {
   read(): Promise<string>;
 }
 
+/** The state cannot be read: what was told before is not up to date. */
+export interface Trouble {
+  words: string;
+  /** When the state was last read; null where it never was. */
+  since: string | null;
+}
+
+type News = string | Trouble;
+
 export interface Live {
-  /** The state now, each change, and an undefined from time to time so that a dead line is noticed. */
-  watch(signal: AbortSignal): AsyncGenerator<string | undefined>;
+  /** The state now, each change, trouble when it begins, and an undefined from time to time so that a dead line is noticed. */
+  watch(signal: AbortSignal): AsyncGenerator<News | undefined>;
   watchers(): number;
   /** Looks at once instead of at the next turn. */
   nudge(): void;
@@ -20,12 +29,15 @@ export interface Live {
 }
 
 const EVERY_MS = 2_000;
+/** A reading that takes longer is trouble, even if it does not fail. */
+const SLOW_MS = 20_000;
+const TROUBLE = 'The warehouse cannot be read; `roadbook doctor` says more';
 /** Turns without news after which a sign of life is given. */
 const QUIET_TURNS = 7;
 export const MOST_WATCHERS = 100;
 
 interface Watcher {
-  next: string | undefined;
+  next: News | undefined;
   hasNews: boolean;
   wake: () => void;
 }
@@ -34,22 +46,40 @@ export function createLive({ clock, log, read }: LiveParts): Live {
   const watchers = new Set<Watcher>();
   const closed = new AbortController();
   let turn = new AbortController();
-  let current: string | undefined;
+  let current: News | undefined;
+  let lastReadAt: string | null = null;
   let isPolling = false;
   let isNudged = false;
 
-  const tell = (watcher: Watcher, text: string | undefined): void => {
-    watcher.next = text ?? watcher.next;
+  const tell = (watcher: Watcher, news: News | undefined): void => {
+    watcher.next = news ?? watcher.next;
     watcher.hasNews = true;
     watcher.wake();
   };
 
-  async function look(): Promise<string | undefined> {
+  async function look(): Promise<News> {
     try {
-      return await read();
+      const text = await readInTime();
+      lastReadAt = isoInstant(clock.now());
+      return text;
     } catch (error) {
+      // The same trouble as before is no news.
+      if (typeof current === 'object') return current;
       log.warn({ err: error }, 'live state could not be read');
-      return undefined;
+      return { words: TROUBLE, since: lastReadAt };
+    }
+  }
+
+  async function readInTime(): Promise<string> {
+    const inTime = new AbortController();
+    const tooSlow = clock.sleep(SLOW_MS, inTime.signal).then(() => {
+      throw new Error(`no answer within ${SLOW_MS / 1_000} s`);
+    });
+    try {
+      return await Promise.race([read(), tooSlow]);
+    } finally {
+      tooSlow.catch(() => undefined);
+      inTime.abort();
     }
   }
 
@@ -57,12 +87,12 @@ export function createLive({ clock, log, read }: LiveParts): Live {
     isPolling = true;
     for (let quiet = 0; watchers.size > 0 && !closed.signal.aborted; ) {
       isNudged = false;
-      const text = await look();
-      const isNew = text !== undefined && text !== current;
-      if (isNew) current = text;
+      const news = await look();
+      const isNew = news !== current;
+      current = news;
       quiet = isNew ? 0 : quiet + 1;
       if (isNew || quiet % QUIET_TURNS === 0)
-        for (const each of watchers) tell(each, isNew ? text : undefined);
+        for (const each of watchers) tell(each, isNew ? news : undefined);
       if (isNudged) continue;
       turn = new AbortController();
       await clock.sleep(EVERY_MS, turn.signal).catch(() => undefined);

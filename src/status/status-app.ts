@@ -84,9 +84,10 @@ function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
   return streamSSE(c, async (stream) => {
     const gone = new AbortController();
     stream.onAbort(() => gone.abort());
-    for await (const text of live.watch(gone.signal)) {
-      if (text === undefined) await stream.write(': alive\n\n');
-      else await stream.writeSSE({ event: 'overview', data: text });
+    for await (const news of live.watch(gone.signal)) {
+      if (news === undefined) await stream.write(': alive\n\n');
+      else if (typeof news === 'string') await stream.writeSSE({ event: 'overview', data: news });
+      else await stream.writeSSE({ event: 'trouble', data: JSON.stringify(news) });
     }
   });
 }

@@ -77,7 +77,7 @@ export interface StatusDocument {
 /** The document, and beside it the instants that it tells as ages. */
 export interface StatusFacts {
   document: StatusDocument;
-  /** When the scope of each table that waits longest was last read. */
+  /** Until when the scope of each table that waits longest is up to date. */
   readAt: Record<string, string | null>;
   /** Since when the outcome of the oldest unclear push is not known. */
   unknownSince: string | null;
@@ -113,7 +113,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(parts.engine, 'sync_quarantine'),
   };
-  const readAt = Object.fromEntries(tables.map(({ status, coveredAt }) => [status.name, coveredAt]));
+  const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
   return { document, readAt, unknownSince };
 }
 
@@ -134,6 +134,7 @@ async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): 
       enabled,
       paused,
       lastStatus: last?.status,
+      hadError: (last?.error_code ?? null) !== null,
       wasCutOff: CUT_OFF.includes(last?.error_code ?? null),
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),
@@ -172,10 +173,10 @@ async function tableStatus(name: string, parts: StatusParts) {
       const options = config.jobs[job.name]?.options ?? {};
       return { job: job.name, tracks: (scope: string) => job.tracks?.(scope, options) ?? true };
     });
-  const { lastChangeAt, coveredAt } = await tableFreshness(engine, fillers);
+  const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);
   const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
-  const ageMs = coveredAt === null ? null : Math.max(0, clock.now() - Date.parse(coveredAt));
+  const ageMs = freshAt === null ? null : Math.max(0, clock.now() - Date.parse(freshAt));
   const freshness = ageMs === null ? null : Math.round(ageMs / 1_000);
   const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: freshness };
-  return { status, coveredAt };
+  return { status, freshAt };
 }

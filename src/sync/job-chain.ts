@@ -4,7 +4,7 @@
 import { Fatal } from '../core/errors.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
-import { jobHistory } from '../warehouse/run-log.ts';
+import { hasWorked } from '../warehouse/run-log.ts';
 import type { NamedJob } from './job.ts';
 import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';
@@ -25,7 +25,7 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
   };
   let refusal: Fatal | undefined;
   for (const name of request.job.needs ?? []) {
-    if ((await jobHistory(parts.engine, name)).lastSuccessAt !== null) continue;
+    if (await hasWorked(parts.engine, name)) continue;
     refusal ??= missingNeed(name, await also(name));
   }
   const finished = await runAlone({ ...request, refusal }, parts);

@@ -67,6 +67,8 @@ export interface Ddl {
 
 export interface Engine extends Ddl {
   readonly name: string;
+  /** The engine of the process, where this one is only for one run; what has to outlive a run is kept by it. */
+  readonly base?: Engine;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**

@@ -18,6 +18,7 @@ export const fencedEngine = <Moment>(
   { at, moment, onBeat, onLost }: FenceParts<Moment>,
 ): Engine => ({
   ...engine,
+  base: engine.base ?? engine,
   async write(work) {
     const asked = moment();
     const result = await engine.write(async (tx) => {

@@ -1,7 +1,15 @@
 // The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
 import type { Engine, Transaction } from './engine.ts';
-import { type EntryKey, isCertain, isDue, keyOf, moveEntry, type OutboxEntry } from './outbox-entry.ts';
+import {
+  type EntryKey,
+  isCertain,
+  isDue,
+  keyOf,
+  moveEntry,
+  noteEntry,
+  type OutboxEntry,
+} from './outbox-entry.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
 import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
 
@@ -13,6 +21,8 @@ export interface Claim {
   checkedOnly: boolean;
   /** By what the service will show a payload: what is searched for is always what was sent. */
   keyOf(payload: string): string;
+  /** What may be at the service already under these keys waits for a search; absent where a key may come twice. */
+  sentKeys?: ReadonlySet<string> | undefined;
 }
 
 export interface Claimed {
@@ -26,17 +36,49 @@ export interface Claimed {
 /** Takes the entry that starts first; undefined where nothing is due. */
 export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undefined> {
   return engine.write(async (tx) => {
-    const entry = await firstDue(tx, claim);
-    if (entry === undefined) return undefined;
+    const found = await firstFree(tx, claim);
+    if (found === undefined) return undefined;
+    const { entry, remote_key } = found;
     const { runId, at } = claim;
     const what = entry.remote_id === null ? 'create' : 'change';
     const attempt = await openAttempt(tx, entry, { what, runId, at });
-    const remote_key = claim.keyOf(entry.payload ?? '{}');
     const taken = { owner_run_id: runId, sent_hash: entry.content_hash, sent_at: at, remote_key };
     const counted = { ...taken, attempts: entry.attempts + 1 };
     if (!(await moveEntry(tx, entry, 'claim', at, counted))) return undefined;
     return { entry: { ...entry, ...counted, state: 'sending' }, attempt, sentBefore: entry.sent_hash };
   });
+}
+
+/** Another thing under the same key is on its way, or nobody knows whether it arrived: this one has to be searched for. */
+async function firstFree(
+  tx: Transaction,
+  claim: Claim,
+): Promise<{ entry: OutboxEntry; remote_key: string } | undefined> {
+  for (;;) {
+    const entry = await firstDue(tx, claim);
+    if (entry === undefined) return undefined;
+    const remote_key = claim.keyOf(entry.payload ?? '{}');
+    if (!(await isUnderWay(tx, entry, remote_key, claim))) return { entry, remote_key };
+    const message = 'Another one of the same key is sent first; it is looked for before it is sent';
+    const isKept = await noteEntry(tx, entry, { message, is_doubtful: true, checked_run_id: null });
+    if (!isKept) return undefined;
+  }
+}
+
+async function isUnderWay(
+  { sql }: Transaction,
+  { kind, external_code }: OutboxEntry,
+  remote_key: string,
+  { sentKeys }: Claim,
+): Promise<boolean> {
+  if (sentKeys === undefined) return false;
+  if (sentKeys.has(remote_key)) return true;
+  const other = await sql('push_outbox')
+    .where({ kind, remote_key })
+    .whereIn('state', ['sending', 'unknown'])
+    .whereNot({ external_code })
+    .first('external_code');
+  return other !== undefined;
 }
 
 function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim) {

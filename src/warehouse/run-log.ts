@@ -1,5 +1,6 @@
 // The runs as rows: opened before any work, closed with the counts, and found again when a process died.
 import { hostname } from 'node:os';
+import type { Knex } from 'knex';
 import type { RunSummary } from '../core/glossary.ts';
 import { noCounts } from '../core/glossary.ts';
 import type { Engine } from './engine.ts';
@@ -89,12 +90,21 @@ export interface LastRun {
   tick_at: string | null;
   error_code: string | null;
   error: string | null;
+  error_hint: string | null;
 }
 
 export interface JobHistory {
   last: LastRun | undefined;
+  /** End of the last run in which nothing failed; records that did not fit are no failure. */
   lastSuccessAt: string | null;
 }
+
+const workedRuns = (sql: Knex, job: string) =>
+  sql('sync_run').where({ job }).whereNot({ cause: 'backfill' }).whereIn('status', ['ok', 'partial']);
+
+/** Whether some run brought something, even if a part of it failed. */
+export const hasWorked = (engine: Engine, job: string): Promise<boolean> =>
+  engine.read(async (sql) => (await workedRuns(sql, job).first('run_id')) !== undefined);
 
 /** The live runs of a job; a backfill says nothing about how it fares. */
 export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
@@ -103,11 +113,9 @@ export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
       .where({ job })
       .whereNot({ cause: 'backfill' })
       .orderBy('started_at', 'desc')
-      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error');
-    const success = await sql('sync_run')
-      .where({ job })
-      .whereNot({ cause: 'backfill' })
-      .whereIn('status', ['ok', 'partial'])
+      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
+    const success = await workedRuns(sql, job)
+      .whereNull('error_code')
       .orderBy('started_at', 'desc')
       .first('finished_at');
     return { last, lastSuccessAt: success?.finished_at ?? null };

@@ -1,4 +1,5 @@
-// How fresh a table is: as fresh as the reading of its stalest scope, never as its newest row.
+// How fresh a table is: as fresh as its stalest scope, never as its newest row. A scope is as fresh as its last
+// reading, or as the end of what was read where that lies further back: reading old data today makes nothing fresh.
 import type { Engine } from './engine.ts';
 
 export interface Filler {
@@ -10,8 +11,8 @@ export interface Filler {
 export interface TableFreshness {
   /** When a run last changed anything in it. */
   lastChangeAt: string | null;
-  /** When the scope that waits longest was last read; null where nothing was read yet. */
-  coveredAt: string | null;
+  /** Until when the stalest scope is up to date; null where nothing was read yet. */
+  freshAt: string | null;
 }
 
 export const tableFreshness = (
@@ -20,10 +21,10 @@ export const tableFreshness = (
 ): Promise<TableFreshness> =>
   engine.read(async (sql) => {
     const jobs = fillers.map(({ job }) => job);
-    const scopes: { job: string; scope: string; read: string }[] = await sql('sync_coverage')
+    const scopes: { job: string; scope: string; read: string; reached: string }[] = await sql('sync_coverage')
       .whereIn('job', jobs)
       .groupBy('job', 'scope')
-      .select('job', 'scope', sql.raw('max(covered_at) as read'));
+      .select('job', 'scope', sql.raw('max(covered_at) as read, max(end_at) as reached'));
     const tracked = scopes.filter(({ job, scope }) =>
       fillers.some((filler) => filler.job === job && filler.tracks(scope)),
     );
@@ -34,6 +35,7 @@ export const tableFreshness = (
       .first('finished_at');
     return {
       lastChangeAt: changed?.finished_at ?? null,
-      coveredAt: tracked.map(({ read }) => read).toSorted()[0] ?? null,
+      // Instants of one form sort as text.
+      freshAt: tracked.flatMap(({ read, reached }) => [read, reached]).toSorted()[0] ?? null,
     };
   });

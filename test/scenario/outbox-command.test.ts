@@ -55,6 +55,11 @@ describe('roadbook outbox', () => {
     const refusal = await place.run(['outbox', 'cancel', 'LOST']);
     expect(refusal).toMatchObject({ code: 2, stdout: '' });
     expect(refusal.stderr).toMatch(/may be at the service[\s\S]*--force/);
+    const unread = await place.run(['outbox', 'retry', 'LOST']);
+    expect(unread.code).toBe((await place.run(['run', 'push-route-plans'])).code);
+    expect(unread.code).not.toBe(0);
+    expect(unread).toMatchObject({ stdout: expect.stringMatching(/LOST: \S*unknown/) });
+    expect(unread.stderr).toMatch(/read it back: .*400/);
     sandbox.clearFaults();
     expect((await json(['outbox', 'retry', 'LOST'])).document).toMatchObject({ state: 'confirmed' });
     expect((await json(['outbox', 'retry', 'NO'])).document).toMatchObject({ state: 'ready' });

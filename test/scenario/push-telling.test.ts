@@ -71,7 +71,7 @@ describe('an agent that the ERP calls by its tax number', () => {
 
   it('is told cancelled under it, and forgotten then', async () => {
     const { erp, place, entry } = await refused();
-    await cancelEntry(place.engine, entry, AT, false);
+    await cancelEntry(place.engine, entry, AT, true);
     await place.run(JOB);
     expect((await erp.told(cpf)).map(({ state }) => state)).toEqual(['rejected', 'cancelled']);
     expect(JSON.stringify(await place.outbox())).not.toContain(cpf);

@@ -20,7 +20,7 @@ function setUp(states: () => string) {
   });
   const watch = () => {
     const leave = new AbortController();
-    const got: (string | undefined)[] = [];
+    const got: unknown[] = [];
     const done = (async () => {
       for await (const text of live.watch(leave.signal)) got.push(text);
     })();
@@ -77,6 +77,39 @@ describe('live updates', () => {
     await second.done;
   });
 
+  it('tell when the state cannot be read, once, and the state again when it can', async () => {
+    let state: string | undefined = 'a';
+    const { clock, watch } = setUp(() => {
+      if (state === undefined) throw new Error('gone');
+      return state;
+    });
+    const { got, leave, done } = watch();
+    await clock.advance(2_000);
+    state = undefined;
+    await clock.advance(6_000);
+    const trouble = { words: expect.stringContaining('cannot be read'), since: '1970-01-01T00:00:02.000Z' };
+    expect(got).toEqual(['a', trouble]);
+    const late = watch();
+    await turn();
+    expect(late.got).toEqual([trouble]);
+    late.leave();
+    state = 'a';
+    await clock.advance(2_000);
+    expect(got).toEqual(['a', trouble, 'a']);
+    leave();
+    await Promise.all([done, late.done]);
+  });
+
+  it('tell of a reading that does not end', async () => {
+    const clock = createManualClock(0);
+    const live = createLive({ clock, log, read: () => new Promise(() => undefined) });
+    const leave = new AbortController();
+    const first = live.watch(leave.signal).next();
+    await clock.advance(20_000);
+    expect((await first).value).toMatchObject({ since: null });
+    live.close();
+  });
+
   it('come at once when something was ordered', async () => {
     let state = 'a';
     const { clock, live, watch } = setUp(() => state);
@@ -113,6 +146,18 @@ describe('/api/live', () => {
     await place.rig.run('pull-vehicles');
     await place.rig.clock.advance(2_000);
     await until(/event: overview[\s\S]*event: overview\ndata: .*"status":"ok"/);
+    await reader.cancel();
+  });
+
+  it('tells of a warehouse that does not answer', async () => {
+    place = await makeStatusPlace();
+    const answer = await fetch(`${place.url}/api/live`);
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: overview')) text += (await reader.read()).value;
+    await place.rig.engine.close();
+    await place.rig.clock.advance(2_000);
+    while (!/event: trouble\ndata: .*cannot be read/.test(text)) text += (await reader.read()).value;
     await reader.cancel();
   });
 

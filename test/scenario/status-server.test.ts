@@ -65,6 +65,22 @@ describe('/api/status', () => {
     expect(told).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
     expect(told.rows).toBeGreaterThan(0);
   });
+
+  it('tells a reading that did not reach now as the old data that it is, and no success', async () => {
+    place = await makeStatusPlace();
+    place.rig.sandbox.addFault({ call: 'events', fault: '422', skip: 30 });
+    const { status } = await place.rig.run('pull-events', { since: '90d' });
+    expect(status).toBe('partial');
+    const [reached] = await place.rig.rows(
+      `select min(newest) as at from (select max(end_at) as newest from sync_coverage where job = 'pull-events' group by scope)`,
+    );
+    const { json } = await place.ask('GET', '/api/status');
+    const named = (list: { name: string }[], name: string) => list.find((each) => each.name === name);
+    const seconds = Math.round((place.rig.clock.now() - Date.parse(String(reached?.at))) / 1_000);
+    expect(seconds).toBeGreaterThan(86_400);
+    expect(named(json.tables, 'event')).toMatchObject({ freshness_seconds: seconds });
+    expect(named(json.jobs, 'pull-events')).toMatchObject({ health: 'late', last_success_at: null });
+  });
 });
 
 describe('an action', () => {

@@ -69,6 +69,13 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...edited, now: '2026-03-02T08:03' }))).toBe('late');
   });
 
+  it('of a run of which a part failed is late, unless it was told to stop', () => {
+    const partial = { lastStatus: 'partial', now: '2026-03-02T08:05' };
+    expect(healthOf(facts(partial))).toBe('ok');
+    expect(healthOf(facts({ ...partial, hadError: true }))).toBe('late');
+    expect(healthOf(facts({ ...partial, hadError: true, wasCutOff: true }))).toBe('ok');
+  });
+
   it('of a job that never ran is late once a daemon has kept its schedule past a tick', () => {
     const never = { lastStatus: undefined, lastStartMs: undefined, lastEndMs: undefined };
     expect(healthOf(facts({ ...never, now: '2026-03-02T08:30' }))).toBe('never ran');

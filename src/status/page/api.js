@@ -45,23 +45,47 @@ export async function order(path, body) {
   return (await opened(`/api/${path}`, options)).json();
 }
 
-/** Server-sent events by fetch, because an EventSource could not send the token. Ends when the line does. */
-export async function* live(signal) {
-  const answer = await opened('/api/live', { signal });
+/** The server gives a sign of life more often than this; a line that is silent for longer is dead. */
+const SILENCE_MS = 30_000;
+
+/**
+ * Server-sent events by fetch, because an EventSource could not send the token: `{event, data}`, and undefined for a
+ * sign of life. Ends when the line does, or when nothing came for long.
+ */
+export async function* live() {
+  const gone = new AbortController();
+  let silence;
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => gone.abort(), SILENCE_MS);
+  };
+  heard();
+  try {
+    yield* messages(await opened('/api/live', { signal: gone.signal }), heard);
+  } finally {
+    clearTimeout(silence);
+    gone.abort();
+  }
+}
+
+async function* messages(answer, heard) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    heard();
     buffer += value;
-    const messages = buffer.split('\n\n');
-    buffer = messages.pop();
-    for (const message of messages) {
-      const data = message
-        .split('\n')
-        .filter((line) => line.startsWith('data: '))
-        .map((line) => line.slice(6));
-      yield data.length === 0 ? undefined : JSON.parse(data.join('\n'));
+    const whole = buffer.split('\n\n');
+    buffer = whole.pop();
+    for (const message of whole) {
+      const lines = message.split('\n');
+      const valuesOf = (field) =>
+        lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));
+      const data = valuesOf('data: ');
+      yield data.length === 0
+        ? undefined
+        : { event: valuesOf('event: ')[0], data: JSON.parse(data.join('\n')) };
     }
   }
 }

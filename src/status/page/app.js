@@ -9,7 +9,7 @@ import * as overview from './views/overview.js';
 import * as plans from './views/plans.js';
 import * as runs from './views/runs.js';
 import * as today from './views/today.js';
-import { setZone, tick } from './words.js';
+import { fullTime, setZone, tick } from './words.js';
 
 const VIEWS = { overview, runs, plans, today, data, config };
 const RETRY_MS = 3000;
@@ -87,7 +87,19 @@ function go() {
 function showLink(word, tone) {
   document.getElementById('link-words').textContent = word;
   document.getElementById('link-state').className = `link-state ${tone}`;
+  // What is shown must not look healthy while nobody knows.
+  main.classList.toggle('outdated', tone !== 'ok');
 }
+
+/** Why the page is not up to date; nothing takes the words away. */
+function showTrouble({ words, since } = {}) {
+  const line = document.getElementById('trouble');
+  line.hidden = words === undefined;
+  line.textContent = words === undefined ? '' : `${words}. ${outdated(since)}`;
+}
+
+const outdated = (since) =>
+  since === null ? 'Nothing was read yet.' : `This page is not up to date since ${fullTime(since)}.`;
 
 /** Listens for as long as the page is there; a line that breaks is taken up again. */
 async function follow() {
@@ -95,9 +107,16 @@ async function follow() {
   state.isFollowing = true;
   for (;;) {
     try {
-      for await (const told of live()) {
+      for await (const news of live()) {
+        if (news === undefined) continue;
+        if (news.event === 'trouble') {
+          showLink('not up to date', 'bad');
+          showTrouble(news.data);
+          continue;
+        }
+        const told = news.data;
         showLink('live', 'ok');
-        if (told === undefined) continue;
+        showTrouble();
         announce(told);
         state.live = told;
         setZone(told.timezone);

@@ -28,9 +28,11 @@ const notes = new WeakMap<Engine, Map<string, Note>>();
 
 const nameOf = ({ kind, external_code }: Absent): string => `${kind} ${external_code}`;
 
+/** Two searches are made by two runs, each with an engine of its own: the notes belong to what is behind both. */
 const notesOf = (engine: Engine): Map<string, Note> => {
-  const own = notes.get(engine) ?? new Map<string, Note>();
-  notes.set(engine, own);
+  const base = engine.base ?? engine;
+  const own = notes.get(base) ?? new Map<string, Note>();
+  notes.set(base, own);
   return own;
 };
 

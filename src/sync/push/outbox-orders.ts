@@ -83,7 +83,10 @@ export async function cancelEntry(
   isForced: boolean,
 ): Promise<void> {
   const message = 'Cancelled on order';
-  const mayBeThere = entry.state === 'unknown' || (entry.state === 'ready' && Boolean(entry.is_doubtful));
+  const mayBeThere =
+    entry.state === 'unknown' ||
+    (entry.state === 'ready' && Boolean(entry.is_doubtful)) ||
+    (entry.state === 'rejected' && Boolean(entry.is_watched));
   if (mayBeThere && !isForced) {
     throw new Fatal(`${entry.external_code} may be at the service: nobody knows yet`, {
       code: 'usage',

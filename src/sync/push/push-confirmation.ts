@@ -42,7 +42,8 @@ export async function confirmEntry(
   };
   // A process that was stalled must not overwrite what the next owner of the entry has stored.
   const only = { owner_run_id: entry.owner_run_id };
-  if (as === 'to-change') return moveEntry(tx, entry, 'confirmOlder', at, known, only);
+  if (as === 'to-change' && entry.state !== 'rejected')
+    return moveEntry(tx, entry, 'confirmOlder', at, known, only);
   const change = {
     ...known,
     confirmed_at: at,

@@ -21,12 +21,16 @@ export interface Offered {
   reasons: readonly string[];
   /** Changes after confirmation are flagged, not passed over. */
   flags: boolean;
+  /** ISO instant of now. */
+  at: string;
 }
 
 const INVALID = 'It breaks the rules and was not sent';
-const INVALID_CHANGE = 'The service may have an earlier content; what the ERP gave since breaks the rules';
+export const INVALID_CHANGE =
+  'The service may have an earlier content; what the ERP gave since breaks the rules';
 /** Begins the reasons of a change that was not taken, beside those of what the service has. */
 const NOT_TAKEN = 'not taken: ';
+const NOT_SENT_AGAIN = 'It was not sent again; an earlier send of it may have reached the service';
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
 
 export function contentOf(
@@ -55,20 +59,35 @@ export const refusalOf = (reasons: readonly string[], message = INVALID) => ({
   message,
 });
 
+/** One that may be at the service is refused too, but still looked for. */
+export const refusalOfKnown = (known: OutboxEntry, reasons: readonly string[], message?: string) =>
+  isInDoubt(known)
+    ? { ...refusalOf(reasons, NOT_SENT_AGAIN), is_watched: true }
+    : refusalOf(reasons, message);
+
+/** Given up or refused before the searches could tell whether it had arrived: they have to tell now. */
+const isUnresolved = ({ state, unclear_sends, is_watched }: OutboxEntry): boolean =>
+  unclear_sends > 0 && (state === 'cancelled' || (state === 'rejected' && Boolean(is_watched)));
+
 export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
   const { content, erp_code, reasons } = offered;
   const fresh = { reasons: null, message: null, told_at: null, noted_hash: null, erp_code };
   const { content_hash } = content;
   switch (step) {
     case 'queue':
-      return { moves: ['renew'], change: { ...content, ...fresh, ...findable(known, content) } };
+      return isUnresolved(known)
+        ? {
+            moves: ['renew', 'doubt'],
+            change: { ...content, ...fresh, ...sought(known, content), unknown_since: offered.at },
+          }
+        : { moves: ['renew'], change: { ...content, ...fresh, ...findable(known, content) } };
     case 'change':
       return { moves: ['change'], change: { ...content, ...fresh, ...widened(known, content) } };
     case 'refuse':
       // A changed thing starts anew, and is refused for its new reasons.
       return {
         moves: ['renew', 'refuse'],
-        change: { ...content, ...fresh, ...findable(known, content), ...refusalOf(reasons) },
+        change: { ...content, ...fresh, ...findable(known, content), ...refusalOfKnown(known, reasons) },
       };
     case 'hold':
       return {
@@ -137,7 +156,8 @@ const reasonsText = (reasons: readonly string[]): string | null =>
 /** The search must still find what was sent before. */
 function widened(known: OutboxEntry, { period_start, period_end }: EntryChange): EntryChange {
   const [start, end] = [known.period_start, known.period_end];
-  if (start === null || end === null || !period_start || !period_end) return {};
+  if (start === null || end === null) return {};
+  if (!period_start || !period_end) return { period_start: start, period_end: end };
   const joined = joinPeriods({ start, end }, { start: period_start, end: period_end });
   return { period_start: joined.start, period_end: joined.end };
 }

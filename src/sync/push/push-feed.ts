@@ -8,12 +8,14 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { addEntry, entriesByCode } from '../../warehouse/outbox-lookup.ts';
 import { clearCode, outboxCode } from './outbox-code.ts';
-import { contentOf, effectOf, refusalOf } from './push-effects.ts';
+import { contentOf, effectOf, refusalOf, refusalOfKnown } from './push-effects.ts';
 import { intakeStep } from './push-intake.ts';
 import type { PushRun } from './push-run.ts';
 
 /** A thing that is final and still offered may not have been heard of: it is told once more after this long. */
 const TELL_AGAIN_MS = 3_600_000;
+
+const UNREADABLE = 'It could not be read and was not sent';
 
 export async function takeFeed(push: PushRun): Promise<void> {
   const { feed, context, failures } = push;
@@ -76,7 +78,7 @@ async function takeThing(
   }
   counts.updated++;
   const flags = settings.after_confirmation === 'flag';
-  const { moves, change } = effectOf(step, known, { content, erp_code, reasons, flags });
+  const { moves, change } = effectOf(step, known, { content, erp_code, reasons, flags, at: push.now() });
   if (moves.length === 0) await noteEntry(tx, known, change);
   for (const move of moves) await moveEntry(tx, known, move, push.now(), change);
 }
@@ -112,8 +114,11 @@ async function withdraw(
   context.log.warn({ origin, reason }, 'feed holds something that cannot be read');
   if (fault.externalCode === undefined || (known !== undefined && known.state !== 'ready')) return;
   const erp_code = clearCode(kind.feed, fault.externalCode);
-  const refusal = { ...refusalOf([reason], 'It could not be read and was not sent'), erp_code };
-  if (known !== undefined) return void (await moveEntry(tx, known, 'refuse', push.now(), refusal));
+  if (known !== undefined) {
+    const change = { ...refusalOfKnown(known, [reason], UNREADABLE), erp_code };
+    return void (await moveEntry(tx, known, 'refuse', push.now(), change));
+  }
+  const refusal = { ...refusalOf([reason], UNREADABLE), erp_code };
   const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode, push.digest) };
   const entry = { content_hash: '', remote_key: '', origin, batch: redact(batch) };
   await addEntry(tx.sql, { ...key, ...entry, ...refusal, state: 'rejected' }, push.now());

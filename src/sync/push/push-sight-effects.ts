@@ -12,9 +12,10 @@ import {
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
 import { confirmEntry } from './push-confirmation.ts';
+import { INVALID_CHANGE } from './push-effects.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
-import { isBefore, type Search, type Sight } from './push-sight.ts';
+import { isBefore, isSettled, type Search, type Sight } from './push-sight.ts';
 
 /** The search that a sight comes from. */
 export interface Looked extends Pick<Search, 'readAt' | 'now'> {
@@ -76,16 +77,23 @@ async function confirmFound(
   others: readonly number[],
 ): Promise<void> {
   const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? storyOf(entry);
-  // A change is compared with the content, so what is found is the newest one.
-  const sent_hash = push.kind.change === undefined ? entry.sent_hash : entry.content_hash;
-  const reasons = entry.state === 'rejected' ? [] : reasonsOf(entry);
+  // A change is compared with the content, so what is found is the newest one that could be sent.
+  const isOlder = push.kind.change === undefined || isRefusedHere(entry);
+  const sent_hash = isOlder ? entry.sent_hash : entry.content_hash;
+  const reasons = entry.state === 'rejected' && !isRefusedHere(entry) ? [] : reasonsOf(entry);
   const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons };
   if (!(await confirmEntry(tx, push, { ...entry, sent_hash }, evidence))) return;
   await note(tx, push, entry, { outcome: 'found', message: message ?? 'Found at the service' });
 }
 
+/** What the ERP gave after the send breaks the rules. */
+const isRefusedHere = ({ state, sent_hash, content_hash }: OutboxEntry): boolean =>
+  state === 'rejected' && sent_hash !== null && sent_hash !== content_hash;
+
 /** What is odd about finding it. */
-function storyOf({ state, attempts }: OutboxEntry): string | null {
+function storyOf(entry: OutboxEntry): string | null {
+  const { state, attempts } = entry;
+  if (isRefusedHere(entry)) return INVALID_CHANGE;
   if (state === 'rejected') return 'The service has it, though it was answered that it was refused';
   return attempts === 0 ? 'The service had it already; it was not sent' : null;
 }
@@ -129,7 +137,8 @@ async function queueChange(tx: Transaction, push: PushRun, entry: OutboxEntry, s
       return;
     case 'rejected':
       // The change was refused, and is not there: as was said.
-      await noteEntry(tx, entry, { is_watched: false });
+      if (isSettled(entry.updated_at, { ...looked, settleMs: push.settings.settle }))
+        await noteEntry(tx, entry, { is_watched: false });
   }
 }
 

@@ -57,7 +57,7 @@ export function sightOf(
       if (entry.unknown_since === null || !isBefore(entry.unknown_since, search)) return { is: 'nothing' };
       return absence(entry, search);
     case 'rejected':
-      return isBefore(entry.updated_at, search) ? { is: 'refused' } : { is: 'nothing' };
+      return isSettled(entry.updated_at, search) ? { is: 'refused' } : { is: 'nothing' };
     default:
       return { is: 'nothing' };
   }
@@ -73,6 +73,10 @@ export const needsWitness = (entry: Sought, sight: Sight): boolean =>
 /** The search began after this. */
 export const isBefore = (at: string, { readAt, now }: Pick<Search, 'readAt' | 'now'>): boolean =>
   at <= readAt || at > now;
+
+/** The search began a settling time after this: what had arrived by then is shown. */
+export const isSettled = (at: string, { readAt, settleMs }: Pick<Search, 'readAt' | 'settleMs'>): boolean =>
+  Date.parse(readAt) - Date.parse(at) >= settleMs;
 
 function absence({ absent_since }: Sought, { readAt, settleMs, absentForMs }: Search): Sight {
   if (absent_since === null || absent_since > readAt) return { is: 'maybe-absent', since: readAt };

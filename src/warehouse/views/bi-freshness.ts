@@ -1,5 +1,6 @@
 // One row a table of the service's records: how much is in it and how far it can be trusted. A table is as fresh as
-// the reading of its stalest scope, never as its newest row; `roadbook status` tells the same.
+// its stalest scope, never as its newest row: as its last reading, or as the end of what was read where that lies
+// further back; `roadbook status` tells the same.
 import { baseTables } from '../catalog.ts';
 import { instant, integer, text, view } from '../view.ts';
 
@@ -11,6 +12,8 @@ const stalest = (reached: string): string => `(
       where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
 
 const LAST_READ = 'max(covered.covered_at)';
+const LAST_END = 'max(covered.end_at)';
+const FRESH = `case when ${LAST_READ} < ${LAST_END} then ${LAST_READ} else ${LAST_END} end`;
 
 const counts = baseTables.map(
   ({ name }) => `select '${name}' as table_name, (select count(*) from "${name}") as row_count`,
@@ -39,10 +42,13 @@ export const biFreshness = view({
       'Everything that the service knew until then is in it, UTC.',
       stalest('min(covered.end_at)'),
     ),
-    freshness_seconds: integer('Seconds since last_read_at.', ({ secondsBetween, now }) => {
-      const seconds = secondsBetween(stalest(LAST_READ), now);
-      return `case when ${seconds} < 0 then 0 else ${seconds} end`;
-    }),
+    freshness_seconds: integer(
+      'Seconds since the part that waits longest was up to date: its last reading, or the end of what was read.',
+      ({ secondsBetween, now }) => {
+        const seconds = secondsBetween(stalest(FRESH), now);
+        return `case when ${seconds} < 0 then 0 else ${seconds} end`;
+      },
+    ),
   },
   from: `from (\n${counts.join('\nunion all ')}) as counted`,
 });

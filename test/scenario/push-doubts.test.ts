@@ -1,0 +1,163 @@
+// Entries that may be at the service although nobody could say so at first: none is sent twice, none is lost.
+import { expect, it } from 'vitest';
+import { runLeased } from '../../src/sync/leased-run.ts';
+import { cancelEntry, retryEntry } from '../../src/sync/push/outbox-orders.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
+import { drive, failureOf } from './fleet-setup.ts';
+
+const JOB = 'push-route-plans';
+const CALL = 'import-route-plan' as const;
+const MINUTE = 60_000;
+
+const nowOf = ({ clock }: PushPlace): string => new Date(clock.now()).toISOString();
+
+async function entryOf(place: PushPlace, code: string) {
+  const entry = (await place.outbox()).find(({ external_code }) => external_code === code);
+  if (entry === undefined) throw new Error(`no entry ${code}`);
+  return entry;
+}
+
+async function runs(place: PushPlace, times: number, job = JOB): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    await place.run(job);
+    await place.clock.advance(5 * MINUTE);
+  }
+}
+
+it("believes an absence by the process's own clock over several leased runs", async () => {
+  const place = await makePushPlace();
+  const { engine, fleet, log } = place.parts;
+  const { clock } = place;
+  const parts: SyncParts = {
+    ...place.parts,
+    leases: createLeaseKeeper(engine, { clock, log }),
+    fleet: { ...fleet, clockSkewMs: () => undefined },
+  };
+  const { default: job } = await import(`../../jobs/${JOB}.ts`);
+  const request = { job: { ...job, name: JOB }, cause: 'manual' as const, options: job.options.parse({}) };
+  const run = () => drive(clock, runLeased(request, parts));
+  place.drop('route_plans', '0.json', plan('P0'));
+  await run();
+  await clock.advance(10 * MINUTE);
+  place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  for (let n = 0; n < 3; n++) {
+    await run();
+    await clock.advance(5 * MINUTE);
+  }
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
+
+it.each([
+  ['changed content', { date_time_end: '2025-03-13T19:00:00-03:00' }],
+  ['the same content on order', {}],
+])(
+  'does not send %s of what was given up while unknown, before the service can have shown it',
+  async (_, change) => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE } });
+    place.drop('route_plans', '0.json', plan('P0'));
+    await runs(place, 2);
+    place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    expect(await entryOf(place, 'P1')).toMatchObject({ state: 'unknown' });
+    await cancelEntry(place.engine, await entryOf(place, 'P1'), nowOf(place), true);
+    await retryEntry(place.engine, await entryOf(place, 'P1'), nowOf(place));
+    await place.clock.advance(1_000);
+    place.drop('route_plans', 'b.json', plan('P1', change));
+    await runs(place, 4);
+    expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+    expect(await entryOf(place, 'P1')).toMatchObject({ state: 'confirmed' });
+  },
+);
+
+it.each([
+  ['breaks the rules', plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' })],
+  ['cannot be read', '[{"external_code": "P1"}, {"external_code": "P1", "date_time_start": "x"}]'],
+])('finds what was turned away after it was done, though its content then %s', async (_, content) => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: '403', after_commit: true, times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  expect(await entryOf(place, 'P1')).toMatchObject({ state: 'ready', is_doubtful: 1 });
+  await place.clock.advance(1_000);
+  place.drop('route_plans', 'b.json', content);
+  await runs(place, 3);
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  expect(await entryOf(place, 'P1')).toMatchObject({ state: 'confirmed' });
+});
+
+it('finds a point whose content broke the rules after it was turned away, and changes it later', async () => {
+  const place = await makePushPlace();
+  const job = 'push-points-of-interest';
+  const shop = pointOfInterest('Shop', { external_code: 'C1' });
+  place.sandbox.addFault({ call: 'create-point-of-interest', fault: '403', after_commit: true, times: 1 });
+  place.drop('points_of_interest', 'a.json', [shop]);
+  await place.run(job);
+  expect(await entryOf(place, 'C1')).toMatchObject({ state: 'ready', is_doubtful: 1 });
+  place.drop('points_of_interest', 'b.json', [{ ...shop, latitude: 500 }]);
+  await runs(place, 3, job);
+  expect(await entryOf(place, 'C1')).toMatchObject({
+    state: 'confirmed',
+    message: expect.stringContaining('breaks the rules'),
+    reasons: expect.stringContaining('latitude'),
+  });
+  place.drop('points_of_interest', 'c.json', [{ ...shop, latitude: -23.6 }]);
+  await runs(place, 2, job);
+  expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1 });
+  expect(await entryOf(place, 'C1')).toMatchObject({ state: 'confirmed', message: null });
+});
+
+it('keeps looking for what was refused until a late service would have shown it', async () => {
+  const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE } });
+  place.sandbox.addFault({ call: CALL, fault: '409', after_commit: true, times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  const refused = await entryOf(place, 'P1');
+  expect(refused).toMatchObject({ state: 'rejected', is_watched: 1 });
+  const cancelling = cancelEntry(place.engine, refused, nowOf(place), false);
+  expect(await failureOf(cancelling)).toMatchObject({ code: 'usage' });
+  await place.clock.advance(5 * MINUTE);
+  await place.run(JOB);
+  expect(await entryOf(place, 'P1')).toMatchObject({ state: 'confirmed' });
+});
+
+it('stops looking for what was refused once a search a settling time later does not show it', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: '409', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await runs(place, 2);
+  expect(await entryOf(place, 'P1')).toMatchObject({ state: 'rejected', is_watched: 0 });
+});
+
+it.each([true, false])(
+  'creates one agent for two codes with one tax number (checked first: %s)',
+  async (check) => {
+    const place = await makePushPlace();
+    const cpf = CPFS[0];
+    const two = [agent(cpf, { external_code: 'A1' }), agent(cpf, { external_code: 'A2' })];
+    place.drop('agents', 'a.json', two);
+    for (let n = 0; n < 2; n++) {
+      await place.run('push-agents', { check_before_send: check });
+      await place.clock.advance(5 * MINUTE);
+    }
+    expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+    const [first, second] = await place.outbox();
+    expect(first).toMatchObject({ state: 'confirmed' });
+    expect(second).toMatchObject({ state: 'confirmed', remote_id: first?.remote_id });
+  },
+);
+
+it('creates one agent for two codes where nobody knows whether the first arrived', async () => {
+  const place = await makePushPlace();
+  const cpf = CPFS[0];
+  place.sandbox.addFault({ call: 'create-agent', fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'drivers', fault: '400', skip: 2, times: 2 });
+  place.drop('agents', 'a.json', [agent(cpf, { external_code: 'A1' }), agent(cpf, { external_code: 'A2' })]);
+  await runs(place, 4, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+  expect(await place.outbox()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }]);
+});
