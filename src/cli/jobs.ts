@@ -55,7 +55,7 @@ async function describeJob(
   next: number,
 ): Promise<JobLine> {
   const { enabled, schedule, timezone } = app.loaded.config.jobs[name] ?? unlisted(name);
-  const { last } = await jobHistory(await app.warehouse(), name);
+  const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks =
     enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));

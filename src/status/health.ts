@@ -16,10 +16,8 @@ export interface JobFacts extends Schedule {
   /** By order, until it is resumed. */
   paused: boolean;
   lastStatus: string | undefined;
-  /** The last run ended with an error, so that a part of what was due has not come. */
-  hadError?: boolean;
-  /** The last run was told to stop; what it left is made up for, and nothing is wrong with it. */
-  wasCutOff?: boolean;
+  /** How the last run that has ended went; it is the last one unless that still runs. */
+  ended?: RunEnd | undefined;
   /** Start of the last run in ms. */
   lastStartMs: number | undefined;
   /** End of the last run in ms; undefined while it runs. */
@@ -29,13 +27,28 @@ export interface JobFacts extends Schedule {
   nowMs: number;
 }
 
+export interface RunEnd {
+  status: string;
+  /** It ended with an error, so that a part of what was due has not come. */
+  hadError: boolean;
+  /** It was told to stop; what it left is made up for, and nothing is wrong with it. */
+  wasCutOff: boolean;
+}
+
+function wrongWith({ status, hadError, wasCutOff }: RunEnd): Health | undefined {
+  if (status === 'abandoned' || (status === 'failed' && !wasCutOff)) return 'failing';
+  return status === 'partial' && hadError && !wasCutOff ? 'late' : undefined;
+}
+
 export function healthOf(facts: JobFacts): Health {
-  const { enabled, paused, lastStatus, wasCutOff, lastStartMs, scheduledSinceMs } = facts;
+  const { enabled, paused, lastStatus, ended, lastStartMs, scheduledSinceMs } = facts;
   if (!enabled || paused) return 'paused';
-  if (lastStatus === 'abandoned' || (lastStatus === 'failed' && !wasCutOff)) return 'failing';
-  if (lastStatus === 'partial' && facts.hadError && !wasCutOff) return 'late';
+  // A run that is under way has proved nothing yet: until it ends, the one before it counts.
+  const wrong = ended === undefined ? undefined : wrongWith(ended);
+  if (wrong === 'failing') return wrong;
   if (lastStatus === 'running' && lastStartMs !== undefined)
-    return isStuck(facts, lastStartMs) ? 'late' : 'ok';
+    return isStuck(facts, lastStartMs) ? 'late' : (wrong ?? 'ok');
+  if (wrong !== undefined) return wrong;
   // A tick that passed while a run went on is not owed twice: the next one after its end is.
   const lastMs = facts.lastEndMs ?? lastStartMs;
   const known = [lastMs, scheduledSinceMs].filter((ms) => ms !== undefined);

@@ -120,7 +120,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
 async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
   const { config, engine, clock } = parts;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
-  const { last, lastSuccessAt } = await jobHistory(engine, name);
+  const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
   const cron = { cron: schedule, timezone };
   const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
   return {
@@ -134,8 +134,11 @@ async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): 
       enabled,
       paused,
       lastStatus: last?.status,
-      hadError: (last?.error_code ?? null) !== null,
-      wasCutOff: CUT_OFF.includes(last?.error_code ?? null),
+      ended: finished && {
+        status: finished.status,
+        hadError: finished.error_code !== null,
+        wasCutOff: CUT_OFF.includes(finished.error_code),
+      },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),
       scheduledSinceMs: instantMs(keptSince(parts, name, cron)),

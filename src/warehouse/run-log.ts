@@ -1,6 +1,7 @@
 // The runs as rows: opened before any work, closed with the counts, and found again when a process died.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
+import { isoInstant } from '../core/clock.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { noCounts } from '../core/glossary.ts';
 import type { Engine } from './engine.ts';
@@ -95,6 +96,8 @@ export interface LastRun {
 
 export interface JobHistory {
   last: LastRun | undefined;
+  /** The last one that has ended: while another runs, it tells how the job fares. */
+  finished: LastRun | undefined;
   /** End of the last run in which nothing failed; records that did not fit are no failure. */
   lastSuccessAt: string | null;
 }
@@ -107,17 +110,32 @@ export const hasWorked = (engine: Engine, job: string): Promise<boolean> =>
   engine.read(async (sql) => (await workedRuns(sql, job).first('run_id')) !== undefined);
 
 /** The live runs of a job; a backfill says nothing about how it fares. */
-export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
+export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<JobHistory> {
+  const now = isoInstant(nowMs);
   return engine.read(async (sql) => {
-    const last = await sql('sync_run')
+    // A run of a time when the clock was ahead is not the newest for all that time.
+    const runs: LastRun[] = await sql('sync_run')
       .where({ job })
       .whereNot({ cause: 'backfill' })
-      .orderBy('started_at', 'desc')
-      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
+      .orderByRaw('case when started_at > ? then 1 else 0 end, started_at desc', [now])
+      .limit(2)
+      .select(
+        'run_id',
+        'status',
+        'started_at',
+        'finished_at',
+        'tick_at',
+        'error_code',
+        'error',
+        'error_hint',
+      );
     const success = await workedRuns(sql, job)
       .whereNull('error_code')
+      .where('started_at', '<=', now)
       .orderBy('started_at', 'desc')
       .first('finished_at');
-    return { last, lastSuccessAt: success?.finished_at ?? null };
+    const [last] = runs;
+    const finished = runs.find(({ status }) => status !== 'running');
+    return { last, finished, lastSuccessAt: success?.finished_at ?? null };
   });
 }

@@ -71,9 +71,10 @@ describe('the health of a job', () => {
 
   it('of a run of which a part failed is late, unless it was told to stop', () => {
     const partial = { lastStatus: 'partial', now: '2026-03-02T08:05' };
+    const ended = { status: 'partial', hadError: true, wasCutOff: false };
     expect(healthOf(facts(partial))).toBe('ok');
-    expect(healthOf(facts({ ...partial, hadError: true }))).toBe('late');
-    expect(healthOf(facts({ ...partial, hadError: true, wasCutOff: true }))).toBe('ok');
+    expect(healthOf(facts({ ...partial, ended }))).toBe('late');
+    expect(healthOf(facts({ ...partial, ended: { ...ended, wasCutOff: true } }))).toBe('ok');
   });
 
   it('of a job that never ran is late once a daemon has kept its schedule past a tick', () => {
@@ -110,15 +111,28 @@ describe('the health of a job', () => {
   it.each([
     ['failed', {}, 'failing'],
     ['abandoned', {}, 'failing'],
-    ['failed', { wasCutOff: true }, 'ok'],
     ['partial', {}, 'ok'],
     ['failed', { enabled: false }, 'paused'],
     ['ok', { paused: true }, 'paused'],
-  ])('after a run that %s, with %j, is %s', (lastStatus, change, word) => {
-    expect(healthOf(facts({ lastStatus, ...change, now: '2026-03-02T08:05' }))).toBe(word);
+  ])('after a run that %s, with %j, is %s', (status, change, word) => {
+    const ended = { status, hadError: status === 'failed', wasCutOff: false };
+    expect(healthOf(facts({ lastStatus: status, ended, ...change, now: '2026-03-02T08:05' }))).toBe(word);
   });
 
   it('of a clock that was set back is ok', () => {
     expect(healthOf(facts({ now: '2026-03-01T08:00' }))).toBe('ok');
+  });
+
+  it('after a run that was told to stop is ok', () => {
+    const ended = { status: 'failed', hadError: true, wasCutOff: true };
+    expect(healthOf(facts({ lastStatus: 'failed', ended, now: '2026-03-02T08:05' }))).toBe('ok');
+  });
+
+  it('is judged by the run before while one goes on that proved nothing yet', () => {
+    const running = { lastStatus: 'running', lastEndMs: undefined, now: '2026-03-02T08:00' };
+    const ended = (status: string) => ({ status, hadError: status !== 'ok', wasCutOff: false });
+    expect(healthOf(facts({ ...running, ended: ended('failed') }))).toBe('failing');
+    expect(healthOf(facts({ ...running, ended: ended('partial') }))).toBe('late');
+    expect(healthOf(facts({ ...running, ended: ended('ok') }))).toBe('ok');
   });
 });
