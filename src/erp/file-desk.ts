@@ -32,6 +32,8 @@ export interface Desk extends DeskOptions {
   journals: JournalFolder;
   files: Map<string, Pending>;
   holders: CodeIndex;
+  /** Codes that this process could not read in a file: its result says so already. */
+  unread: Set<string>;
 }
 
 export const openDesk = (options: DeskOptions): Desk => ({
@@ -39,6 +41,7 @@ export const openDesk = (options: DeskOptions): Desk => ({
   journals: createJournalFolder(join(options.folder, 'pending')),
   files: new Map(),
   holders: createCodeIndex(),
+  unread: new Set(),
 });
 
 export function hold(

@@ -3,7 +3,8 @@
 import { Temporal } from 'temporal-polyfill';
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
-const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** Without a leap second, which names no instant. */
+const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** With a zone, or undefined where `text` is no date-time. A form with a zone is kept as it is written. */
 export function zonedMoment(text: string, zone: string): string | undefined {

@@ -28,6 +28,7 @@ import {
   sameIdentity,
 } from './file-journal.ts';
 import { finishFile, freePlace } from './finished-file.ts';
+import { appendLateResults, LATE_RESULTS } from './late-results.ts';
 import type { ErpBatch, Outcome } from './source.ts';
 
 export interface PendingFiles {
@@ -112,6 +113,7 @@ async function take(desk: Desk, batch: ErpBatch, identity: FileIdentity): Promis
   if (taken === undefined) return;
   if (known !== undefined && !isNext) release(desk, name, known);
   taken.parts = part;
+  for (const { externalCode } of batch.faults) if (externalCode !== undefined) desk.unread.add(externalCode);
   hold(desk, name, taken, batch.things.map(({ externalCode }) => externalCode).values());
   if (isSettled(taken)) await finish(desk, name, taken);
 }
@@ -120,13 +122,25 @@ async function acknowledge(desk: Desk, outcomes: readonly Outcome[]): Promise<vo
   const told = outcomes.flatMap((outcome) =>
     desk.holders.namesOf(outcome.externalCode).map((name) => ({ name, outcome })),
   );
+  const late = new Set(outcomes.filter((outcome) => isLate(desk, outcome)));
   for (const [name, own] of Map.groupBy(told, (entry) => entry.name)) {
     const known = await refresh(desk, name);
-    if (known === undefined) continue;
+    if (known === undefined) {
+      // Another process has finished the file, perhaps without this.
+      for (const { outcome } of own) late.add(outcome);
+      continue;
+    }
     const news = own.filter(({ outcome }) => isNews(known, outcome)).map(({ outcome }) => ({ outcome }));
     const state = await append(desk, name, known, news);
     if (state !== undefined && isSettled(state)) await finish(desk, name, state);
   }
+  await appendLateResults(join(desk.folder, LATE_RESULTS), [...late], isoInstant(desk.clock.now()));
+}
+
+/** No file in work holds it, and it is not what the result of its file says already. */
+function isLate({ holders, unread }: Desk, { externalCode, state }: Outcome): boolean {
+  if (holders.namesOf(externalCode).length > 0) return false;
+  return !(unread.delete(externalCode) && state === 'rejected');
 }
 
 const openCodes = (state: JournalState): string[] =>

@@ -83,7 +83,7 @@ export interface ErpSource {
    * heals every cut between storing an outcome and telling it, and a code that is offered a second time.
    */
   awaited(): AsyncIterable<string[]>;
-  /** States go back; codes that nobody awaits are passed over. */
+  /** States go back, also of codes that nobody awaits any more: what is known of a thing may change after its final state. */
   acknowledge(outcomes: readonly Outcome[]): Promise<void>;
   /** Outcomes of stops go back; the latest for each stop counts. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;

@@ -74,12 +74,12 @@ const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },
   absent: { ...NOT_ABSENT, unknown_since: null, checked_run_id: null },
   doubt: { ...NOT_ABSENT, told_at: null },
-  // As if it had never been sent: a search is asked as for any first send.
+  // As if it had never been sent: a search is asked as for any first send. What it may show after all is what was
+  // sent, so that stays.
   vouch: {
     ...CERTAIN,
     unclear_sends: 0,
     remote_id: null,
-    sent_hash: null,
     next_attempt_at: null,
     checked_run_id: null,
     told_at: null,

@@ -1,7 +1,7 @@
 // Entries that may be at the service although nobody could say so at first: none is sent twice, none is lost.
 import { expect, it } from 'vitest';
 import { runLeased } from '../../src/sync/leased-run.ts';
-import { cancelEntry, retryEntry } from '../../src/sync/push/outbox-orders.ts';
+import { cancelEntry, retryEntry, vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
@@ -160,4 +160,31 @@ it('creates one agent for two codes where nobody knows whether the first arrived
   await runs(place, 4, 'push-agents');
   expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
   expect(await place.outbox()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }]);
+});
+
+const later = { date_time_end: '2025-03-13T19:00:00-03:00' };
+
+it('tells what it finds after a person vouched that it was not there as what was sent', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: '503', skip: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', plan('P1', later));
+  await place.run(JOB);
+  await vouchAbsent(place.engine, await entryOf(place, 'P1'), nowOf(place));
+  place.sandbox.clearFaults();
+  await runs(place, 2);
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  expect(await entryOf(place, 'P1')).toMatchObject({ state: 'confirmed', changed_after_push: 1 });
+});
+
+it('refuses a date-time that names no instant, by which no search could find the plan', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', plan('P1', { date_time_end: '2025-03-13T23:59:60-03:00' }));
+  await place.run(JOB);
+  expect(await entryOf(place, 'P1')).toMatchObject({
+    state: 'rejected',
+    reasons: expect.stringContaining('date_time_end'),
+  });
 });

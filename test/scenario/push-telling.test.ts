@@ -1,10 +1,12 @@
 // What the ERP is told of its things: everyone is, whoever else is refused; under its own code; once for each content.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cancelEntry, retryEntry } from '../../src/sync/push/outbox-orders.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import { markTold } from '../../src/warehouse/outbox-telling.ts';
-import { makePushPlace } from '../support/push-place.ts';
-import { CPFS } from '../support/push-samples.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { CPFS, plan } from '../support/push-samples.ts';
 import { makeSqliteErp } from '../support/sqlite-erp.ts';
 
 const HOUR_MS = 3_600_000;
@@ -128,5 +130,63 @@ describe('a change that breaks the rules, of a thing that the service has', () =
     for (let runs = 0; runs < 2; runs++) await place.run(JOB);
     expect((await erp.told()).map(({ message }) => message === null)).toEqual([true, false, false, true]);
     expect(place.sandbox.ledger().requests).not.toHaveProperty('change-point-of-interest');
+  });
+});
+
+describe('a drop folder whose file has moved', () => {
+  const JOB = 'push-route-plans';
+  const MINUTE = 60_000;
+
+  function lateResults(place: PushPlace): Record<string, unknown>[] {
+    const path = join(place.folder('route_plans'), 'late-results.jsonl');
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  }
+
+  it('is told of a refused plan that was sent again on order', async () => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: 'import-route-plan', fault: '422', times: 1 });
+    place.drop('route_plans', 'a.json', [plan('P0'), plan('P1')]);
+    await place.run(JOB);
+    expect(existsSync(join(place.folder('route_plans'), 'failed', 'a.json.result.json'))).toBe(true);
+    expect(lateResults(place)).toEqual([]);
+    const refused = (await place.outbox()).find(({ state }) => state === 'rejected') as OutboxEntry;
+    await retryEntry(place.engine, refused, AT);
+    for (let runs = 0; runs < 3; runs++) {
+      await place.clock.advance(5 * MINUTE);
+      await place.run(JOB);
+    }
+    expect(lateResults(place)).toEqual([
+      expect.objectContaining({ external_code: refused.external_code, state: 'confirmed' }),
+    ]);
+    expect(lateResults(place)[0]?.remote_id).toEqual(expect.any(Number));
+  });
+
+  it('is told of an identifier that the service shows late, after a line that was cut off', async () => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 10 * MINUTE } });
+    place.drop('route_plans', 'late-results.jsonl', '{"external_code":"cut');
+    place.drop('route_plans', 'a.json', plan('P1'));
+    for (let runs = 0; runs < 5; runs++) {
+      await place.run(JOB);
+      await place.clock.advance(4 * MINUTE);
+    }
+    const path = join(place.folder('route_plans'), 'late-results.jsonl');
+    const [cut, ...lines] = readFileSync(path, 'utf8').trimEnd().split('\n');
+    expect(cut).toBe('{"external_code":"cut');
+    const [entry] = await place.outbox();
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ external_code: 'P1', state: 'confirmed', remote_id: entry?.remote_id }),
+    ]);
+  });
+
+  it('is not told twice of what could not be read', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2'), plan('P2', { vehicle_id: 1 })]);
+    for (let runs = 0; runs < 2; runs++) await place.run(JOB);
+    expect((await place.outbox()).map(({ state }) => state)).toEqual(['confirmed', 'rejected']);
+    expect(lateResults(place)).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@
 //      Whatever a crash leaves undone, the next read does, from the journal.
 //   4. A file that is replaced under its name while in work has another size or time: it is read as new, its
 //      journal starts anew, and the outcomes already known are told again through `awaited`.
+//   5. What changes after its file has moved is appended to `late-results.jsonl`.
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';

@@ -202,7 +202,7 @@ async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<bool
 async function believeAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
   const checked_run_id = push.context.runId;
   const isWhole = push.kind.periodOf === undefined;
-  const forgotten = { sent_hash: null, ...(isWhole && { remote_id: null }) };
+  const forgotten = isWhole ? { remote_id: null } : {};
   const message = 'The service does not have it; it is sent again';
   if (entry.state === 'unknown') {
     if (entry.unclear_sends >= MOST_UNCLEAR_SENDS) return parkWorn(tx, push, entry);
