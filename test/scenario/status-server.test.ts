@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
+import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
@@ -80,6 +81,35 @@ describe('/api/status', () => {
     expect(seconds).toBeGreaterThan(86_400);
     expect(named(json.tables, 'event')).toMatchObject({ freshness_seconds: seconds });
     expect(named(json.jobs, 'pull-events')).toMatchObject({ health: 'late', last_success_at: null });
+  });
+});
+
+describe('the data', () => {
+  it('has the views in its dictionary', async () => {
+    place = await makeStatusPlace();
+    const { json } = await place.ask('GET', '/api/dictionary');
+    const names = json.tables.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['bi_delivery', 'bi_freshness', 'vehicle', 'sync_run']));
+  });
+
+  it('shows no name of a person in the key of a record that did not fit', async () => {
+    place = await makeStatusPlace();
+    const misfit = (table: string, key: string) => ({ table, key, reason: 'no', record: { key } });
+    await place.rig.engine.write((tx) =>
+      quarantine(
+        tx,
+        'pull-daily-summaries',
+        [misfit('daily_summary', '2026-03-10 driver Maria Souza'), misfit('vehicle', '17')],
+        { runId: 'r', at: '2026-03-10T12:00:00.000Z' },
+        place.rig.parts.redactor,
+      ),
+    );
+    const { json, text } = await place.ask('GET', '/api/quarantine');
+    expect(text).not.toContain('Souza');
+    expect(json.rows.map(({ record_key }: { record_key: string }) => record_key).toSorted()).toEqual([
+      '17',
+      '[hidden: text of 29]',
+    ]);
   });
 });
 
