@@ -90,7 +90,6 @@ export interface LastRun {
   tick_at: string | null;
   error_code: string | null;
   error: string | null;
-  error_hint: string | null;
 }
 
 export interface JobHistory {
@@ -113,7 +112,7 @@ export function jobHistory(engine: Engine, job: string): Promise<JobHistory> {
       .where({ job })
       .whereNot({ cause: 'backfill' })
       .orderBy('started_at', 'desc')
-      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error', 'error_hint');
+      .first('run_id', 'status', 'started_at', 'finished_at', 'tick_at', 'error_code', 'error');
     const success = await workedRuns(sql, job)
       .whereNull('error_code')
       .orderBy('started_at', 'desc')

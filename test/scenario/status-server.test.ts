@@ -1,6 +1,7 @@
 // The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { noCounts } from '../../src/core/glossary.ts';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
@@ -99,17 +100,50 @@ describe('the data', () => {
       quarantine(
         tx,
         'pull-daily-summaries',
-        [misfit('daily_summary', '2026-03-10 driver Maria Souza'), misfit('vehicle', '17')],
+        [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
         { runId: 'r', at: '2026-03-10T12:00:00.000Z' },
         place.rig.parts.redactor,
       ),
     );
     const { json, text } = await place.ask('GET', '/api/quarantine');
-    expect(text).not.toContain('Souza');
+    expect(text).not.toContain('Person');
     expect(json.rows.map(({ record_key }: { record_key: string }) => record_key).toSorted()).toEqual([
       '17',
-      '[hidden: text of 29]',
+      '[hidden: text of 27]',
     ]);
+  });
+});
+
+describe('the views', () => {
+  it.each(['9999-12-31', '0001-01-01', 'x'])('refuse the day %s', async (day) => {
+    place = await makeStatusPlace();
+    expect((await place.ask('GET', `/api/today?day=${day}`)).status).toBe(400);
+  });
+
+  it('tell the hint and the picture of the runs that the status speaks of, and a push once', async () => {
+    place = await makeStatusPlace();
+    const run = (run_id: string, cause: string, minute: number, more: object) => ({
+      run_id,
+      job: 'push-agents',
+      cause,
+      status: 'ok',
+      started_at: `2026-03-10T14:0${minute}:00.000Z`,
+      finished_at: `2026-03-10T14:0${minute}:30.000Z`,
+      host: 'here',
+      pid: 1,
+      ...noCounts(),
+      ...more,
+    });
+    await place.rig.engine.write(async ({ sql }) => {
+      const failure = { status: 'partial', error_code: 'x', error: 'No', error_hint: 'Look' };
+      const counts = { records: 3, inserted: 3, sent: 3, confirmed: 2 };
+      await sql('sync_run').insert(run('live', 'schedule', 1, { ...failure, ...counts }));
+      await sql('sync_run').insert(run('past', 'backfill', 2, {}));
+    });
+    const { json } = await place.ask('GET', '/api/overview');
+    const job = json.jobs.find(({ name }: { name: string }) => name === 'push-agents');
+    expect(job).toMatchObject({ last_run: { run_id: 'live' }, hint: 'Look' });
+    expect(job.recent).toMatchObject([{ run_id: 'live', rows: 3 }]);
   });
 });
 
