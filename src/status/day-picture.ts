@@ -31,10 +31,13 @@ export interface DayPicture {
   late: LateStop[];
 }
 
-/** When a stop left the state `open`, in ms; undefined while it is open. */
-function doneAt({ status, executed_at, changed_at }: DayStop): number | undefined {
+/**
+ * When a stop left the state `open`, in ms; undefined while it is open. Without an execution it is when the change was
+ * read, which may be days later: it counts for the end of its own day.
+ */
+function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): number | undefined {
   if (executed_at !== null) return Date.parse(executed_at);
-  return status === null || status === 'P' ? undefined : Date.parse(changed_at);
+  return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
 }
 
 export function dayPicture(
@@ -43,11 +46,12 @@ export function dayPicture(
   nowMs: number,
 ): DayPicture {
   const fromMs = Date.parse(period.from);
-  const ends = binEnds(fromMs, Date.parse(period.to));
+  const toMs = Date.parse(period.to);
+  const ends = binEnds(fromMs, toMs);
   const past = ends.filter((end) => end - BIN_MS < nowMs).length;
   const growth = (instants: readonly number[]): number[] => cumulated(instants, fromMs, ends.length);
   const done = stops.flatMap((stop) => {
-    const atMs = doneAt(stop);
+    const atMs = doneAt(stop, toMs);
     return atMs === undefined ? [] : [{ status: stop.status ?? 'P', atMs }];
   });
   const states = Map.groupBy(done, ({ status }) => status);

@@ -90,6 +90,11 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     'How long the outcome of the oldest unclear push has been unknown; 0 where none is.',
     ({ unknownSince, nowMs }) => Math.max(0, nowMs / 1_000 - (seconds(unknownSince) ?? nowMs / 1_000)),
   ),
+  single(
+    'push_deadline_missed',
+    'Plans of tomorrow that are not confirmed although the deadline has passed; 0 where none is configured.',
+    ({ document }) => document.deadline?.missed.length ?? 0,
+  ),
   single('quarantine_records', 'Records that wait in quarantine.', ({ document }) => document.quarantine),
   single(
     'session_active',

@@ -15,6 +15,14 @@ export function maskedRecord(record: unknown, table: Table | undefined): unknown
   return mask(record, [], shown);
 }
 
+/** The key of a record for display; hidden whole where a part of it may name a person. */
+export function maskedKey(key: string | null, table: Table | undefined): string | null {
+  const isHarmless = table?.key.every((name) =>
+    table.columns.some((each) => each.name === name && !each.personal),
+  );
+  return key === null || isHarmless === true ? key : hidden(key);
+}
+
 function mask(value: unknown, path: readonly string[], shown: ReadonlySet<string>): unknown {
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((item) => mask(item, path, shown));

@@ -53,10 +53,15 @@ const COLUMNS = [
   'error_hint',
 ];
 
-/** The newest first. */
+/** The newest first, without backfills: they say nothing about how the job fares. */
 export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
   engine.read((sql) =>
-    sql('sync_run').where({ job }).orderBy('started_at', 'desc').limit(limit).select(COLUMNS),
+    sql('sync_run')
+      .where({ job })
+      .whereNot({ cause: 'backfill' })
+      .orderBy('started_at', 'desc')
+      .limit(limit)
+      .select(COLUMNS),
   );
 
 export interface RunSearch {

@@ -91,7 +91,6 @@ export interface LastRun {
   tick_at: string | null;
   error_code: string | null;
   error: string | null;
-  error_hint: string | null;
 }
 
 export interface JobHistory {

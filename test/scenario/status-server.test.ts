@@ -1,8 +1,10 @@
 // The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { noCounts } from '../../src/core/glossary.ts';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
+import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
@@ -80,6 +82,68 @@ describe('/api/status', () => {
     expect(seconds).toBeGreaterThan(86_400);
     expect(named(json.tables, 'event')).toMatchObject({ freshness_seconds: seconds });
     expect(named(json.jobs, 'pull-events')).toMatchObject({ health: 'late', last_success_at: null });
+  });
+});
+
+describe('the data', () => {
+  it('has the views in its dictionary', async () => {
+    place = await makeStatusPlace();
+    const { json } = await place.ask('GET', '/api/dictionary');
+    const names = json.tables.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['bi_delivery', 'bi_freshness', 'vehicle', 'sync_run']));
+  });
+
+  it('shows no name of a person in the key of a record that did not fit', async () => {
+    place = await makeStatusPlace();
+    const misfit = (table: string, key: string) => ({ table, key, reason: 'no', record: { key } });
+    await place.rig.engine.write((tx) =>
+      quarantine(
+        tx,
+        'pull-daily-summaries',
+        [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
+        { runId: 'r', at: '2026-03-10T12:00:00.000Z' },
+        place.rig.parts.redactor,
+      ),
+    );
+    const { json, text } = await place.ask('GET', '/api/quarantine');
+    expect(text).not.toContain('Person');
+    expect(json.rows.map(({ record_key }: { record_key: string }) => record_key).toSorted()).toEqual([
+      '17',
+      '[hidden: text of 27]',
+    ]);
+  });
+});
+
+describe('the views', () => {
+  it.each(['9999-12-31', '0001-01-01', 'x'])('refuse the day %s', async (day) => {
+    place = await makeStatusPlace();
+    expect((await place.ask('GET', `/api/today?day=${day}`)).status).toBe(400);
+  });
+
+  it('tell the hint and the picture of the runs that the status speaks of, and a push once', async () => {
+    place = await makeStatusPlace();
+    const run = (run_id: string, cause: string, minute: number, more: object) => ({
+      run_id,
+      job: 'push-agents',
+      cause,
+      status: 'ok',
+      started_at: `2026-03-10T14:0${minute}:00.000Z`,
+      finished_at: `2026-03-10T14:0${minute}:30.000Z`,
+      host: 'here',
+      pid: 1,
+      ...noCounts(),
+      ...more,
+    });
+    await place.rig.engine.write(async ({ sql }) => {
+      const failure = { status: 'partial', error_code: 'x', error: 'No', error_hint: 'Look' };
+      const counts = { records: 3, inserted: 3, sent: 3, confirmed: 2 };
+      await sql('sync_run').insert(run('live', 'schedule', 1, { ...failure, ...counts }));
+      await sql('sync_run').insert(run('past', 'backfill', 2, {}));
+    });
+    const { json } = await place.ask('GET', '/api/overview');
+    const job = json.jobs.find(({ name }: { name: string }) => name === 'push-agents');
+    expect(job).toMatchObject({ last_run: { run_id: 'live' }, hint: 'Look' });
+    expect(job.recent).toMatchObject([{ run_id: 'live', rows: 3 }]);
   });
 });
 

@@ -40,6 +40,12 @@ describe('the picture of a day', () => {
     expect([states.E?.[noon], states.D?.[noon], states.open?.[noon]]).toEqual([1, 0, 3]);
   });
 
+  it('counts a stop whose change was read days later as done on its own day', () => {
+    const stops = [stop({ status: 'M', changed_at: '2026-03-14T09:00:00.000Z' }), stop({})];
+    const { states, done } = dayPicture(stops, period, Date.parse('2026-03-15T09:00:00.000Z'));
+    expect([done.at(-1), states.M?.at(-1), states.open?.at(-1)]).toEqual([1, 1, 1]);
+  });
+
   it('calls late what is done late or still open, and not what the office recorded', () => {
     const scheduled = at('10:00');
     const stops = [

@@ -14,7 +14,7 @@ export interface PicturedRun {
   started_at: string;
   /** Null while it runs. */
   seconds: number | null;
-  /** Rows written, or things sent. */
+  /** Rows written, or things sent; what was both counts once. */
   rows: number;
 }
 
@@ -67,7 +67,7 @@ async function overviewJob(
     ...status,
     meaning: job?.meaning ?? '',
     tables: (job?.tables ?? []).map(({ name }) => name),
-    hint: runs[0]?.error_hint ?? null,
+    hint: runs.find(({ run_id }) => run_id === status.last_run?.run_id)?.error_hint ?? null,
     recent: runs.map(pictured).toReversed(),
   };
 }
@@ -78,5 +78,5 @@ const pictured = (run: RunRow): PicturedRun => ({
   started_at: run.started_at,
   seconds:
     run.finished_at === null ? null : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1_000,
-  rows: run.inserted + run.updated + run.sent,
+  rows: Math.max(run.inserted + run.updated, run.sent),
 });

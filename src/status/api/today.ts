@@ -18,6 +18,9 @@ import { query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;
 
+/** Days beyond these have no instants that every warehouse can hold. */
+const knownDay = z.iso.date().refine((day) => day >= '1970-01-01' && day < '2200-01-01');
+
 const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>
   Object.fromEntries(list.map(({ code, id, name }) => [String(code ?? id), name]));
 
@@ -31,7 +34,7 @@ export function today({
   app.get('/today', async (c) => {
     const { timezone } = running().config;
     const current = localDayOf(clock.now(), timezone);
-    const { day } = query(c, { day: z.iso.date().default(current) });
+    const { day } = query(c, { day: knownDay.default(current) });
     const period = periodOf(day, timezone);
     const [plans, stops, events] = await Promise.all([
       dayPlans(engine, period),

@@ -44,7 +44,7 @@ export const render = ({ status, quarantine, dictionary: tables }) => [
         type: 'search',
         'data-filter': 'word',
         value: filter.word,
-        placeholder: 'table or column',
+        placeholder: 'table, view or column',
         autocomplete: 'off',
       }),
     ),
@@ -135,9 +135,9 @@ const fits = ({ name, columns }) => {
   return word === '' || name.includes(word) || columns.some((column) => column.name.includes(word));
 };
 
-const KINDS = { base: 'from the service', control: 'Roadbook’s own' };
+const KINDS = { view: 'view for BI', base: 'from the service', control: 'Roadbook’s own' };
 
-const entry = ({ name, kind, meaning, source, key, columns }) =>
+const entry = ({ name, kind, meaning, call, columns }) =>
   el(
     'details',
     { 'data-key': name, 'data-table': name },
@@ -145,21 +145,28 @@ const entry = ({ name, kind, meaning, source, key, columns }) =>
     el(
       'p',
       { class: 'faint' },
-      [KINDS[kind] ?? kind, source, `key: ${key.join(', ')}`].filter(Boolean).join(' · '),
+      [KINDS[kind] ?? kind, call, `key: ${keyOf(columns)}`].filter(Boolean).join(' · '),
     ),
     opened.has(name) ? columnTable(name, columns) : null,
   );
 
+const keyOf = (columns) =>
+  columns
+    .filter(({ is_key }) => is_key)
+    .map(({ name }) => name)
+    .join(', ');
+
 const columnTable = (name, columns) =>
   table(
     `Columns of ${name}`,
-    [{ name: 'Column' }, { name: 'Type' }, { name: 'Meaning', class: 'wide' }],
+    [{ name: 'Column' }, { name: 'Type' }, { name: 'Source' }, { name: 'Meaning', class: 'wide' }],
     columns.map((column) => ({
       key: column.name,
       cells: [
         el('code', {}, column.name),
         column.type,
-        [column.meaning, column.personal ? el('span', { class: 'tag' }, 'personal') : null],
+        column.source === null ? null : el('code', {}, column.source),
+        [column.meaning, column.is_personal ? el('span', { class: 'tag' }, 'personal') : null],
       ],
     })),
     'None.',

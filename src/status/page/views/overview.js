@@ -4,7 +4,7 @@ import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
 import { barSpark, lineSpark } from '../pictures.js';
 import { table } from '../tables.js';
-import { count, pill, plural, shortCount, span, ticking, toneOf } from '../words.js';
+import { count, pill, plural, runSeconds, shortCount, span, ticking, toneOf } from '../words.js';
 
 export const title = 'Overview';
 
@@ -44,7 +44,7 @@ export const render = (status) => [
   ),
 ];
 
-function hero({ health, jobs, outbox, unknownSince }) {
+function hero({ health, jobs, outbox, unknownSince, deadline }) {
   const names = jobs.filter(
     (job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health),
   );
@@ -63,8 +63,16 @@ function hero({ health, jobs, outbox, unknownSince }) {
       el('span', { class: 'mark', 'aria-hidden': 'true' }),
       health,
     ),
-    el('p', { class: 'hero-sentence' }, sentence, unclear),
+    el('p', { class: 'hero-sentence' }, sentence, unclear, missedDeadline(deadline)),
   );
+}
+
+/** Only where a deadline is configured and plans of tomorrow are past it. */
+function missedDeadline(deadline) {
+  const missed = deadline?.missed.length ?? 0;
+  if (missed === 0) return null;
+  const words = `${plural(missed, 'plan')} of tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed`;
+  return [' ', el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
 }
 
 const listed = (names) =>
@@ -177,9 +185,9 @@ const buttons = ({ name, paused }) =>
       : orderButton('Pause', `jobs/${name}/pause`, { label: `Pause: ${name}` }),
   );
 
-function lastRun({ last_run: last, recent }) {
+function lastRun({ last_run: last }) {
   if (last === null) return el('span', { class: 'faint' }, 'never');
-  const seconds = recent.at(-1)?.seconds;
+  const seconds = runSeconds(last);
   return [
     el(
       'span',
@@ -188,9 +196,7 @@ function lastRun({ last_run: last, recent }) {
       ' ',
       ticking('ago', last.started_at),
     ),
-    seconds == null || last.finished_at === null
-      ? null
-      : el('span', { class: 'meaning' }, `took ${span(seconds)}`),
+    seconds === null ? null : el('span', { class: 'meaning' }, `took ${span(seconds)}`),
   ];
 }
 

@@ -58,6 +58,7 @@ const COLUMNS = [
   { name: 'Took', class: 'short' },
   { name: 'Records', class: 'number' },
   { name: 'Written', class: 'number' },
+  { name: 'Sent', class: 'number' },
   { name: 'Error', class: 'wide' },
 ];
 
@@ -68,8 +69,9 @@ const row = (run) => ({
     run.job,
     pill(run.status),
     runSeconds(run) === null ? 'runs' : span(runSeconds(run)),
-    count(run.records + run.sent),
-    count(run.inserted + run.updated + run.confirmed),
+    count(run.records),
+    count(run.inserted + run.updated),
+    count(run.sent),
     run.error === null ? null : el('span', { dir: 'auto' }, run.error),
   ],
 });
