@@ -134,6 +134,27 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });
 
+  it('keeps the focus on the button that ordered something', async () => {
+    const page = await open('overview');
+    await unlock();
+    await page.getByRole('button', { name: 'Lock actions' }).waitFor();
+    await page.getByRole('button', { name: 'Run now: pull-drivers' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('pull-drivers: run: as ordered').waitFor();
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(
+      'Run now: pull-drivers',
+    );
+  });
+
+  it('says that a token cannot be right, and keeps none', async () => {
+    const page = await open('overview');
+    await page.getByRole('button', { name: 'Unlock actions' }).click();
+    await page.getByLabel('Token').fill('ключ');
+    await page.keyboard.press('Enter');
+    await page.getByText('plain letters, digits and signs').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
   it('opens a run by a click on the timeline', async () => {
     const page = await open('runs');
     const line = page.locator('.gantt-line[data-job=pull-events]');

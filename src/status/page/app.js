@@ -1,5 +1,5 @@
 // The page: finds the view of the address, shows it, and keeps it up to date while the server tells of changes.
-import { live } from './api.js';
+import { forgetToken, live, token } from './api.js';
 import { el, lay } from './dom.js';
 import { note } from './notes.js';
 import { obeyClicks, setUpToken } from './orders.js';
@@ -47,7 +47,10 @@ async function show() {
     // A view that is already there stays while the server is away.
     if (state.isArriving) main.replaceChildren(failure(error));
     if (error.status === undefined) throw error;
-    if (error.status === 401) setUpToken.ask(show);
+    if (error.status === 401) {
+      setUpToken.ask(show, token() === null ? '' : error.message);
+      forgetToken();
+    }
   }
   if (state.isArriving) arrive(view.title);
 }

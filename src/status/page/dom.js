@@ -59,12 +59,24 @@ function layAttributes(shown, wanted) {
   }
 }
 
+/** What has a key is found by it wherever it was; the rest is laid in order. */
 function layChildren(shown, wanted) {
   const children = [...wanted.childNodes];
+  const keyed = new Map([...shown.childNodes].map((node) => [keyOf(node), node]));
   children.forEach((child, index) => {
+    const key = keyOf(child);
+    const own = key === null ? undefined : keyed.get(key);
+    if (own !== undefined && own !== shown.childNodes[index]) move(own, shown, shown.childNodes[index]);
     const old = shown.childNodes[index];
-    if (old === undefined) shown.append(child);
+    if (old === undefined || keyOf(old) !== key) shown.insertBefore(child, old ?? null);
     else lay(old, child);
   });
   while (shown.childNodes.length > children.length) shown.lastChild.remove();
+}
+
+/** A node that is moved loses the focus in it, so that is given back. */
+function move(node, parent, before) {
+  const focused = document.activeElement;
+  parent.insertBefore(node, before ?? null);
+  if (node.contains(focused)) focused.focus({ preventScroll: true });
 }

@@ -18,12 +18,23 @@ export function setUpToken(changed) {
     input.value = '';
     if (!dialog.open) dialog.showModal();
   };
-  part('token-form').addEventListener('submit', () => {
-    keepToken(input.value);
-    input.value = '';
+  part('token-form').addEventListener('submit', async () => {
+    const given = input.value;
+    const then = afterToken;
+    // A header cannot carry anything else, so no such token can be the right one.
+    if (!/^[\x20-\x7e]+$/.test(given))
+      return setUpToken.ask(then, 'The token has plain letters, digits and signs only');
+    keepToken(given);
+    try {
+      await order('token');
+    } catch (error) {
+      forgetToken();
+      tell();
+      return setUpToken.ask(then, error.message);
+    }
     tell();
     changed();
-    afterToken();
+    then();
   });
   part('token-cancel').addEventListener('click', () => dialog.close());
   button.addEventListener('click', () => {
@@ -57,7 +68,11 @@ export function obeyClicks(root, done) {
   });
 }
 
+/** Buttons whose order is under way. They stay enabled, because a disabled one would lose the focus. */
+const underWay = new WeakSet();
+
 async function give(button, done) {
+  if (underWay.has(button)) return;
   const { order: path, body, sure } = button.dataset;
   if (token() === null) return setUpToken.ask(() => give(button, done));
   // A second press is the confirmation: no dialog that is clicked away by habit.
@@ -67,7 +82,8 @@ async function give(button, done) {
     return;
   }
   delete button.dataset.asked;
-  button.disabled = true;
+  underWay.add(button);
+  button.setAttribute('aria-disabled', 'true');
   try {
     const { subject, words } = await order(path, body === undefined ? undefined : JSON.parse(body));
     note(`${subject}: ${words}`);
@@ -77,7 +93,8 @@ async function give(button, done) {
       setUpToken.ask(() => give(button, done), error.message);
     } else note(error.message, 'bad', error.hint);
   } finally {
-    button.disabled = false;
+    underWay.delete(button);
+    button.removeAttribute('aria-disabled');
     done();
   }
 }
