@@ -6,7 +6,7 @@ import { type EngineCase, engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
-const VEHICLES = 5_000;
+const VEHICLES = 1_000;
 const CONTENT = `select id, plate, title, driver_name, extra, _missing_since from vehicle order by id`;
 
 let sandbox: Sandbox;

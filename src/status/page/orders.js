@@ -18,12 +18,15 @@ export function setUpToken(changed) {
     input.value = '';
     if (!dialog.open) dialog.showModal();
   };
-  part('token-form').addEventListener('submit', async () => {
+  part('token-form').addEventListener('submit', async (event) => {
     const given = input.value;
     const then = afterToken;
-    // A header cannot carry anything else, so no such token can be the right one.
-    if (!/^[\x20-\x7e]+$/.test(given))
-      return setUpToken.ask(then, 'The token has plain letters, digits and signs only');
+    // A header cannot carry anything else, so no such token can be the right one; the dialog stays.
+    if (!/^[\x20-\x7e]+$/.test(given)) {
+      event.preventDefault();
+      part('token-wrong').textContent = 'The token has plain letters, digits and signs only';
+      return;
+    }
     keepToken(given);
     try {
       await order('token');
