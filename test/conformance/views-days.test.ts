@@ -39,6 +39,34 @@ async function readAt(place: ViewPlace, at: string, scopes: string[]): Promise<v
 }
 
 describe.each(engineCases)('the views of days on $name', (engineCase) => {
+  it('bear a date that somebody put at the end of time', async () => {
+    const place = await openViews(engineCase);
+    const end = '9999-12-31T23:59:59.000Z';
+    await place.load(event, [
+      { id: 1, event_category: 1, begin_date: '2026-03-02T12:00:00.000Z', end_date: end },
+    ]);
+    const [[seconds] = []] = await place.rows('bi_event', ['duration_seconds']);
+    expect(seconds).toBe((Date.parse(end) - Date.parse('2026-03-02T12:00:00Z')) / 1_000);
+  });
+
+  it('call no day final of which a part was never read', async () => {
+    const place = await openViews(engineCase);
+    await place.load(vehicle, [{ id: 1, plate: 'P1' }]);
+    await place.load(dailySummary, [summary('2026-03-05', 'P1', { vehicle_id: 1 })]);
+    await place.insert('table_job', [
+      { table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' },
+    ]);
+    const read = { job: 'pull-daily-summaries', scope: 'vehicle 1', run_id: 'run-1' };
+    const at = '2026-03-19T12:00:00.000Z';
+    await place.insert('sync_coverage', [
+      { ...read, begin_at: '2026-03-01T03:00:00.000Z', end_at: '2026-03-05T17:00:00.000Z', covered_at: at },
+      { ...read, begin_at: '2026-03-06T03:00:00.000Z', end_at: at, covered_at: at },
+    ]);
+    expect(await place.rows('bi_vehicle_day', ['day', 'is_final'])).toEqual([['2026-03-05', false]]);
+    const covered = await place.rows('bi_freshness', ['covered_until'], `table_name = 'daily_summary'`);
+    expect(covered).toEqual([['2026-03-05T17:00:00.000Z']]);
+  });
+
   it('show events on the wall clock, across both clock changes', async () => {
     const place = await openViews(engineCase, 'America/New_York');
     await place.load(vehicle, [{ id: 1, title: 'Van', fleet: { id: 4, name: 'East' } }]);

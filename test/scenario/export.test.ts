@@ -166,6 +166,15 @@ describe('an export', () => {
     expect(months).toEqual([{ month: '2026-03' }]);
   });
 
+  it('writes a file again that somebody took away', async () => {
+    const rig = await filledRig();
+    const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle') });
+    await run();
+    await rig.clock.advance(2 * DAY);
+    rmSync(join(folder, 'vehicle.parquet'));
+    expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
+  });
+
   it('in CSV is harmless in a spreadsheet, tells null from empty, and comes back byte by byte', async () => {
     const rig = await openRig(START);
     const hostile = ['=cmd|calc', '+1', '-1', '@x', '\tx', '"a";b,c\nd', 'çã 🚚', "'x"];

@@ -112,6 +112,31 @@ describe('personal values', () => {
     expect(await rig.rows('select cpf is null as gone from driver where id = 9001')).toEqual([{ gone: 0 }]);
   });
 
+  it('are scrubbed by the next start where the one that rewrote them was cut', async () => {
+    const rig = await rigWith({});
+    await rig.run('pull-drivers');
+    const scrub = rig.engine.scrub;
+    rig.engine.scrub = () => Promise.reject(new Error('cut'));
+    await expect(enforce(rig, DEFAULTS)).rejects.toThrow('cut');
+    rig.engine.scrub = scrub;
+    await enforce(rig, DEFAULTS);
+    expect(found(rig)).toEqual([]);
+  });
+
+  it('are found in lists and objects under the name of a document, whatever its spelling', () => {
+    const { guard } = createPrivacy(DEFAULTS, SECRET);
+    const [driver] = [...personalColumns.values()].filter(({ table }) => table.name === 'driver');
+    const hidden = guard(driver?.table as never).record({
+      cpfs: ['935.411.347-80'],
+      user: { cpf: { number: '93541134780' } },
+      driverCpf: '93541134780',
+      rg_number: '48.291.733-1',
+      cnh_category: 'D',
+    });
+    expect(JSON.stringify(hidden)).not.toMatch(/935|482|291/);
+    expect(hidden).toMatchObject({ cnh_category: 'D', driverCpf: expect.stringMatching(/^h:/) });
+  });
+
   it('come back with the next reading when the policy is eased', async () => {
     const rig = await rigWith(DEFAULTS);
     await enforce(rig, DEFAULTS);
