@@ -17,6 +17,7 @@ import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 
 export interface Measured {
@@ -48,6 +49,11 @@ const ways: Record<Task['way'], () => Promise<number>> = {
   twice: pullEvents,
   script: script,
 };
+
+/** As the product comes. */
+const usualPolicies = Object.fromEntries(
+  [...personalColumns].map(([name, { column }]) => [name, column.policy]),
+);
 
 // The first run of the product also fetches the vehicles; that is prepared before the clock starts.
 const prepared = ways[task.way] === pullEvents ? await prepareProduct() : undefined;
@@ -101,6 +107,7 @@ async function prepareProduct() {
     clock: systemClock,
     log,
     redactor,
+    privacy: createPrivacy(usualPolicies, 'bench'),
     concurrency: CONCURRENCY,
     timezone: 'America/Sao_Paulo',
     images: join(task.dir, 'images'),
