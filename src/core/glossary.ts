@@ -10,6 +10,9 @@
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** How a run ended; `partial` means that some of it failed or was quarantined and the rest is safe. */
 export type RunStatus = 'ok' | 'partial' | 'failed';
 

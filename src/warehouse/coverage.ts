@@ -1,6 +1,8 @@
 // Coverage: which periods of a scope have been read in full. Written in the transaction of the rows it speaks
 // of. Intervals that touch are one interval; a period that has to be read again is cut out.
+
 import type { Knex } from 'knex';
+import { pieces } from '../core/pieces.ts';
 import type { Engine, Transaction } from './engine.ts';
 
 export interface Interval {
@@ -37,7 +39,7 @@ interface CoverageRow {
 }
 
 export async function cover({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
-  for (const scopes of chunks(covered.scopes)) {
+  for (const scopes of pieces(covered.scopes, SCOPES)) {
     const touching = await take(sql, by.job, scopes, covered, '<=');
     const rows = scopes.map((scope) => {
       const own = touching.filter((row) => row.scope === scope);
@@ -52,7 +54,7 @@ export async function cover({ sql }: Transaction, covered: ScopedInterval, by: C
 
 /** Cuts a period out of what is covered, so that the next plan reads it again. */
 export async function uncover({ sql }: Transaction, gone: ScopedInterval, by: CoveredBy): Promise<void> {
-  for (const scopes of chunks(gone.scopes)) {
+  for (const scopes of pieces(gone.scopes, SCOPES)) {
     const cut = await take(sql, by.job, scopes, gone, '<');
     const left = cut.flatMap((row) => [
       { ...row, end_at: least([row.end_at, gone.beginAt]) },
@@ -132,11 +134,6 @@ const rowOf = ({ job, at, runId }: CoveredBy, scope: string, { beginAt, endAt }:
   covered_at: at,
   run_id: runId,
 });
-
-const chunks = (scopes: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(scopes.length / SCOPES) }, (_, index) =>
-    scopes.slice(index * SCOPES, (index + 1) * SCOPES),
-  );
 
 /** Instants of one form sort as text. */
 const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';

@@ -1,7 +1,7 @@
 // Personal values as the warehouse may hold them: each column by its policy, and by the same policy what is left
 // of it in `extra` and in quarantined records. Documents that no column holds are found there by their names.
 import { createHmac } from 'node:crypto';
-import type { Json, JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import type { Policy } from '../core/privacy-policy.ts';
 import { stableJson } from '../core/stable-json.ts';
 import { tables } from './catalog.ts';
@@ -105,7 +105,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
         stored[columns.length] = cleaned;
         return stored;
       },
-      record: (record) => (isObject(record) ? clean(structuredClone(record)) : record),
+      record: (record) => (isJsonObject(record) ? clean(structuredClone(record)) : record),
       extra(text) {
         const names = paths.some(({ path }) => text.includes(`"${path.at(-1)}"`));
         if (!names && !MAY_HOLD_DOCUMENT.test(text)) return text;
@@ -152,9 +152,9 @@ const masked = (text: string): string => {
 
 function changeAt(record: JsonObject, path: readonly string[], change: (value: Json) => Json | undefined) {
   let object: Json | undefined = record;
-  for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+  for (const name of path.slice(0, -1)) object = isJsonObject(object) ? object[name] : undefined;
   const name = path.at(-1) ?? '';
-  if (isObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
+  if (isJsonObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
 }
 
 /** Applies to every value the policy of its name, or of the nearest name above it that has one. */
@@ -185,6 +185,3 @@ function set(object: JsonObject, name: string, value: Json | undefined): void {
   else if (object[name] !== value)
     Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 // Turns a record into a row by the table's declaration. What the columns cannot hold exactly stays in `extra`,
 // so that columns and `extra` together give the record back; a null field and an absent one are the same.
-import type { Json, JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { stableJson } from '../core/stable-json.ts';
 import type { Row, Scalar } from './engine.ts';
 import { type ColumnType, recordColumns, type Table } from './table.ts';
@@ -91,7 +91,7 @@ function fieldTree(table: Table): Fields {
 function fillRepeated(fields: Fields, object: JsonObject, row: Scalar[]): void {
   for (const [name, field] of fields) {
     const value = object[name];
-    if (field.fields !== undefined && isObject(value)) fillRepeated(field.fields, value, row);
+    if (field.fields !== undefined && isJsonObject(value)) fillRepeated(field.fields, value, row);
     if (field.repeats !== undefined && field.type !== undefined && value !== undefined) {
       const held = hold(value, field.type);
       if (held !== undefined) row[field.repeats] = held;
@@ -110,7 +110,7 @@ function fill(fields: Fields, object: JsonObject, state: MappingState): JsonObje
     const field = fields.get(name);
     if (field === undefined) {
       rest = keep(rest, name, value);
-    } else if (field.fields !== undefined && isObject(value)) {
+    } else if (field.fields !== undefined && isJsonObject(value)) {
       const left = fill(field.fields, value, state);
       if (left !== undefined) rest = keep(rest, name, left);
     } else if (field.position !== undefined && field.type !== undefined) {
@@ -195,6 +195,3 @@ const ESCAPED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 /** PostgreSQL stores no NUL and no lone surrogate; both engines refuse them alike. */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,9 +1,10 @@
 // Past runs for people: the latest of a job, those of a period, one of them whole.
+import { noCounts, type RunCounts } from '../core/glossary.ts';
 import type { Engine } from './engine.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
-export interface RunRow {
+export interface RunRow extends RunCounts {
   run_id: string;
   job: string;
   cause: string;
@@ -11,18 +12,6 @@ export interface RunRow {
   status: string;
   started_at: string;
   finished_at: string | null;
-  slices: number;
-  requests: number;
-  retries: number;
-  records: number;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  quarantined: number;
-  sent: number;
-  confirmed: number;
-  rejected: number;
-  unknown: number;
   error_code: string | null;
   error: string | null;
   error_hint: string | null;
@@ -36,18 +25,7 @@ const COLUMNS = [
   'status',
   'started_at',
   'finished_at',
-  'slices',
-  'requests',
-  'retries',
-  'records',
-  'inserted',
-  'updated',
-  'unchanged',
-  'quarantined',
-  'sent',
-  'confirmed',
-  'rejected',
-  'unknown',
+  ...Object.keys(noCounts()),
   'error_code',
   'error',
   'error_hint',

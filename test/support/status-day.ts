@@ -1,7 +1,9 @@
 // A working day behind the status page: every pull has run, plans were pushed, some of it went wrong.
+
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noCounts } from '../../src/core/glossary.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import type { Feed } from '../../src/sync/push/push-run.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
@@ -150,22 +152,7 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         message: 'A search of its period did not find it',
       },
     ]);
-    const counts = Object.fromEntries(
-      [
-        'slices',
-        'requests',
-        'retries',
-        'records',
-        'inserted',
-        'updated',
-        'unchanged',
-        'quarantined',
-        'sent',
-        'confirmed',
-        'rejected',
-        'unknown',
-      ].map((name) => [name, 0]),
-    );
+    const counts = noCounts();
     const past = Array.from({ length: 130 }, (_, n) => {
       const isFailed = n % 41 === 7;
       const minutes = 10 * (n + 1);
