@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
 import type { Limiter } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
+import { ownTurn } from '../core/own-turn.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';
@@ -94,6 +95,7 @@ export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
   ): Promise<A> {
     const answer = await sendWithToken(endpoint.kind, wire, { session, exchange }, context);
     if (answer.status < 200 || answer.status > 299) throw exchange.refusal(endpoint.kind, wire, answer);
+    if (answer.body.length > HEAVY_BYTES) await ownTurn();
     try {
       return endpoint.read(answer);
     } catch (error) {
@@ -130,6 +132,9 @@ export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
     close: exchange.close,
   };
 }
+
+/** An answer that takes milliseconds to read. */
+const HEAVY_BYTES = 64 * 1_024;
 
 /** Bounds the repeats where tokens end faster than slots come free. */
 const MOST_SENDS = 5;

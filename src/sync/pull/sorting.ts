@@ -1,7 +1,7 @@
 // Sorts the records of a load into rows and misfits; every record ends in exactly one of the two. Over all loads
 // of a table, a key that comes twice is loaded once, the last one, and the others are counted.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../core/glossary.ts';
+import { ownTurn } from '../../core/own-turn.ts';
 import { checkRecord } from '../../fleet/record-check.ts';
 import type { Row, Scalar } from '../../warehouse/engine.ts';
 import type { Privacy } from '../../warehouse/privacy.ts';
@@ -59,7 +59,7 @@ export async function sortRecords(
   };
   for (const { record, reason } of refused) misplaced(record, reason);
   for (let index = 0; index < records.length; index++) {
-    if (index % TURN === TURN - 1) await nextTurn();
+    if (index % TURN === TURN - 1) await ownTurn();
     const raw = records[index];
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };

@@ -23,7 +23,7 @@ import {
 } from './postgres-statements.ts';
 
 /** Rows a round of statements; larger ones gain nothing and hold more memory. */
-const BATCH_ROWS = 10_000;
+const BATCH_ROWS = 4_000;
 
 export async function loadRows(
   connection: PgConnection,

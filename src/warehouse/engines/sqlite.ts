@@ -6,6 +6,7 @@ import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
+import { ownTurn } from '../../core/own-turn.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
@@ -27,7 +28,7 @@ import {
 
 const BUSY_TIMEOUT_MS = 30_000;
 /** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
-const BATCH_ROWS = 10_000;
+const BATCH_ROWS = 4_000;
 const READERS = 4;
 
 const settings = z.strictObject({
@@ -185,6 +186,7 @@ async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp)
   let loading: Promise<void> = Promise.resolve();
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
     // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
+    await ownTurn();
     const batch = JSON.stringify(rows.slice(start, start + BATCH_ROWS));
     await loading;
     loading = runAll(sql, statements, { rows: batch, at: stamp.at, run: stamp.runId });
