@@ -166,6 +166,23 @@ describe('an export', () => {
     expect(months).toEqual([{ month: '2026-03' }]);
   });
 
+  it('writes everything again where the folder was filled from another state of the warehouse', async () => {
+    const rig = await openRig(START, { vehicles: 6 });
+    await rig.run('pull-vehicles');
+    const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle') });
+    await rig.clock.advance(DAY);
+    await run();
+    // As many rows and none of them changed lately, as after a backup was restored.
+    await rig.engine.write(({ sql }) =>
+      sql('vehicle').update({ plate: 'RESTORED', _changed_at: '2026-03-01T00:00:00.000Z' }),
+    );
+    expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
+    expect(await ask(`select distinct plate from '${folder}/vehicle.parquet'`)).toEqual([
+      { plate: 'RESTORED' },
+    ]);
+    expect(await run()).toEqual([expect.objectContaining({ written: 0, kept: 1 })]);
+  });
+
   it('writes a file again that somebody took away', async () => {
     const rig = await filledRig();
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle') });

@@ -81,6 +81,7 @@ function isUnchanged(table: Exportable, part: Part, before: TableManifest): bool
   const since = Date.parse(before.read_at) - COMMIT_MARGIN_MS;
   return (
     before.parts[part.name]?.rows === part.rows &&
+    before.parts[part.name]?.changed_at === part.changedAt &&
     Date.parse(part.changedAt) < since &&
     before.columns.join() === namesOf(table).join()
   );
@@ -92,7 +93,9 @@ const namesOf = ({ columns }: Exportable): string[] => columns.map(({ name }) =>
 const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportOrder): TableManifest => ({
   columns: namesOf(table),
   read_at: isoInstant(nowMs),
-  parts: Object.fromEntries(parts.map(({ name, rows }) => [name, { rows }])),
+  parts: Object.fromEntries(
+    parts.map(({ name, rows, changedAt }) => [name, { rows, changed_at: changedAt }]),
+  ),
 });
 
 /** `vehicle.parquet`; a divided table as `event/month=2026-03/event.parquet`, as readers of partitions expect. */

@@ -11,7 +11,8 @@ const schema = z.object({
       columns: z.array(z.string()),
       /** When the reading of the last export began. */
       read_at: z.string(),
-      parts: z.record(z.string(), z.object({ rows: z.number() })),
+      /** With the latest change in each: one that has another latest change is of another state or warehouse. */
+      parts: z.record(z.string(), z.object({ rows: z.number(), changed_at: z.string().nullable() })),
     }),
   ),
 });
