@@ -64,7 +64,13 @@ export async function planDailySummaries(
 
 /** Each day in reach once for drivers, and once for every so many vehicles. */
 export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
-  (Math.ceil(lookback / DAY_MS) + 1) * (1 + Math.ceil(vehicles / MOST_VEHICLES));
+  daysInReach(lookback) * (1 + Math.ceil(vehicles / MOST_VEHICLES));
+
+/** A day is met by every run until it is out of reach. */
+export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }: Workload): number =>
+  (daysInReach(lookback) * DAY_MS) / periodMs;
+
+const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
   const { subject, day, vehicles } = work;
