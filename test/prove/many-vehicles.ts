@@ -10,16 +10,16 @@ const EVENTS_A_DAY = 24;
 const { stages, longestAddress, outOfLine, peakMb } = await simulateManyVehicles(vehicles, EVENTS_A_DAY);
 
 const told = (number: number): string => number.toLocaleString('en');
-const rows = stages.map(({ what, calls, planned, slices, records, seconds, rssMb }) => {
+const rows = stages.map(({ what, calls, retries, planned, slices, records, seconds, rssMb }) => {
   const expected = planned === null ? 'none' : told(planned);
-  return `| ${[what, told(calls), expected, told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
+  return `| ${[what, told(calls - retries), expected, told(retries), told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
 });
 const body = `
 ${told(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
 sandbox; beside them stands what \`roadbook plan\` takes for granted.
 
-| stage | calls | planned | slices | records | seconds | RSS, MB |
-|---|---|---|---|---|---|---|
+| stage | calls | planned | made again | slices | records | seconds | RSS, MB |
+|---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
 The longest address had ${told(longestAddress)} bytes, of ${told(MOST_URL_BYTES)} that are allowed. ${told(outOfLine)} vehicles had other events than the rest.
@@ -31,5 +31,7 @@ Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs wi
 `;
 writeSection('A fleet of 100,000 vehicles', body);
 process.stdout.write(body);
-const isAsPlanned = stages.every(({ calls, planned }) => planned === null || calls === planned);
+const isAsPlanned = stages.every(
+  ({ calls, retries, planned }) => planned === null || calls - retries === planned,
+);
 if (!isAsPlanned || longestAddress > MOST_URL_BYTES || outOfLine > 0) process.exitCode = 1;

@@ -12,6 +12,8 @@ export interface Stage {
   planned: number | null;
   slices: number;
   records: number;
+  /** Calls that were made once more. */
+  retries: number;
   seconds: number;
   /** Resident memory afterwards, of the sandbox too. */
   rssMb: number;
@@ -45,11 +47,14 @@ export async function simulateManyVehicles(vehicles: number, eventsADay: number)
     longestAddress = Math.max(longestAddress, Buffer.byteLength(address));
   };
   subscribe('http.server.request.start', onRequest);
+  // A call that failed waits on the clock to be made again, and nobody else moves it.
+  const moving = setInterval(() => void (rig.clock.sleepers() > 0 && rig.clock.advance(1_000)), 100);
   try {
     const stages = await runStages(rig, vehicles);
     const outOfLine = await vehiclesOutOfLine(rig, vehicles);
     return { stages, longestAddress, outOfLine, peakMb: process.resourceUsage().maxRSS / 1_024 };
   } finally {
+    clearInterval(moving);
     unsubscribe('http.server.request.start', onRequest);
     await rig.close();
   }
@@ -69,15 +74,16 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
       planned,
       slices: 0,
       records: 0,
+      retries: 0,
       ...done,
       seconds: (performance.now() - started) / 1_000,
       rssMb: process.memoryUsage.rss() / 1_048_576,
     });
   };
   const run = async (job: string, options: Record<string, unknown>): Promise<Partial<Stage>> => {
-    const { status, slices, records, error } = await rig.run(job, options);
+    const { status, slices, records, retries, error } = await rig.run(job, options);
     if (status !== 'ok') throw new Error(`${job}: ${status} ${error?.message}`);
-    return { slices, records };
+    return { slices, records, retries };
   };
   const usual = async (name: string, options: Record<string, unknown>, periodMs: number) => {
     const job = (await loadJobs()).find((each) => each.name === name);
