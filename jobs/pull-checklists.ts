@@ -7,6 +7,7 @@ import {
   planChecklists,
   splitChecklists,
   usualChecklistCalls,
+  usualChecklistReadings,
 } from '../src/sync/pull/checklist-plan.ts';
 import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
 import { imageRecord } from '../src/sync/pull/picture-fetching.ts';
@@ -29,4 +30,5 @@ export default pullJob({
   read: readChecklists,
   split: splitChecklists,
   usualCalls: usualChecklistCalls,
+  usualReadings: usualChecklistReadings,
 });

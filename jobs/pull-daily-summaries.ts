@@ -8,6 +8,7 @@ import {
   planDailySummaries,
   readDailySummaries,
   usualSummaryCalls,
+  usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
@@ -29,4 +30,5 @@ export default pullJob({
   plan: planDailySummaries,
   read: readDailySummaries,
   usualCalls: usualSummaryCalls,
+  usualReadings: usualSummaryReadings,
 });

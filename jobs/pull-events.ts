@@ -5,7 +5,12 @@ import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { categoriesOption, eventGroup, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
-import { eventCalls, readEvents, usualEventCalls } from '../src/sync/pull/event-reading.ts';
+import {
+  eventCalls,
+  readEvents,
+  usualEventCalls,
+  usualEventReadings,
+} from '../src/sync/pull/event-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { event } from '../src/warehouse/tables/event.ts';
@@ -33,6 +38,7 @@ export default pullJob({
   plan: planEvents,
   calls: eventCalls,
   usualCalls: usualEventCalls,
+  usualReadings: usualEventReadings,
   read: readEvents,
   split: splitEvents,
 });

@@ -11,6 +11,7 @@ import {
   planRoutePlans,
   splitRoutePlans,
   usualRoutePlanCalls,
+  usualRoutePlanReadings,
 } from '../src/sync/pull/route-plan-slices.ts';
 import { routePlan } from '../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../src/warehouse/tables/route-point.ts';
@@ -40,4 +41,5 @@ export default pullJob({
   read: readRoutePlans,
   split: splitRoutePlans,
   usualCalls: usualRoutePlanCalls,
+  usualReadings: usualRoutePlanReadings,
 });

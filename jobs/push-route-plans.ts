@@ -8,6 +8,7 @@ export default pushJob({
   schedule: '* * * * *',
   kind: routePlanKind,
   options: { ...unchangeable, deadline },
-  // A plan a vehicle and day: a search and a send.
-  usualCalls: (_options, { vehicles, periodMs }) => (2 * vehicles * periodMs) / 86_400_000,
+  // A search and a send for each plan.
+  usualCalls: (_options, { vehicles, periodMs, plansADay = 1 }) =>
+    (2 * vehicles * plansADay * periodMs) / 86_400_000,
 });

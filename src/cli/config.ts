@@ -1,5 +1,5 @@
 // roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type App, configParts, loadJobs } from '../app.ts';
 import { publicConfig } from '../config/describe.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
@@ -7,6 +7,7 @@ import { isoInstant } from '../core/clock.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
+import { wholeNumber } from './number-options.ts';
 import { textTable } from './text-table.ts';
 
 export function addConfig(program: Command): void {
@@ -21,7 +22,7 @@ export function addConfig(program: Command): void {
       command.option(
         '--vehicles <n>',
         'size of the fleet, for estimates (default: as in the warehouse)',
-        count,
+        wholeNumber,
       ),
     action: withApp(async (app, _args, { json, vehicles }) => {
       const jobs = app.jobs.map((job) => jobPlan(app, job.name));
@@ -68,9 +69,3 @@ const show = (jobs: readonly JobPlan[]): string =>
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
     jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),
   );
-
-function count(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new InvalidArgumentError('It takes a whole number from 1 on.');
-}

@@ -9,6 +9,7 @@ import { EXIT } from './exit-codes.ts';
 import { addExport } from './export.ts';
 import { addJobs } from './jobs.ts';
 import { addOutbox } from './outbox.ts';
+import { addPlan } from './plan.ts';
 import { addQuarantine } from './quarantine.ts';
 import { addRun } from './run.ts';
 import { addSandbox } from './sandbox.ts';
@@ -27,6 +28,7 @@ const COMMANDS = [
   addQuarantine,
   addDoctor,
   addConfig,
+  addPlan,
   addTables,
   addExport,
   addBackup,

@@ -15,6 +15,9 @@ function baseUrlFault(text: string): string | undefined {
   return webAddressFault(text) ?? (/[?#]/.test(text) ? 'must not hold a query or a hash' : undefined);
 }
 
+/** The most that the file may ask for. */
+export const SERVICE_LIMITS = { concurrency: 64, requestsPerMinute: 100_000 } as const;
+
 const settings = z.strictObject({
   base_url: baseUrl
     .default('sandbox')
@@ -43,11 +46,16 @@ const settings = z.strictObject({
     min: '1s',
     max: '1h',
   }),
-  concurrency: z.int().min(1).max(64).default(4).describe('Most requests at one time, all jobs (default 4).'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(SERVICE_LIMITS.concurrency)
+    .default(4)
+    .describe('Most requests at one time, all jobs (default 4).'),
   requests_per_minute: z
     .int()
     .min(1)
-    .max(100_000)
+    .max(SERVICE_LIMITS.requestsPerMinute)
     .default(600)
     .describe('Most requests a minute, all jobs together (default 600).'),
   max_body_mb: z.int().min(1).max(1_024).default(64).describe('Largest answer body in MiB (default 64).'),

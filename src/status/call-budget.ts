@@ -37,7 +37,7 @@ const MINUTES_A_DAY = 1_440;
 const LOOKED_AT = 200;
 const LOOKED_AHEAD_MS = 35 * DAY_MS;
 /** Above this share of the rate, a retry or a catch-up finds no room. */
-const FULL_SHARE = 0.8;
+export const FULL_SHARE = 0.8;
 
 export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs: number): CallBudget {
   const warnings: string[] = [];

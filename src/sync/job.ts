@@ -69,11 +69,19 @@ export interface Workload {
   vehicles: number;
   /** From one tick to the next, ms. */
   periodMs: number;
+  /** Route plans a vehicle and day; 1 unless told. */
+  plansADay?: number;
+  /** Checklists a vehicle and day; 1 unless told. */
+  checklistsADay?: number;
+  /** New pictures a vehicle and day; none unless told. */
+  picturesADay?: number;
 }
 
 export interface Job extends JobDeclaration {
   /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
   usualCalls?(options: Record<string, unknown>, load: Workload): number;
+  /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
+  usualReadings?(options: Record<string, unknown>, load: Workload): number;
   /** The wire schema of each table it fills, for records that are tried again. */
   records?: readonly { table: Table; record: z.ZodType }[];
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */

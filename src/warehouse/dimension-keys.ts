@@ -10,20 +10,21 @@ export async function knownIds(reader: Reader, table: Table): Promise<number[]> 
   return rows.map(({ id }) => id as number);
 }
 
-/** Identifier by label; a label that two rows share stands for neither. */
+/** Identifier by label; null for a label that two rows share, which stands for neither. */
 export async function idsByLabel(
   reader: Reader,
   table: Table,
   columns: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, number | null>> {
   const rows = await reader.read((sql) => sql(table.name).select('id', ...columns));
-  const owners = new Map<string, Set<number>>();
+  const owners = new Map<string, number | null>();
   for (const row of rows) {
     for (const column of columns) {
       const label = row[column] as string | null;
-      if (label !== null && label !== '') owners.set(label, (owners.get(label) ?? new Set()).add(row.id));
+      if (label === null || label === '') continue;
+      const owner = owners.get(label);
+      owners.set(label, owner === undefined || owner === row.id ? row.id : null);
     }
   }
-  const unique = [...owners].filter(([, ids]) => ids.size === 1);
-  return new Map(unique.map(([label, [id]]) => [label, id as number]));
+  return owners;
 }

@@ -78,3 +78,13 @@ async function deleteRows(
 
 /** Values a statement, below what any engine binds. */
 const MOST_BOUND = 1_000;
+
+/** The limits of age by table, with those of the tables whose rows go with their owner's. */
+export function retentionByTable(limits: Readonly<Record<string, number>>): Record<string, number> {
+  const limitOf = (table: Table | undefined): number | undefined =>
+    table === undefined
+      ? undefined
+      : (limits[table.name] ?? limitOf(tables.find(({ name }) => name === table.partOf?.table)));
+  const all = tables.map((table) => [table.name, limitOf(table)] as const);
+  return Object.fromEntries(all.filter((each): each is [string, number] => each[1] !== undefined));
+}

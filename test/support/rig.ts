@@ -45,6 +45,8 @@ export interface RigOptions {
   parts?: Partial<SyncParts>;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
+  /** Largest answer in MiB; 64 unless told. */
+  maxBodyMb?: number;
 }
 
 export async function makeRig({
@@ -52,6 +54,7 @@ export async function makeRig({
   sandbox: options,
   parts: others,
   engine: engineName = 'sqlite',
+  maxBodyMb = 64,
 }: RigOptions): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-rig-'));
   const clock = createManualClock(Date.parse(startAt));
@@ -73,7 +76,7 @@ export async function makeRig({
       renewal: 'auto',
       collections: 'json',
       timeoutMs: 60_000,
-      maxBodyMb: 64,
+      maxBodyMb,
     },
     // The limiter paces real requests, so it lives on real time.
     {

@@ -38,9 +38,17 @@ export async function planChecklists(
   return [...windows.map(windowSlice), ...(context.period === undefined ? await pictureSlices(context) : [])];
 }
 
-/** A search for each piece, and a call for each checklist that may still change: one a vehicle and unsettled day. */
-export const usualChecklistCalls = ({ lookback, settle }: ChecklistOptions, load: Workload): number =>
-  Math.ceil((lookback + load.periodMs) / LONGEST_MS) + load.vehicles * Math.ceil(settle / DAY_MS);
+/** A search for each piece, a call for each checklist of an unsettled day, and one for each new picture. */
+export function usualChecklistCalls({ lookback, settle }: ChecklistOptions, load: Workload): number {
+  const { vehicles, periodMs, checklistsADay = 1, picturesADay = 0 } = load;
+  const searches = Math.ceil((lookback + periodMs) / LONGEST_MS);
+  const opened = vehicles * checklistsADay * Math.ceil(settle / DAY_MS);
+  return searches + opened + (vehicles * picturesADay * periodMs) / DAY_MS;
+}
+
+/** A checklist is met by every run until it is settled. */
+export const usualChecklistReadings = ({ settle }: ChecklistOptions, { periodMs }: Workload): number =>
+  (Math.ceil(settle / DAY_MS) * DAY_MS) / periodMs;
 
 const windowSlice = (window: Interval): Slice<ChecklistWork> => ({
   scope: `${window.beginAt}/${window.endAt}`,

@@ -12,10 +12,23 @@ export function chunksFor<Item>(
   const parts: Item[][] = [];
   for (let start = 0; start < items.length; ) {
     let size = Math.max(1, Math.min(most, items.length - start));
-    while (size > 1 && bytesOf(items.slice(start, start + size)) > MOST_URL_BYTES)
-      size = Math.floor(size / 2);
+    for (let bytes = 0; size > 1; size = smaller(size, bytes)) {
+      bytes = bytesOf(items.slice(start, start + size));
+      if (bytes <= MOST_URL_BYTES) break;
+    }
     parts.push(items.slice(start, start + size));
     start += size;
   }
   return parts;
 }
+
+/** In proportion to what is too much, so that the parts are as few as the address allows. */
+const smaller = (size: number, bytes: number): number =>
+  Math.max(1, Math.min(size - 1, Math.floor((size * MOST_URL_BYTES) / bytes)));
+
+/** An identifier of seven digits and its comma, written for an address. */
+const ID_BYTES = 10;
+
+/** About how many identifiers an address holds beside `otherBytes`, for estimates. */
+export const idsThatFit = (otherBytes: number): number =>
+  Math.max(1, Math.floor((MOST_URL_BYTES - otherBytes) / ID_BYTES));

@@ -1,6 +1,7 @@
 // How daily summaries are read: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
 // until now. Coverage of vehicles is kept for each, so a new one gets its history.
+import { pieces } from '../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
@@ -11,8 +12,10 @@ import { driver } from '../../warehouse/tables/driver.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
+import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
+import { mergeByTitle, titleOf } from './summary-merge.ts';
 import { intervalOf, spansToRead } from './windows.ts';
 
 type Subject = 'vehicle' | 'driver';
@@ -25,11 +28,15 @@ const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string
 const DAY_MS = 86_400_000;
 /** Vehicles of one call. */
 const MOST_VEHICLES = 500;
+/** Vehicles of one slice: as many rows are in memory. */
+const MOST_OF_A_SLICE = 10_000;
 
 export interface SummaryWork {
   subject: Subject;
   day: LocalDay;
   vehicles: number[];
+  /** The vehicles of the day are divided over several slices. */
+  isPart?: boolean;
 }
 
 interface SummaryOptions {
@@ -56,30 +63,62 @@ export async function planDailySummaries(
       work.vehicles.push(id);
     }
   }
-  // The figures of a driver are over all vehicles, so all of them are asked for together.
+  // The figures of a driver are over all vehicles, so all of them belong to one slice.
   const drivers = vehicles.length === 0 ? [] : daysOf('drivers');
-  const works = [...byDay.values(), ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles }))];
-  return works.map((work) => ({ scope: `${work.subject} ${work.day.date}`, work }));
+  const works = [
+    ...[...byDay.values()].flatMap(inBoundedSlices),
+    ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles })),
+  ];
+  return works.map((work) => ({ scope: scopeName(work), work }));
 }
 
-/** Each day in reach once for drivers, and once for every so many vehicles. */
+const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
+  pieces(work.vehicles, MOST_OF_A_SLICE).map((vehicles, _, all) => ({
+    ...work,
+    vehicles,
+    isPart: all.length > 1,
+  }));
+
+const scopeName = ({ subject, day, vehicles, isPart }: SummaryWork): string =>
+  `${subject} ${day.date}${isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : ''}`;
+
+/** Each day in reach for every so many vehicles, once by vehicle and once by driver. */
 export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
-  (Math.ceil(lookback / DAY_MS) + 1) * (1 + Math.ceil(vehicles / MOST_VEHICLES));
+  daysInReach(lookback) * 2 * Math.ceil(vehicles / MOST_VEHICLES);
+
+/** A day is met by every run until it is out of reach. */
+export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }: Workload): number =>
+  (daysInReach(lookback) * DAY_MS) / periodMs;
+
+const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
   const { subject, day, vehicles } = work;
   const { table, labels } = SUBJECTS[subject];
   const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
-  const parts = subject === 'driver' ? [vehicles] : chunksFor(vehicles, MOST_VEHICLES, bytesOf);
-  const answers = await Promise.all(parts.map((part) => source.call(summaryCall, requestOf(work, part))));
+  const parts = chunksFor(vehicles, MOST_VEHICLES, bytesOf);
+  const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
   const owners = await idsByLabel(source.warehouse, table, labels);
-  const ownerOf = (title: string) =>
-    ownerByLabel(owners, labels, (label) => source.asStored(table, label, title));
-  const { records, refused } = tellApart(answers.flat(), work, ownerOf);
+  const ownersOf = (title: string) =>
+    labels.map((label) => owners.get(source.asStored(table, label, title) ?? ''));
+  const { records, refused } = mergeByTitle({
+    // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
+    answers: subject === 'driver' ? answers : [answers.flat()],
+    isAmbiguous: (title) => ownersOf(title).includes(null),
+    isPart: work.isPart ?? false,
+  });
+  const ownerOf = (title: string) => ownersOf(title).find((owner) => typeof owner === 'number') ?? null;
   const readUntil = Math.min(day.end, Date.parse(source.readAt));
   const covered = intervalOf({ begin: day.begin, end: readUntil });
   return {
-    loads: [{ table: dailySummary, record: summaryCall.record, records, refused }],
+    loads: [
+      {
+        table: dailySummary,
+        record: summaryCall.record,
+        records: records.map((record) => dated(record, work, ownerOf)),
+        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, ownerOf), reason })),
+      },
+    ],
     whole: [{ table: dailySummary, extent: extentOf(work) }],
     covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
@@ -102,34 +141,7 @@ function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
   };
 }
 
-/** The records with what their call knew. Two rows with one title cannot be told apart: neither is loaded. */
-function tellApart(answers: readonly unknown[], work: SummaryWork, ownerOf: OwnerOf) {
-  const titles = new Map<string, number>();
-  for (const record of answers) titles.set(titleOf(record), (titles.get(titleOf(record)) ?? 0) + 1);
-  const isShared = (record: unknown): boolean => (titles.get(titleOf(record)) ?? 0) > 1;
-  const reason = 'title: two rows of one day have it, so that neither can be told from the other';
-  return {
-    records: answers.filter((record) => !isShared(record)).map((record) => dated(record, work, ownerOf)),
-    refused: answers.filter(isShared).map((record) => ({ record: dated(record, work, ownerOf), reason })),
-  };
-}
-
 type OwnerOf = (title: string) => number | null;
-
-/** By any of the labels, as the warehouse holds them. */
-function ownerByLabel(
-  owners: ReadonlyMap<string, number>,
-  labels: readonly string[],
-  asStored: (label: string) => string | null,
-): number | null {
-  for (const label of labels) {
-    const owner = owners.get(asStored(label) ?? '');
-    if (owner !== undefined) return owner;
-  }
-  return null;
-}
-
-const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
 
 function dated(record: unknown, { subject, day }: SummaryWork, ownerOf: OwnerOf): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;

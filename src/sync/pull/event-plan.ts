@@ -5,15 +5,19 @@ import { events } from '../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { knownIds } from '../../warehouse/dimension-keys.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
-import { chunksFor } from './chunks.ts';
+import { chunksFor, idsThatFit } from './chunks.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 /** Vehicle-days of a slice at full scale: some twenty thousand events for a busy fleet. */
 const VEHICLE_DAYS = 100;
-/** Periods of one call; each takes some ninety bytes of the address. */
+/** Periods of one call. */
 const MOST_PERIODS = 10;
+/** Bytes of an address for one period, and for all that is neither period nor vehicle. */
+const PERIOD_BYTES = 110;
+const USUAL_ADDRESS_BYTES = 200;
 const LEAST_SPAN_MS = 60_000;
 /** What happened this lately may still be on its way to the service. */
 const HOLD_BACK_MS = 60_000;
@@ -58,7 +62,7 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
     const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
-    const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, DAY_MS / 24).slice(0, MOST_PERIODS);
+    const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, HOUR_MS).slice(0, MOST_PERIODS);
     const parts = chunksFor(vehicles, most, (part) =>
       context.urlBytes(events, eventRequest(part, sample, 1)),
     );
@@ -72,10 +76,12 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
   });
 }
 
-/** Slices of a run that reads the same period of every vehicle; short addresses and full scale taken for granted. */
+/** Slices of a run that reads the same period of every vehicle; full scale taken for granted. */
 export function usualEventSlices(periodMs: number, vehicles: number): number {
   const days = periodMs / DAY_MS;
-  const together = Math.min(vehicles, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
+  const periods = Math.min(MOST_PERIODS, Math.ceil(periodMs / HOUR_MS) + 1);
+  const addressed = idsThatFit(USUAL_ADDRESS_BYTES + periods * PERIOD_BYTES);
+  const together = Math.min(vehicles, addressed, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
   return Math.ceil(vehicles / Math.max(1, together)) * Math.ceil((days * together) / VEHICLE_DAYS);
 }
 

@@ -49,6 +49,10 @@ export const eventCalls = (_slice: Slice<EventWork>, options: EventOptions): num
 export const usualEventCalls = (options: EventOptions, { vehicles, periodMs }: Workload): number =>
   usualEventSlices(options.lookback + periodMs, vehicles) * categoriesOf(options).length;
 
+/** An event is met by every run until it lies further behind than `lookback`. */
+export const usualEventReadings = ({ lookback }: EventOptions, { periodMs }: Workload): number =>
+  (lookback + periodMs) / periodMs;
+
 /** A record that does not say its category is of the one that was asked for. */
 function withCategory(record: unknown, category: number): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;

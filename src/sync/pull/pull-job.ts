@@ -96,6 +96,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   calls?(slice: Slice<Work>, options: z.output<Options>): number;
   /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
   usualCalls?(options: z.output<Options>, load: Workload): number;
+  /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
+  usualReadings?(options: z.output<Options>, load: Workload): number;
   /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
@@ -122,6 +124,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
     trackedScopes: carried.trackedScopes,
     tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
     usualCalls: carried.usualCalls,
+    usualReadings: carried.usualReadings,
     execute: (context) => executePull(carried, context),
     preview: (context) => previewPull(carried, context),
   };

@@ -43,11 +43,17 @@ export async function planRoutePlans(
   return [...searches, ...(await watchSlices(context, days))];
 }
 
-/** A search a day in reach, and a call for each plan that may still change: one a vehicle for each unsettled day. */
-export function usualRoutePlanCalls({ lookback, ahead, settle }: RoutePlanOptions, { vehicles }: Workload) {
-  const searches = Math.ceil((lookback + ahead) / DAY_MS) + 1;
-  return searches + vehicles * (Math.ceil(settle / DAY_MS) + 1);
+/** A search a day in reach, and a call for each plan that may still change: those of every unsettled day. */
+export function usualRoutePlanCalls(options: RoutePlanOptions, { vehicles, plansADay = 1 }: Workload) {
+  const searches = Math.ceil((options.lookback + options.ahead) / DAY_MS) + 1;
+  return searches + vehicles * plansADay * unsettledDays(options);
 }
+
+/** A plan is met by every run until it is settled. */
+export const usualRoutePlanReadings = (options: RoutePlanOptions, { periodMs }: Workload): number =>
+  (unsettledDays(options) * DAY_MS) / periodMs;
+
+const unsettledDays = ({ settle }: RoutePlanOptions): number => Math.ceil(settle / DAY_MS) + 1;
 
 /** Outward to whole days, so that a day is read whole or not at all. */
 function wholeDays(spans: readonly Span[]): Span[] {

@@ -1,0 +1,174 @@
+// roadbook plan: what a fleet of some size takes, from the jobs' own declarations and the configured rate. It opens
+// neither the warehouse nor the service.
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { SERVICE_LIMITS } from '../config/service-section.ts';
+import { callBudget } from '../status/call-budget.ts';
+import { type FleetDay, usualFleetDay } from '../status/fleet-day.ts';
+import { type Sizing, type SizingJob, sizing } from '../status/sizing.ts';
+import { retentionByTable } from '../warehouse/retention.ts';
+import { addCommand, print, withApp } from './command.ts';
+import { enabledJobs, namedJob } from './named-job.ts';
+import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
+import { textTable } from './text-table.ts';
+
+type PlanOptions = Omit<FleetDay, 'vehicles'> & {
+  vehicles: number[];
+  pictureKb: number;
+  latencyMs: number;
+  requestsPerMinute?: number;
+};
+
+const PICTURE_KB = 100;
+const LATENCY_MS = 300;
+
+export const addPlan = (program: Command): Command =>
+  addCommand<PlanOptions>(program, {
+    usage: 'plan',
+    summary: 'what a fleet of some size takes: calls, rows, disk, daemons',
+    options: (command) => {
+      const { eventsADay, plansADay, stopsAPlan, checklistsADay, picturesADay } = usualFleetDay;
+      return command
+        .requiredOption('--vehicles <n>', 'size of the fleet; several with commas make a table', wholeNumbers)
+        .option('--events-a-day <n>', 'events of a vehicle and day', amount, eventsADay)
+        .option('--plans-a-day <n>', 'route plans of a vehicle and day', amount, plansADay)
+        .option('--stops-a-plan <n>', 'stops of a route plan', amount, stopsAPlan)
+        .option('--checklists-a-day <n>', 'checklists of a vehicle and day', amount, checklistsADay)
+        .option('--pictures-a-day <n>', 'new pictures of a vehicle and day', amount, picturesADay)
+        .option('--picture-kb <n>', 'size of a picture file, in KB', amount, PICTURE_KB)
+        .option('--latency-ms <n>', 'time that the service takes to answer, in ms', wholeNumber, LATENCY_MS)
+        .option('--requests-per-minute <n>', 'rate of the account (default: as configured)', wholeNumber);
+    },
+    action: withApp(async (app, _args, { json, vehicles, ...figures }) => {
+      const plans = vehicles.map((count) => planOf(app, { ...figures, vehicles: count }));
+      const [only] = plans;
+      if (json) print(JSON.stringify({ assumed: assumedOf(app, figures), plans }, null, 2));
+      else if (only !== undefined && plans.length === 1) print(`${showOne(only)}\n\n${words(app, figures)}`);
+      else print(`${showSeveral(plans)}\n\n${words(app, figures)}`);
+      return 0;
+    }),
+  });
+
+type Figures = Omit<PlanOptions, 'vehicles'>;
+
+interface FleetPlan extends Sizing {
+  jobs: { name: string; every: string; calls_per_run: number; calls_per_day: number }[];
+}
+
+function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
+  const { service, warehouse, jobs: settings } = app.loaded.config;
+  const jobs = enabledJobs(app).map((job) => sizingJob(app, job, asked));
+  const rate = asked.requestsPerMinute ?? service.requestsPerMinute;
+  const budget = callBudget(jobs, rate, app.clock.now());
+  const retention = (settings['maintain-warehouse']?.options as { retention?: Record<string, number> })
+    ?.retention;
+  const found = sizing(jobs, budget, {
+    day: asked,
+    engine: warehouse.engine,
+    latencyMs: asked.latencyMs,
+    pictureKb: asked.pictureKb,
+    concurrency: service.concurrency,
+    most: SERVICE_LIMITS,
+    retention: retentionByTable(retention ?? {}),
+  });
+  return {
+    ...found,
+    jobs: budget.jobs.map(({ name, calls_per_run, calls_per_day }) => ({
+      name,
+      every: settings[name]?.schedule ?? '',
+      calls_per_run,
+      calls_per_day,
+    })),
+  };
+}
+
+function sizingJob(app: App, scheduled: ReturnType<typeof enabledJobs>[number], asked: FleetDay): SizingJob {
+  const { job, settings } = namedJob(app, scheduled.name);
+  const { vehicles, plansADay, checklistsADay, picturesADay } = asked;
+  const load = (periodMs: number) => ({ vehicles, periodMs, plansADay, checklistsADay, picturesADay });
+  return {
+    ...scheduled,
+    tables: job.tables.map(({ name }) => name),
+    callsOf: (periodMs) => ({
+      calls: job.usualCalls?.(settings.options, load(periodMs)) ?? 1,
+      basis: 'estimate',
+    }),
+    readingsOf: (periodMs) => job.usualReadings?.(settings.options, load(periodMs)) ?? 1,
+  };
+}
+
+const assumedOf = (app: App, { eventsADay, plansADay, stopsAPlan, ...others }: Figures) => ({
+  engine: app.loaded.config.warehouse.engine,
+  events_a_day: eventsADay,
+  plans_a_day: plansADay,
+  stops_a_plan: stopsAPlan,
+  checklists_a_day: others.checklistsADay,
+  pictures_a_day: others.picturesADay,
+  picture_kb: others.pictureKb,
+  latency_ms: others.latencyMs,
+});
+
+const words = (app: App, figures: Figures): string => {
+  const assumed = assumedOf(app, figures);
+  return `Taken for granted, a vehicle and day: ${assumed.events_a_day} events, ${assumed.plans_a_day} plans of ${assumed.stops_a_plan} stops,
+${assumed.checklists_a_day} checklists, ${assumed.pictures_a_day} pictures of ${assumed.picture_kb} KB. Answers take ${assumed.latency_ms} ms. Engine: ${assumed.engine}. Calls are those of
+days on which little is new; a first run reads more. Rows and disk are of the tables that grow by the day.`;
+};
+
+const thousands = (number: number): string => number.toLocaleString('en');
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+function showOne(plan: FleetPlan): string {
+  const jobs = textTable(
+    ['job', 'schedule', 'calls a run', 'calls a day'],
+    plan.jobs.map(({ name, every, calls_per_run, calls_per_day }) => [
+      name,
+      every,
+      thousands(calls_per_run),
+      thousands(calls_per_day),
+    ]),
+  );
+  const tables = textTable(
+    ['table', 'rows a day', 'bytes a row', 'GB a year'],
+    plan.tables.map(({ table, rows_a_day, bytes_a_row, gb }) => [
+      table,
+      thousands(rows_a_day),
+      bytes_a_row,
+      thousands(gb),
+    ]),
+  );
+  const lines = [
+    `${thousands(plan.vehicles)} vehicles: ${thousands(plan.calls_a_minute)} calls a minute, ${percent(plan.share)} of the ${thousands(plan.requests_per_minute)} that are allowed.`,
+    `${thousands(plan.rows_a_day)} rows a day, ${thousands(plan.gb_a_year)} GB a year, pictures ${thousands(plan.picture_gb_a_year)} GB a year.`,
+    `${thousands(plan.records_a_second)} records a second, ${plan.concurrency_needed} requests at one time, ${plan.daemons} ${plan.daemons === 1 ? 'daemon' : 'daemons'}.`,
+    plan.fits ? 'The rate carries it.' : 'The rate does NOT carry it.',
+    ...plan.changes.map((change) => `- ${change}.`),
+  ];
+  return `${jobs}\n\n${tables}\n\n${lines.join('\n')}`;
+}
+
+const showSeveral = (plans: readonly FleetPlan[]): string =>
+  textTable(
+    [
+      'vehicles',
+      'calls a minute',
+      'of the rate',
+      'rate needed',
+      'rows a day',
+      'GB a year',
+      'records/s',
+      'requests at once',
+      'daemons',
+    ],
+    plans.map((plan) => [
+      thousands(plan.vehicles),
+      thousands(plan.calls_a_minute),
+      percent(plan.share),
+      thousands(plan.requests_per_minute_needed),
+      thousands(plan.rows_a_day),
+      thousands(plan.gb_a_year),
+      thousands(plan.records_a_second),
+      plan.concurrency_needed,
+      plan.daemons,
+    ]),
+  );

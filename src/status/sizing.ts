@@ -1,0 +1,165 @@
+// What a fleet of some size takes: calls against the rate of the account, rows, disk, requests at one time, daemons.
+// Pure arithmetic over the call budget, the rows of a day and what a row takes; no warehouse, no service.
+import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
+import { type FleetDay, rowsADay } from './fleet-day.ts';
+import { rowBytes } from './row-bytes.ts';
+import { rateFor, type Slower, slowerSchedules } from './slower-schedules.ts';
+
+export interface SizingJob extends BudgetJob {
+  /** The tables it fills. */
+  tables: readonly string[];
+  /** How many runs meet a record, for runs so far apart. */
+  readingsOf(periodMs: number): number;
+}
+
+export interface SizingAsked {
+  day: FleetDay;
+  /** Name of the warehouse's engine. */
+  engine: string;
+  /** Mean time that the service takes to answer, ms. */
+  latencyMs: number;
+  /** Mean size of a picture file, KB. */
+  pictureKb: number;
+  /** Requests at one time, as configured. */
+  concurrency: number;
+  /** The most that a configuration may ask for. */
+  most: { concurrency: number; requestsPerMinute: number };
+  /** How long rows are kept, ms, by table; for ever unless told. */
+  retention: Readonly<Record<string, number>>;
+}
+
+export interface TableSize {
+  table: string;
+  rows_a_day: number;
+  bytes_a_row: number;
+  /** After a year, or as soon as retention holds it there. */
+  gb: number;
+}
+
+export interface Sizing {
+  vehicles: number;
+  calls_a_minute: number;
+  requests_per_minute: number;
+  /** Of what the rate allows, 1 being all of it. */
+  share: number;
+  /** What the schedules would need, with room to catch up. */
+  requests_per_minute_needed: number;
+  rows_a_day: number;
+  gb_a_year: number;
+  picture_gb_a_year: number;
+  /** Records met, rows that did not change included. This and what follows is for schedules that are kept. */
+  records_a_second: number;
+  concurrency_needed: number;
+  daemons: number;
+  fits: boolean;
+  tables: TableSize[];
+  /** Longer periods by which the schedules would fit the rate as it is; empty where they do. */
+  slower: Slower[];
+  /** What to change, in words. */
+  changes: string[];
+}
+
+const DAY_MS = 86_400_000;
+const DAYS_A_YEAR = 365;
+const GB = 1e9;
+/** Records that one daemon takes in, about half of what docs/performance.md shows: runs come in bursts. */
+const RECORDS_A_SECOND = 20_000;
+/** From here on a single file is unwieldy to back up and to move. */
+const MOST_SQLITE_GB = 200;
+
+export function sizing(jobs: readonly SizingJob[], budget: CallBudget, asked: SizingAsked): Sizing {
+  const { day, latencyMs, pictureKb } = asked;
+  const rate = budget.requests_per_minute;
+  const callsAMinute = budget.calls_per_day / 1_440;
+  const rows = rowsADay(day);
+  const tables = tableSizes(rows, asked);
+  const records = recordsADay(jobs, budget, rows) / (DAY_MS / 1_000);
+  const base = {
+    vehicles: day.vehicles,
+    calls_a_minute: Math.round(callsAMinute),
+    requests_per_minute: rate,
+    share: budget.share,
+    requests_per_minute_needed: rateFor(budget.calls_per_day),
+    rows_a_day: Math.round(sum(Object.values(rows))),
+    gb_a_year: rounded(sum(tables.map(({ gb }) => gb))),
+    picture_gb_a_year: rounded((day.vehicles * day.picturesADay * pictureKb * 1e3 * DAYS_A_YEAR) / GB),
+    records_a_second: Math.round(records),
+    concurrency_needed: Math.ceil(((callsAMinute / 60) * (latencyMs / 1_000)) / FULL_SHARE),
+    daemons: Math.max(1, Math.ceil(records / RECORDS_A_SECOND)),
+    fits: budget.share <= FULL_SHARE,
+    tables,
+    slower: slowerSchedules(jobs, budget),
+  };
+  return { ...base, changes: changesFor(base, asked) };
+}
+
+function tableSizes(rows: Record<string, number>, { engine, retention }: SizingAsked): TableSize[] {
+  return Object.entries(rows).map(([table, count]) => {
+    const bytes = rowBytes(engine, table);
+    const days = Math.min(DAYS_A_YEAR, (retention[table] ?? Number.POSITIVE_INFINITY) / DAY_MS);
+    return {
+      table,
+      rows_a_day: Math.round(count),
+      bytes_a_row: bytes,
+      gb: rounded((count * bytes * days) / GB),
+    };
+  });
+}
+
+/** New rows, each as often as the job that brings it reads it. */
+function recordsADay(
+  jobs: readonly SizingJob[],
+  { jobs: budgets }: CallBudget,
+  rows: Record<string, number>,
+): number {
+  const each = jobs.map((job) => {
+    const runs = budgets.find(({ name }) => name === job.name)?.runs_per_day ?? 0;
+    if (runs === 0) return 0;
+    // A picture is fetched once, a change of status is not read at all.
+    const own = job.tables.filter((table) => table !== 'image' && table !== 'status_change');
+    return sum(own.map((table) => rows[table] ?? 0)) * Math.max(1, job.readingsOf(DAY_MS / runs));
+  });
+  return sum(each);
+}
+
+type Found = Omit<Sizing, 'changes'>;
+
+const changesFor = (found: Found, asked: SizingAsked): string[] => [
+  ...(found.fits ? [] : changesOfRate(found, asked)),
+  ...changesOfMachines(found, asked),
+];
+
+function changesOfRate(found: Found, { most }: SizingAsked): string[] {
+  const slower = found.slower.map(({ job, every }) => `${job} every ${every}`);
+  return [
+    found.requests_per_minute_needed > most.requestsPerMinute
+      ? `These schedules need ${found.requests_per_minute_needed} requests a minute, more than one account can be set to`
+      : `Have the rate of the account raised and set service.requests_per_minute to ${found.requests_per_minute_needed}`,
+    slower.length === 0
+      ? 'At the rate as it is, no slower schedule fits: divide the fleet over several accounts'
+      : `Or keep the rate and run less often: ${slower.join(', ')}`,
+    'A shorter settle or lookback of the dearest jobs saves calls in proportion',
+  ];
+}
+
+function changesOfMachines(found: Found, { engine, concurrency, latencyMs, most }: SizingAsked): string[] {
+  const changes: string[] = [];
+  const isLarge = found.gb_a_year > MOST_SQLITE_GB;
+  if (found.concurrency_needed > concurrency) {
+    const lanes = Math.min(found.concurrency_needed, most.concurrency);
+    const rest = lanes < found.concurrency_needed ? ', the most there is' : '';
+    changes.push(`Set service.concurrency to ${lanes}${rest}: an answer takes ${latencyMs} ms`);
+  }
+  if (engine === 'sqlite' && (found.daemons > 1 || isLarge)) {
+    changes.push('Use PostgreSQL (warehouse.engine: postgres): one file is too little for this');
+  }
+  if (found.daemons > 1) {
+    changes.push(`Run ${found.daemons} daemons (scale: { dispatcher: pg-boss }) on machines of their own`);
+  }
+  if (isLarge) changes.push('Limit how long rows are kept: jobs.maintain-warehouse.retention');
+  return changes;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+const rounded = (number: number): number => Number(number.toFixed(number < 10 ? 2 : 0));

@@ -1,0 +1,74 @@
+// What the parts of the benchmark share: the service as a process of its own, a folder, databases, and a process for
+// each measurement, so that nothing of one is in the figures of another.
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import type { BenchEngine, Credentials, Measured, Task, Way } from './task.ts';
+
+export const VEHICLES = 500;
+const PER_DAY = 200;
+export const EVENTS_A_DAY = VEHICLES * PER_DAY;
+const DAY_MS = 86_400_000;
+
+/** As in the first line of src/main.ts; what it is compared with runs as node runs by itself. */
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70'];
+
+export interface BenchPlace {
+  dir: string;
+  url: string;
+  /** `warehouse` of a new, empty warehouse. */
+  warehouse(engine: BenchEngine): Promise<Record<string, string>>;
+  /** Measures a way on so many events, the last ones there are. */
+  measure(way: Way, engine: BenchEngine, settings: Record<string, string>, events: number): Promise<Measured>;
+  close(): Promise<void>;
+}
+
+export async function makeBenchPlace(): Promise<BenchPlace> {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-bench-'));
+  const service = fork(resolve(import.meta.dirname, 'service.ts'), [String(VEHICLES), String(PER_DAY)]);
+  const [{ url, credentials }] = (await once(service, 'message')) as [
+    { url: string; credentials: Credentials },
+  ];
+  const end = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  let folders = 0;
+  const newFolder = (): string => join(dir, String(folders++));
+  return {
+    dir,
+    url,
+    async warehouse(engine): Promise<Record<string, string>> {
+      if (engine === 'sqlite') return { engine, file: join(newFolder(), 'warehouse.db') };
+      return { engine, url: await (await startPostgres()).newDatabase(), schema: 'fleet' };
+    },
+    async measure(way, engine, settings, events) {
+      const task: Task = {
+        way,
+        engine,
+        settings,
+        dir: newFolder(),
+        url,
+        credentials,
+        beginAt: new Date(end - Math.round((events / EVENTS_A_DAY) * DAY_MS)).toISOString(),
+        endAt: new Date(end).toISOString(),
+        rows: events,
+      };
+      const isOurs = ['pull', 'again', 'changed'].includes(way);
+      const file = resolve(import.meta.dirname, 'measured.ts');
+      const args = [...(isOurs ? FLAGS : []), file, JSON.stringify(task)];
+      const { stdout } = await promisify(execFile)(process.execPath, args, {
+        maxBuffer: 1e8,
+        env: { ...process.env, NODE_COMPILE_CACHE: join(dir, 'compiled') },
+      });
+      process.stderr.write(`${way} ${engine} ${events}: ${stdout}`);
+      return JSON.parse(stdout) as Measured;
+    },
+    async close() {
+      service.disconnect();
+      await stopPostgres();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+// The daemon as it stands there: how long from its start to the first run, and what it takes while nothing is due. The
+// service is a process of its own.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadJobs } from '../../src/app.ts';
+import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import type { Section } from './task.ts';
+
+const TIMES = 5;
+const SETTLE_MS = 5_000;
+const MB_OF_KB = 1 / 1_024;
+
+export async function daemonBench(idleSeconds: number): Promise<Section> {
+  const service = fork(resolve(import.meta.dirname, 'service.ts'), ['10', '1']);
+  const [{ url }] = (await once(service, 'message')) as [{ url: string }];
+  const starts: Start[] = [];
+  for (let time = 0; time < TIMES; time++) starts.push(await startOnce(url));
+  const { cpuShare, rssMb } = await idle(url, idleSeconds);
+  service.disconnect();
+  const best = (of: (each: Start) => number): string => Math.min(...starts.map(of)).toFixed(0);
+  return {
+    title: 'The daemon',
+    body: `\`roadbook start\` on a warehouse that is there, ${TIMES} times, the best; then ${idleSeconds} s in which nothing is due.
+
+| start to ready, ms | start to the first run, ms | idle CPU, % of a core | idle RSS, MB |
+|---|---|---|---|
+| ${best(({ readyMs }) => readyMs)} | ${best(({ runMs }) => runMs)} | ${(cpuShare * 100).toFixed(2)} | ${rssMb.toFixed(0)} |`,
+  };
+}
+
+interface Start {
+  readyMs: number;
+  runMs: number;
+}
+
+/** One job that is due every second, all others off. */
+async function startOnce(url: string): Promise<Start> {
+  const place = makeWorkplace(configFor(url, await jobsSection('pull-vehicles', '* * * * * *')));
+  // The first command makes the warehouse; a usual start finds it there.
+  await place.run(['status']);
+  const started = Date.now();
+  const daemon = place.start(['start']);
+  await daemon.printed(/is running/);
+  const readyMs = Date.now() - started;
+  await daemon.printed(/run started|run begins|"job":"pull-vehicles"/);
+  const runMs = (await firstRunAt(place)) - started;
+  daemon.kill('SIGTERM');
+  await daemon.ended;
+  place.remove();
+  return { readyMs, runMs };
+}
+
+async function firstRunAt(place: Workplace): Promise<number> {
+  const [first] = await place.query<{ at: string }>('select min(started_at) as at from sync_run');
+  return Date.parse(first?.at ?? '');
+}
+
+async function idle(url: string, seconds: number): Promise<{ cpuShare: number; rssMb: number }> {
+  const place = makeWorkplace(configFor(url, await jobsSection('maintain-warehouse', '0 0 1 1 *')));
+  const daemon = place.start(['start']);
+  await daemon.printed(/is running/);
+  await pause(SETTLE_MS);
+  const before = cpuSeconds(daemon.pid);
+  const begun = performance.now();
+  await pause(seconds * 1_000);
+  const cpuShare = (cpuSeconds(daemon.pid) - before) / ((performance.now() - begun) / 1_000);
+  const rssMb =
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))?.[1]) * MB_OF_KB;
+  daemon.kill('SIGTERM');
+  await daemon.ended;
+  place.remove();
+  return { cpuShare, rssMb };
+}
+
+/** User and system time by the kernel's counters, in hundredths of a second. */
+function cpuSeconds(pid: number): number {
+  const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function jobsSection(only: string, schedule: string): Promise<string> {
+  const lines = (await loadJobs()).map(({ name }) =>
+    name === only ? `  ${name}: { schedule: "${schedule}" }` : `  ${name}: { enabled: false }`,
+  );
+  return `jobs:\n${lines.join('\n')}\n`;
+}

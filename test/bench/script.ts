@@ -1,0 +1,58 @@
+// What a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement, the whole
+// record kept beside a few columns.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import knex, { type Knex } from 'knex';
+import { readAll, type WireEvent } from './bodies.ts';
+import type { Task } from './task.ts';
+
+const ROWS = 500;
+
+export async function script(task: Task): Promise<number> {
+  const database = await open(task);
+  const count = await readAll(task, async (events) => {
+    const rows = events.map(rowOf);
+    for (let start = 0; start < rows.length; start += ROWS) {
+      await database('script_event')
+        .insert(rows.slice(start, start + ROWS) as never)
+        .onConflict(['event_category', 'id'])
+        .merge();
+    }
+  });
+  await database.destroy();
+  return count;
+}
+
+async function open({ engine, settings, dir }: Task): Promise<Knex> {
+  mkdirSync(dir, { recursive: true });
+  const database =
+    engine === 'sqlite'
+      ? knex({
+          client: 'sqlite3',
+          connection: { filename: join(dir, 'script.db') },
+          useNullAsDefault: true,
+        })
+      : knex({ client: 'pg', connection: settings.url ?? '', pool: { min: 0, max: 4 } });
+  if (engine === 'sqlite') {
+    await database.raw('pragma journal_mode = wal');
+    await database.raw('pragma synchronous = normal');
+  }
+  const [number, instant] = engine === 'sqlite' ? ['integer', 'text'] : ['bigint', 'timestamptz'];
+  await database.raw(`create table script_event (event_category ${number}, id ${number}, begin_date ${instant},
+    end_date ${instant}, distance ${number}, vehicle_id ${number}, vehicle_plate text, driver_id ${number},
+    driver_name text, raw text, primary key (event_category, id))`);
+  return database;
+}
+
+const rowOf = (each: WireEvent) => ({
+  event_category: each.event_category,
+  id: each.id,
+  begin_date: each.begin_date,
+  end_date: each.end_date,
+  distance: each.distance,
+  vehicle_id: each.vehicle?.id,
+  vehicle_plate: each.vehicle?.plate,
+  driver_id: each.driver?.id,
+  driver_name: each.driver?.name,
+  raw: JSON.stringify(each),
+});

@@ -1,0 +1,101 @@
+// Old and new daemons share a warehouse for the length of a deploy: after the upgrade everything that a release wrote
+// and read by name still works. Each thing that a migration must not do is tried, and has to be seen.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { lookups } from '../../src/warehouse/lookups.ts';
+import { type Migration, migrations } from '../../src/warehouse/migrations.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { type EngineName, makePlace } from '../support/engines.ts';
+import {
+  type KnownTable,
+  knownTables,
+  oldDaemonFaults,
+  plantedRows,
+  plantRows,
+} from '../support/old-daemon.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
+
+afterAll(stopPostgres);
+
+/** The database that a release left, and what it knew of it. */
+async function released(
+  release: string,
+  engineName: EngineName,
+): Promise<{ engine: Engine; known: KnownTable[] }> {
+  const place = await makePlace(engineName);
+  const engine = await place.open();
+  onTestFinished(async () => {
+    await engine.close();
+    await place.remove();
+  });
+  const statements = readFileSync(join(SCHEMAS, release, `${engineName}.sql`), 'utf8').split(NEXT);
+  await engine.write(async ({ sql }) => {
+    for (const statement of statements.filter((each) => each !== '')) await sql.raw(statement);
+  });
+  return { engine, known: await knownTables(engine) };
+}
+
+/** Statements that would break an old daemon, and the words of what then fails. */
+const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
+  [
+    'a required column',
+    'postgres',
+    'alter table vehicle add column brand text not null',
+    /insert into vehicle/,
+  ],
+  ['a column that is gone', 'sqlite', 'alter table push_attempt drop column outcome', /read push_attempt/],
+  [
+    'a renamed column',
+    'sqlite',
+    'alter table push_attempt rename column outcome to ending',
+    /read push_attempt/,
+  ],
+  ['a renamed table', 'sqlite', 'alter table push_attempt rename to push_try', /insert into push_attempt/],
+  ['another type', 'postgres', 'alter table push_attempt alter outcome type date using null', /insert into/],
+  [
+    'another key',
+    'postgres',
+    'alter table push_attempt drop constraint push_attempt_pkey',
+    /insert into push_attempt/,
+  ],
+];
+
+describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
+  it.each(['sqlite', 'postgres'] as const)('goes on after the upgrade: %s', async (engineName) => {
+    const { engine, known } = await released(release, engineName);
+    expect(known.length).toBeGreaterThan(20);
+    await plantRows(engine, known);
+    const before = await plantedRows(engine, known);
+    await bringSchemaUpToDate(engine);
+    const after = await plantedRows(engine, known);
+    // Code lists are written by every start.
+    for (const { table } of lookups) delete after[table.name];
+    expect(before).toMatchObject(after);
+    expect(await oldDaemonFaults(engine, known)).toEqual([]);
+  });
+
+  it.each(FORBIDDEN)('would be seen to fail by %s: %s', async (_what, engineName, statement, words) => {
+    const { engine, known } = await released(release, engineName);
+    await bringSchemaUpToDate(engine);
+    await engine.write(async ({ sql }) => {
+      for (const { name } of known.filter(({ isView }) => isView)) await sql.raw(`drop view "${name}"`);
+      await sql.raw(statement);
+    });
+    const tables = known.filter(({ isView }) => !isView);
+    expect((await oldDaemonFaults(engine, tables)).join('\n')).toMatch(words);
+  });
+
+  it('would be seen to lose what a renaming migration takes with it', async () => {
+    const { engine, known } = await released(release, 'sqlite');
+    await plantRows(engine, known);
+    const before = await plantedRows(engine, known);
+    const rename = 'alter table push_attempt rename column outcome to ending';
+    const step: Migration = { name: '9999-01-01 test', up: async (sql) => void (await sql.raw(rename)) };
+    await bringSchemaUpToDate(engine, [...migrations, step]);
+    const { push_attempt } = await plantedRows(engine, known);
+    expect(push_attempt).not.toEqual(before.push_attempt);
+  });
+});

@@ -1,0 +1,37 @@
+// npm run prove: a fleet of 100,000 vehicles against the sandbox, on its clock. Fails where the calls are not what
+// `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of docs/reliability.md.
+//   node test/prove/many-vehicles.ts 100000
+import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
+import { simulateManyVehicles } from '../support/many-vehicles.ts';
+import { writeSection } from '../support/reliability-page.ts';
+
+const vehicles = Number(process.argv[2] ?? 100_000);
+const EVENTS_A_DAY = 24;
+const { stages, longestAddress, outOfLine, peakMb } = await simulateManyVehicles(vehicles, EVENTS_A_DAY);
+
+const told = (number: number): string => number.toLocaleString('en');
+const rows = stages.map(({ what, calls, retries, planned, slices, records, seconds, rssMb }) => {
+  const expected = planned === null ? 'none' : told(planned);
+  return `| ${[what, told(calls - retries), expected, told(retries), told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
+});
+const body = `
+${told(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
+sandbox; beside them stands what \`roadbook plan\` takes for granted.
+
+| stage | calls | planned | made again | slices | records | seconds | RSS, MB |
+|---|---|---|---|---|---|---|---|
+${rows.join('\n')}
+
+The longest address had ${told(longestAddress)} bytes, of ${told(MOST_URL_BYTES)} that are allowed. ${told(outOfLine)} vehicles had other events than the rest.
+Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listing of so many vehicles is one answer:
+\`service.max_body_mb\` has to allow it, about 1 KB a vehicle.
+
+Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
+(test/scenario/many-vehicles.test.ts).
+`;
+writeSection('A fleet of 100,000 vehicles', body);
+process.stdout.write(body);
+const isAsPlanned = stages.every(
+  ({ calls, retries, planned }) => planned === null || calls - retries === planned,
+);
+if (!isAsPlanned || longestAddress > MOST_URL_BYTES || outOfLine > 0) process.exitCode = 1;

@@ -1,0 +1,136 @@
+// A large fleet on the sandbox's clock: the listings, the plan of a first run, a run of events as scheduled and a day of
+// summaries; what each asks of the service, counted by the service, beside what `roadbook plan` takes for granted.
+// Addresses are measured where they arrive.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { loadJobs } from '../../src/app.ts';
+import { makeRig, type Rig } from './rig.ts';
+
+export interface Stage {
+  what: string;
+  calls: number;
+  /** As the job's own declaration estimates; null where it has none for this. */
+  planned: number | null;
+  slices: number;
+  records: number;
+  /** Calls that were made once more. */
+  retries: number;
+  seconds: number;
+  /** Resident memory afterwards, of the sandbox too. */
+  rssMb: number;
+}
+
+export interface ManyVehicles {
+  stages: Stage[];
+  longestAddress: number;
+  /** Vehicles with more or fewer events in the warehouse than the others; the sandbox has as many for each. */
+  outOfLine: number;
+  peakMb: number;
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const HOUR = 60 * MINUTE;
+const PERIOD = 10 * MINUTE;
+/** A run as scheduled, not one that still has a month to read. */
+const SINCE = { since: '24h' };
+
+export async function simulateManyVehicles(vehicles: number, eventsADay: number): Promise<ManyVehicles> {
+  const rig = await makeRig({
+    startAt: '2026-03-10T12:00:00.000Z',
+    sandbox: { vehicles, churn: false, bulkEvents: { perVehiclePerDay: eventsADay } },
+    maxBodyMb: 512,
+  });
+  let longestAddress = 0;
+  const onRequest = (message: unknown): void => {
+    const { request } = message as { request: { url: string; headers: { host?: string } } };
+    const address = `http://${request.headers.host}${request.url}`;
+    longestAddress = Math.max(longestAddress, Buffer.byteLength(address));
+  };
+  subscribe('http.server.request.start', onRequest);
+  // A call that failed waits on the clock to be made again, and nobody else moves it.
+  const moving = setInterval(() => void (rig.clock.sleepers() > 0 && rig.clock.advance(1_000)), 100);
+  try {
+    const stages = await runStages(rig, vehicles);
+    const outOfLine = await vehiclesOutOfLine(rig, vehicles);
+    return { stages, longestAddress, outOfLine, peakMb: process.resourceUsage().maxRSS / 1_024 };
+  } finally {
+    clearInterval(moving);
+    unsubscribe('http.server.request.start', onRequest);
+    await rig.close();
+  }
+}
+
+async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
+  const stages: Stage[] = [];
+  const stage = async (what: string, planned: number | null, work: () => Promise<Partial<Stage>>) => {
+    const before = calls(rig);
+    const started = performance.now();
+    const done = await work();
+    if (process.env.TELL)
+      process.stderr.write(`${what} ${((performance.now() - started) / 1_000).toFixed(1)}\n`);
+    stages.push({
+      what,
+      calls: calls(rig) - before,
+      planned,
+      slices: 0,
+      records: 0,
+      retries: 0,
+      ...done,
+      seconds: (performance.now() - started) / 1_000,
+      rssMb: process.memoryUsage.rss() / 1_048_576,
+    });
+  };
+  const run = async (job: string, options: Record<string, unknown>): Promise<Partial<Stage>> => {
+    const { status, slices, records, retries, error } = await rig.run(job, options);
+    if (status !== 'ok') throw new Error(`${job}: ${status} ${error?.message}`);
+    return { slices, records, retries };
+  };
+  const usual = async (name: string, options: Record<string, unknown>, periodMs: number) => {
+    const job = (await loadJobs()).find((each) => each.name === name);
+    const parsed = (job?.options.parse(options) ?? {}) as Record<string, unknown>;
+    return job?.usualCalls?.(parsed, { vehicles, periodMs }) ?? 1;
+  };
+  await stage('pull-vehicles', 1, () => run('pull-vehicles', {}));
+  await stage('pull-drivers', 2, () => run('pull-drivers', {}));
+  await stage('pull-events, plan of a first run over 30 days', null, async () => {
+    const preview = await rig.preview('pull-events');
+    return { slices: preview.length };
+  });
+  await coverUntilNow(rig);
+  await rig.clock.advance(PERIOD);
+  await stage('pull-events, as scheduled', await usual('pull-events', SINCE, PERIOD), () =>
+    run('pull-events', SINCE),
+  );
+  const today = { since: '1h', lookback: '0s' };
+  await stage('pull-daily-summaries, one day', await usual('pull-daily-summaries', today, HOUR), () =>
+    run('pull-daily-summaries', today),
+  );
+  return stages;
+}
+
+const calls = ({ sandbox }: Rig): number =>
+  Object.entries(sandbox.ledger().requests as Record<string, number>)
+    .filter(([call]) => call !== 'login' && call !== 'renew')
+    .reduce((sum, [, count]) => sum + count, 0);
+
+/** As if runs had gone on until now: of a day before that, a run as scheduled reads `lookback` again. */
+async function coverUntilNow({ engine, clock }: Rig): Promise<void> {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const now = clock.now();
+  await engine.write(({ sql }) =>
+    sql.raw(
+      `insert into sync_coverage (job, scope, begin_at, end_at, covered_at, run_id)
+       select 'pull-events', 'vehicle ' || id || ' categories all', ?, ?, ?, 'before' from vehicle`,
+      [at(now - DAY), at(now - MINUTE), at(now)],
+    ),
+  );
+}
+
+/** Vehicles that have not as many events as the most have: the sandbox gives each the same. */
+async function vehiclesOutOfLine(rig: Rig, vehicles: number): Promise<number> {
+  const [most] = await rig.rows(
+    `select count(*) as vehicles from (select vehicle_id, count(*) as n from event group by vehicle_id) as counted
+     group by n order by 1 desc limit 1`,
+  );
+  return vehicles - Number(most?.vehicles ?? 0);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { callBudget } from '../../src/status/call-budget.ts';
+import { rowsADay, usualFleetDay } from '../../src/status/fleet-day.ts';
+import { rowBytes } from '../../src/status/row-bytes.ts';
+import { type SizingAsked, type SizingJob, sizing } from '../../src/status/sizing.ts';
+import { slowerSchedules } from '../../src/status/slower-schedules.ts';
+import { retentionByTable } from '../../src/warehouse/retention.ts';
+import { measureRowBytes } from '../support/row-bytes.ts';
+
+const NOW = Date.parse('2026-03-02T08:00:30.000Z');
+const DAY = 86_400_000;
+
+const job = (name: string, cron: string, calls: (periodMs: number) => number): SizingJob => ({
+  name,
+  cron,
+  timezone: 'UTC',
+  callsOf: (periodMs) => ({ calls: calls(periodMs), basis: 'estimate' }),
+  tables: name === 'events' ? ['event'] : [],
+  readingsOf: () => 10,
+});
+
+const asked: SizingAsked = {
+  day: { ...usualFleetDay, vehicles: 1_000 },
+  engine: 'sqlite',
+  latencyMs: 300,
+  pictureKb: 100,
+  concurrency: 4,
+  most: { concurrency: 64, requestsPerMinute: 100_000 },
+  retention: {},
+};
+
+const size = (jobs: SizingJob[], rate: number, other: Partial<SizingAsked> = {}) =>
+  sizing(jobs, callBudget(jobs, rate, NOW), { ...asked, ...other });
+
+describe('the size of a fleet', () => {
+  it('is rows, disk, records and requests at one time', () => {
+    const found = size([job('events', '*/10 * * * *', () => 1_000)], 600);
+    expect(found).toMatchObject({
+      vehicles: 1_000,
+      calls_a_minute: 100,
+      fits: true,
+      daemons: 1,
+      changes: [],
+    });
+    const event = found.tables.find(({ table }) => table === 'event');
+    expect(event).toEqual({ table: 'event', rows_a_day: 200_000, bytes_a_row: 440, gb: 32 });
+    // 200,000 events a day, each met ten times.
+    expect(found.records_a_second).toBe(23);
+    // 100 a minute are 1.7 a second; each takes 0.3 s, and a fifth is left free.
+    expect(found.concurrency_needed).toBe(1);
+    expect(found.picture_gb_a_year).toBe(37);
+  });
+
+  it('says plainly that the rate does not carry it, and what would', () => {
+    const found = size([job('events', '*/10 * * * *', () => 9_000)], 600);
+    expect(found).toMatchObject({ fits: false, share: 1.5, requests_per_minute_needed: 1_125 });
+    expect(found.changes.join('\n')).toMatch(/requests_per_minute to 1125.*events every 20m/s);
+  });
+
+  it('says that no account can be set to such a rate', () => {
+    const push = job('push', '* * * * *', (periodMs) => (200e6 * periodMs) / DAY);
+    const { changes } = size([push], 600);
+    expect(changes.join('\n')).toMatch(/more than one account can be set to.*several accounts/s);
+  });
+
+  it('asks for PostgreSQL and more daemons where one is too little', () => {
+    const day = { ...usualFleetDay, vehicles: 1_000_000 };
+    const found = size([job('events', '*/10 * * * *', () => 1)], 600, { day });
+    expect(found.daemons).toBe(2);
+    expect(found.changes.join('\n')).toMatch(/PostgreSQL.*Run 2 daemons.*retention/s);
+    const kept = size([job('events', '*/10 * * * *', () => 1)], 600, {
+      day,
+      engine: 'postgres',
+      retention: retentionByTable({ event: 36.5 * DAY, route_plan: 36.5 * DAY }),
+    });
+    const gb = (of: typeof found, name: string) => of.tables.find(({ table }) => table === name)?.gb ?? 0;
+    expect(gb(kept, 'event')).toBeCloseTo((gb(found, 'event') * 450) / 440 / 10, -1);
+    // A stop goes with its plan.
+    expect(gb(kept, 'route_point')).toBeLessThan(gb(found, 'route_point') / 5);
+  });
+});
+
+describe('slower schedules', () => {
+  it('lengthen the dearest job until all fit, and leave alone what would not save a call', () => {
+    const jobs = [
+      job('dear', '*/5 * * * *', () => 1_000),
+      job('cheap', '*/5 * * * *', () => 100),
+      job('push', '* * * * *', (periodMs) => (100_000 * periodMs) / DAY),
+    ];
+    const budget = callBudget(jobs, 200, NOW);
+    expect(slowerSchedules(jobs, budget)).toEqual([{ job: 'dear', every: '15m', calls_per_day: 96_000 }]);
+  });
+
+  it('are none where everything fits', () => {
+    const jobs = [job('a', '*/5 * * * *', () => 10)];
+    expect(slowerSchedules(jobs, callBudget(jobs, 600, NOW))).toEqual([]);
+  });
+});
+
+describe('the bytes of a row', () => {
+  it('are about those of rows that the jobs have pulled', async () => {
+    const measured = await measureRowBytes('sqlite', { vehicles: 20, days: 3 });
+    const told = Object.keys(rowsADay(asked.day)).filter((table) => (measured.get(table)?.rows ?? 0) > 200);
+    expect(told).toEqual(expect.arrayContaining(['event', 'route_point', 'status_change']));
+    for (const table of told) {
+      const ratio = (measured.get(table)?.bytes ?? 0) / rowBytes('sqlite', table);
+      expect(Math.abs(Math.log(ratio)), `${table}: ${ratio} times what is told`).toBeLessThan(Math.log(1.5));
+    }
+  });
+});
