@@ -13,6 +13,7 @@ import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
+import { canBeAsked } from './unlisted.ts';
 import { intervalOf, spansToRead } from './windows.ts';
 
 type Subject = 'vehicle' | 'driver';
@@ -45,7 +46,7 @@ export async function planDailySummaries(
 ): Promise<Slice<SummaryWork>[]> {
   const { options, now, period, warehouse, timezone } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
-  const vehicles = await knownIds(warehouse, vehicle);
+  const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   const daysOf = (scope: string): LocalDay[] =>
     localDays(spansToRead({ now, ...options, period, covered: coverage.get(scope) ?? [] }), timezone);
   const byDay = new Map<string, SummaryWork>();
