@@ -402,10 +402,16 @@ describe('formats', () => {
 
 describe('bad input', () => {
   test('a line without end is told at once, however long it is', async () => {
-    drop('long.csv', '['.repeat(900_000));
+    drop('long.csv', '['.repeat(200_000));
     const [batch] = await take(open());
     expect(batch?.things).toEqual([]);
     expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
+  });
+
+  test('a broken text of many megabytes is told by its place', async () => {
+    drop('large.json', `{"external_code":"${'x'.repeat(9_000_000)}`);
+    const faults = (await take(open())).flatMap((batch) => batch.faults);
+    expect(faults.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
   });
 
   test('a workbook that was written twice into one file ends the reading', async () => {
