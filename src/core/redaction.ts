@@ -38,6 +38,24 @@ export function createRedactor(): Redactor {
   };
 }
 
+/**
+ * The JSON text of a value, its texts and names redacted one by one: redacting the finished text could take a number
+ * out of it and leave no JSON.
+ */
+export function redactedJson(value: unknown, redact: Redactor['redact']): string {
+  return JSON.stringify(redactedValue(value, redact)) ?? 'null';
+}
+
+function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') return redact(String(value)) === REDACTED ? REDACTED : value;
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [redact(name), redactedValue(inner, redact)]),
+  );
+}
+
 /** True where the check digits of a personal tax number are right; dots and dash are optional. */
 export function isCpf(text: string): boolean {
   const digits = text.replace(/\D/g, '');

@@ -30,13 +30,16 @@ export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
 /** At least the header line, however small the chunks are. */
 async function firstLines(text: AsyncIterator<string>): Promise<string> {
   let head = '';
-  while (!/\S.*[\r\n]/.test(head) && head.length < LARGEST_RECORD) {
+  while (!hasHeaderLine(head) && head.length < LARGEST_RECORD) {
     const next = await text.next();
     if (next.done) break;
     head += next.value;
   }
   return head;
 }
+
+/** A line that holds something, and its end. */
+const hasHeaderLine = (head: string): boolean => /[\r\n]/.test(head.trimStart());
 
 async function* wholeText(head: string, rest: AsyncIterator<string>): AsyncIterable<string> {
   yield head;

@@ -25,8 +25,9 @@ function placeOf(text: string, offset: number): string {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-const TOKEN =
-  /"(?:[^"\\\n\r\t]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/y;
+/** Any token but a text. */
+const TOKEN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
 
@@ -36,13 +37,27 @@ function brokenAt(text: string): number {
   let expected: Expected = 'value';
   for (let at = 0; ; ) {
     at = skip(SPACE, text, at);
-    const end = skip(TOKEN, text, at);
+    const end = text[at] === '"' ? textEnd(text, at) : skip(TOKEN, text, at);
     if (end === at) return at;
     const next = follow(expected, text.slice(at, end), open);
     if (next === undefined) return at;
     expected = next;
     at = end;
   }
+}
+
+/** Where the text that begins at `at` ends; `at` where it does not. By hand: a long one is too much for an expression. */
+function textEnd(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const character = text[i] as string;
+    if (character === '"') return i + 1;
+    if (character < ' ') return at;
+    if (character !== '\\') continue;
+    const end = skip(ESCAPE, text, i);
+    if (end === i) return at;
+    i = end - 1;
+  }
+  return at;
 }
 
 function skip(pattern: RegExp, text: string, at: number): number {

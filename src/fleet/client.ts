@@ -186,7 +186,7 @@ function openSession(settings: FleetSettings, parts: FleetParts, exchange: Excha
 }
 
 function checkedBaseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/(?<!\/)\/+$/, '');
   throw new Fatal('The address of the service is not an http or https URL', {
     code: 'base_url_invalid',
     hint: 'Set service.base_url to the address of the service, with https://.',

@@ -1,6 +1,6 @@
 // Logs in with the four credentials. A refusal is counted and final; a failure that says nothing about the
 // credentials is neither.
-import { Fatal, Retriable } from '../core/errors.ts';
+import { Fatal, Retriable, type RoadbookError, Skippable } from '../core/errors.ts';
 import { login } from './endpoints/login.ts';
 import { type Exchange, type ExchangeContext, SESSION_PRIORITY } from './exchange.ts';
 import { faultFailure } from './failures.ts';
@@ -25,10 +25,9 @@ export function createLogin(exchange: Exchange, guard: LoginGuard, credentials: 
   return async (context) => {
     await guard.check();
     const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
-    const answer = await exchange.send('read', request, () => undefined, {
-      ...context,
-      priority: SESSION_PRIORITY,
-    });
+    const answer = await exchange
+      .send('read', request, () => undefined, { ...context, priority: SESSION_PRIORITY })
+      .catch(rethrowForAll);
     if (REFUSALS.includes(answer.status)) {
       await guard.refused();
       throw refusedError(answer.status);
@@ -60,9 +59,17 @@ function refusedError(status: number): Fatal {
 function failureOf(exchange: Exchange, request: WireRequest, answer: WireAnswer): Error {
   const failure = exchange.refusal('read', request, answer);
   if (failure instanceof Retriable) return failure;
-  return new Fatal(`The service has no login at POST ${login.path} (it answered ${answer.status})`, {
+  return unavailable(`it answered ${answer.status}`, failure);
+}
+
+/** An answer that is no answer to a login concerns every call, not the one thing that asked for a token. */
+function rethrowForAll(error: unknown): never {
+  throw error instanceof Skippable ? unavailable('its answer is larger than the cap', error) : error;
+}
+
+const unavailable = (why: string, { cause }: RoadbookError): Fatal =>
+  new Fatal(`The service has no login at POST ${login.path} (${why})`, {
     code: 'login_unavailable',
     hint: 'Check service.base_url.',
-    cause: failure.cause,
+    cause,
   });
-}

@@ -1,5 +1,6 @@
-// Renews tokens in the way that is set or learned. A renewal that is refused in every way leaves the login.
-import { Retriable } from '../core/errors.ts';
+// Renews tokens in the way that is set or learned. A renewal that is refused in every way, or gets no answer, leaves
+// the login: a session must not hang on the one call that can be done without.
+import { Retriable, RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { renew } from './endpoints/renew.ts';
 import { type Exchange, type ExchangeContext, SESSION_PRIORITY } from './exchange.ts';
@@ -20,8 +21,8 @@ export interface RenewalParts {
   setting: 'auto' | RenewalMode;
 }
 
-/** `refused`: this way does not work here; `failed`: nothing can be said about it. */
-type Trial = Tokens | 'refused' | 'failed';
+/** `refused`: this way does not work here; `failed`: nothing can be said about it; `unanswered`: nor about others. */
+type Trial = Tokens | 'refused' | 'failed' | 'unanswered';
 
 export function createRenewal({ exchange, memory, log, setting }: RenewalParts): Renew {
   /** No way but login worked: known for this process only, since a refresh token may just have ended. */
@@ -49,7 +50,9 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalParts):
         log.debug({ event: 'token_renewed', mode }, 'token renewed');
         return trial;
       }
-      if (trial === 'failed') mayBeTriedAgain = true;
+      if (trial !== 'refused') mayBeTriedAgain = true;
+      // Another way would wait as long for the same call.
+      if (trial === 'unanswered') break;
     }
     if (!mayBeTriedAgain) onlyLogin = true;
     return undefined;
@@ -65,15 +68,24 @@ async function tryMode(
   if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'refused';
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;
-  const answer = await exchange.send('read', request, () => bearer, {
-    ...context,
-    priority: SESSION_PRIORITY,
-  });
+  const answer = await answerOrNone(
+    exchange.send('read', request, () => bearer, { ...context, priority: SESSION_PRIORITY }),
+  );
+  if (answer === undefined) return 'unanswered';
   if (answer.status >= 200 && answer.status < 300) return readTrial(answer);
   const refusal = exchange.refusal('read', request, answer);
   // A service that asks to wait is not asked in another way meanwhile.
   if (refusal instanceof Retriable && refusal.pauseMs !== undefined) throw refusal;
   return answer.status >= 500 ? 'failed' : 'refused';
+}
+
+async function answerOrNone(sent: Promise<WireAnswer>): Promise<WireAnswer | undefined> {
+  try {
+    return await sent;
+  } catch (error) {
+    if (error instanceof RoadbookError) return undefined;
+    throw error;
+  }
 }
 
 function readTrial(answer: WireAnswer): Trial {

@@ -47,7 +47,7 @@ const REFUSAL_BYTES = 64 * 1024;
 const MOST_REDIRECTS = 3;
 
 export function createTransport({ baseUrl, timeoutMs, maxBodyBytes }: TransportOptions): Transport {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const kept = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
   const own = { http: new http.Agent(), https: new https.Agent() };
   const client = configuredGot(new URL(base).origin, timeoutMs);

@@ -4,7 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, problemAnswer, Refusal } from './answer.ts';
 import type { Call, CallRequest } from './call.ts';
 import type { CallName } from './call-names.ts';
-import { deliver, deliverInDrips, deliverTruncated, reset, untilClosed, waitOrClose } from './delivery.ts';
+import {
+  deliver,
+  deliverEndlessly,
+  deliverInDrips,
+  deliverTruncated,
+  reset,
+  untilClosed,
+  waitOrClose,
+} from './delivery.ts';
 import { replacementFor, spoil } from './fault-effects.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { LedgerBook } from './ledger.ts';
@@ -130,8 +138,9 @@ async function send(
     reset(outgoing);
     return undefined;
   }
-  const drip = has('drip');
-  if (has('truncated')) await deliverTruncated(outgoing, answer);
+  const [drip, endless] = [has('drip'), has('endless')];
+  if (endless !== undefined) await deliverEndlessly(outgoing, answer, endless.ms ?? DEFAULT_DRIP_MS);
+  else if (has('truncated')) await deliverTruncated(outgoing, answer);
   else if (drip !== undefined) await deliverInDrips(outgoing, answer, drip.ms ?? DEFAULT_DRIP_MS);
   else await deliver(outgoing, answer);
   return answer.status;

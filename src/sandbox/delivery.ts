@@ -48,6 +48,19 @@ export async function deliverInDrips(
   outgoing.end();
 }
 
+/** One space after another with a pause before each, until the client gives up. */
+export async function deliverEndlessly(
+  outgoing: ServerResponse,
+  { status, headers }: Answer,
+  pauseMs: number,
+): Promise<void> {
+  outgoing.writeHead(status, headers);
+  while (!outgoing.destroyed) {
+    outgoing.write(' ');
+    await waitOrClose(outgoing, pauseMs);
+  }
+}
+
 /** Promises the whole length, sends half of it and closes. */
 export async function deliverTruncated(outgoing: ServerResponse, answer: Answer): Promise<void> {
   const { chunks, bytes } = bytesOf(answer);

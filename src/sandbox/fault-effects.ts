@@ -30,6 +30,12 @@ export function spoil(answer: Answer, fault: Fault, wallNow: number): Answer {
       return hugeAnswer(fault.bytes ?? DEFAULT_BYTES);
     case 'gzip-bomb':
       return gzipBomb(fault.bytes ?? DEFAULT_BYTES);
+    case 'proto-keys':
+      return withProtoKeys(answer);
+    case 'wrong-type':
+      return { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=latin1' } };
+    case 'wrong-encoding':
+      return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' } };
     case 'duplicate':
       return mapRecords(answer, (records) => [...records, ...records]);
     case 'reordered':
@@ -78,13 +84,37 @@ function hugeAnswer(bytes: number): Answer {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: { chunks: chunks(), bytes } };
 }
 
+/** Packed piece by piece: members one after another are one gzip stream, and the sandbox holds one of them. */
 function gzipBomb(bytes: number): Answer {
-  const packed = gzipSync(Buffer.alloc(bytes, 0x20));
+  const piece = Buffer.alloc(PIECE, 0x20);
+  const [member, last] = [gzipSync(piece), gzipSync(piece.subarray(0, bytes % PIECE))];
+  const members = Math.floor(bytes / PIECE);
+  function* chunks(): Generator<Uint8Array> {
+    for (let sent = 0; sent < members; sent++) yield member;
+    yield last;
+  }
   return {
     status: 200,
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-    body: { chunks: [packed], bytes: packed.length },
+    body: { chunks: chunks(), bytes: members * member.length + last.length },
   };
+}
+
+/** Fields that would change every object of a careless reader, in each record or in the answer itself. */
+function withProtoKeys(answer: Answer): Answer {
+  const polluted = { polluted: true };
+  // By entries, since an assignment to __proto__ makes no field.
+  const spoiled = (value: unknown): unknown =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries([
+          ['__proto__', polluted],
+          ['constructor', { prototype: polluted }],
+          ...Object.entries(value),
+        ]);
+  const listed = mapRecords(answer, (records) => records.map(spoiled));
+  if (listed !== answer || !('json' in answer.body)) return listed;
+  return { ...answer, body: { json: spoiled(answer.body.json) } };
 }
 
 /** Another order of the same records, the same one for the same records. */

@@ -7,7 +7,7 @@ import { type Random, seededRandom } from './seeded-random.ts';
 /** Statuses that can be answered instead of the call. */
 const STATUS_FAULTS = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
 
-const FAULT_NAMES = [
+export const FAULT_NAMES = [
   'latency',
   'drip',
   'refused',
@@ -24,6 +24,10 @@ const FAULT_NAMES = [
   'huge',
   'gzip-bomb',
   'deep',
+  'endless',
+  'proto-keys',
+  'wrong-type',
+  'wrong-encoding',
   'redirect',
   'hang',
   'expired-token',
@@ -41,7 +45,7 @@ export const faultSchema = z.strictObject({
   times: z.int().min(0).optional(),
   /** How many matching requests it lets through first. Default 0. */
   skip: z.int().min(0).optional(),
-  /** latency: the wait (default 1000); drip: the pause between pieces (default 50). */
+  /** latency: the wait (default 1000); drip and endless: the pause between pieces (default 50). */
   ms: z.number().min(0).optional(),
   /** 429 and 503: the form of Retry-After. Default: seconds for 429, missing for 503. */
   retry_after: z.enum(['seconds', 'date', 'missing']).optional(),

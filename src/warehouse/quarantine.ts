@@ -1,7 +1,7 @@
 // Keeps the records that did not fit. Their texts are redacted first: a control table holds no secret and no
 // tax number. The same record met again is counted, not stored again; one that has been loaded since is let go.
 import { createHash } from 'node:crypto';
-import type { Redactor } from '../core/redaction.ts';
+import { type Redactor, redactedJson } from '../core/redaction.ts';
 import type { Engine, Stamp, Transaction } from './engine.ts';
 
 export interface Misfit {
@@ -34,7 +34,7 @@ export async function quarantine(
   redactor: Redactor,
 ): Promise<void> {
   for (const { table, key, reason, record } of misfits) {
-    const payload = redactor.redact(JSON.stringify(record) ?? 'null');
+    const payload = redactedJson(record, redactor.redact);
     const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
     const met = { reason: redactor.redact(reason), last_seen_at: stamp.at, run_id: stamp.runId };
     await sql('sync_quarantine')

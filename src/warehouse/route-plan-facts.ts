@@ -4,7 +4,8 @@ import type { Engine } from './engine.ts';
 type Reader = Pick<Engine, 'read'>;
 
 export interface KnownPlan {
-  id: number;
+  /** Digits where it is beyond 2^53. */
+  id: number | string;
   status: string | null;
   date_time_end: string | null;
   _missing_since: string | null;
@@ -23,7 +24,7 @@ export async function plansStartingIn(
   reader: Reader,
   beginAt: string,
   endAt: string,
-): Promise<Map<number, KnownPlan>> {
+): Promise<Map<KnownPlan['id'], KnownPlan>> {
   const rows: KnownPlan[] = await reader.read((sql) =>
     sql('route_plan')
       .where('date_time_start', '>=', beginAt)

@@ -401,6 +401,29 @@ describe('formats', () => {
 });
 
 describe('bad input', () => {
+  test('a line without end is told at once, however long it is', async () => {
+    drop('long.csv', '['.repeat(200_000));
+    const [batch] = await take(open());
+    expect(batch?.things).toEqual([]);
+    expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
+  });
+
+  test('a broken text of many megabytes is told by its place', async () => {
+    drop('large.json', `{"external_code":"${'x'.repeat(9_000_000)}`);
+    const faults = (await take(open())).flatMap((batch) => batch.faults);
+    expect(faults.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
+  });
+
+  test('a workbook that was written twice into one file ends the reading', async () => {
+    const sheet = workbook([
+      ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'],
+      ['P1', '2026-05-18T08:00', '2026-05-18T18:00', 'A', 'Rua Um, 1'],
+    ]);
+    drop('twice.xlsx', Buffer.concat([sheet, sheet]));
+    const [batch] = await take(open());
+    expect((batch?.things.length ?? 0) + (batch?.faults.length ?? 0)).toBe(1);
+  });
+
   const columns = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name';
 
   test.each<[string, string | Buffer, string]>([

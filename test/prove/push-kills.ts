@@ -69,5 +69,9 @@ const reports = await Promise.all(
     }),
   ),
 );
-writeSection('Nothing twice, nothing lost', section(reports));
+writeSection('Nothing twice, nothing lost', section(reports), {
+  run: 'pushes killed at every step, twice over',
+  many: `${sum(reports, 'kills')} kills`,
+  lost: `${sum(reports, 'twice')} twice, ${sum(reports, 'lost')} lost, ${sum(reports, 'open')} unresolved`,
+});
 process.exitCode = sum(reports, 'twice') + sum(reports, 'lost') + sum(reports, 'open') === 0 ? 0 : 1;

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { putBefore } from './pull-setup.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-03-10T12:00:00.000Z';
@@ -145,6 +146,49 @@ describe('the same content', () => {
     expect(run.records).toBe(run.inserted + run.updated + run.unchanged + run.quarantined);
     expect(await rig.rows(`select * from daily_summary where title = 'Two of a name'`)).toEqual([]);
     expect((await rig.rows('select reason from sync_quarantine')).length).toBeGreaterThan(1);
+  });
+});
+
+describe('a record that cannot be asked for', () => {
+  it('is told of where the search of plans gives no id, and the other plans come in', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    const odd = [
+      { external_code: 'NO-ID', date_time_start: START },
+      { id: -5, date_time_start: START },
+      'plan',
+    ];
+    await records('route-plans', odd);
+    const run = await rig.run('pull-route-plans', { since: '1d' });
+    expect(run).toMatchObject({ status: 'partial' });
+    expect(run.records).toBe(run.inserted + run.updated + run.unchanged + run.quarantined);
+    const kept = await rig.rows(`select payload from sync_quarantine where table_name = 'route_plan'`);
+    expect(kept.map(({ payload }) => JSON.parse(String(payload)))).toEqual(expect.arrayContaining(odd));
+    expect((await rig.rows('select id from route_plan')).length).toBeGreaterThan(0);
+  });
+
+  it('is asked for all the same where its id is a number in text', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    await putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/import/route_plan' || url.searchParams.has('route_plan_id')) return undefined;
+      const { data } = (await original()) as { data: { id: number }[] };
+      return { body: { data: data.map((plan) => ({ ...plan, id: String(plan.id) })) } };
+    });
+    await rig.run('pull-route-plans', { since: '1d' });
+    const period = { from: '2026-03-09T12:00:00.000Z', to: START };
+    const truth = (await rig.truth('route_plans', period)).map(({ id }) => id);
+    const stored = (await rig.rows('select id from route_plan')).map(({ id }) => id);
+    expect(truth.length).toBeGreaterThan(0);
+    expect(stored).toEqual(expect.arrayContaining(truth));
+  });
+
+  it('does not stop the reading of the others: vehicles with ids that no call takes', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
+    await records('vehicles', [{ id: -7 }, { id: '9007199254740993' }]);
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    for (const job of ['pull-events', 'pull-daily-summaries'])
+      expect(await rig.run(job, { since: '1d' })).toMatchObject({ status: 'ok', error: null });
+    expect((await rig.rows('select * from event')).length).toBeGreaterThan(0);
   });
 });
 

@@ -15,6 +15,10 @@ describe('JSON of the service', () => {
     expect(parseJson('[9007199254740993]')).toEqual(['9007199254740993']);
   });
 
+  it('keeps a number beyond any double as it is written', () => {
+    expect(parseJson('{"a":[1e400,-1e400,1e-400,1e20]}')).toEqual({ a: ['1e400', '-1e400', 0, 1e20] });
+  });
+
   it('is JSON.parse for everything else', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {

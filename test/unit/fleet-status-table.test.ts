@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RoadbookError } from '../../src/core/errors.ts';
 import { faultFailure, saidBy, statusFailure } from '../../src/fleet/failures.ts';
-import { DEFAULT_PAUSE_MS, LONGEST_PAUSE_MS, retryAfterMs } from '../../src/fleet/retry-after.ts';
+import {
+  DEFAULT_PAUSE_MS,
+  LONGEST_PAUSE_MS,
+  retryAfterMs,
+  SHORTEST_PAUSE_MS,
+} from '../../src/fleet/retry-after.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport-fault.ts';
 
@@ -61,7 +66,8 @@ describe('the status table', () => {
   it('reads Retry-After as seconds or as a date', () => {
     expect(retryAfterMs('2', NOW)).toBe(2_000);
     expect(retryAfterMs('Wed, 12 Mar 2025 10:01:00 GMT', NOW)).toBe(60_000);
-    expect(retryAfterMs('Wed, 12 Mar 2025 09:00:00 GMT', NOW)).toBe(0);
+    expect(retryAfterMs('Wed, 12 Mar 2025 09:00:00 GMT', NOW)).toBe(SHORTEST_PAUSE_MS);
+    expect(retryAfterMs('0', NOW)).toBe(SHORTEST_PAUSE_MS);
     expect(retryAfterMs('', NOW)).toBeUndefined();
     expect(retryAfterMs(undefined, NOW)).toBeUndefined();
   });

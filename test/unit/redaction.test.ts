@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
-import { createRedactor, isCpf } from '../../src/core/redaction.ts';
+import { createRedactor, isCpf, redactedJson } from '../../src/core/redaction.ts';
 
 const PASSWORD = 'canary "pass\\word" ção';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';
@@ -41,6 +41,24 @@ describe('redaction', () => {
     const redactor = createRedactor();
     redactor.add('demo');
     expect(redactor.redact('the demo account')).toBe('the demo account');
+  });
+});
+
+describe('redacted JSON', () => {
+  it('is JSON still, whatever was taken out: texts, names, and numbers that are a CPF', () => {
+    const redactor = createRedactor();
+    redactor.add(PASSWORD);
+    const text = redactedJson(
+      { cpf: Number(CPF), at: 52998224725.5, [CPF]: [`pw ${PASSWORD}`, null, true], n: 7 },
+      redactor.redact,
+    );
+    expect(JSON.parse(text)).toEqual({
+      cpf: '[redacted]',
+      at: 52998224725.5,
+      '[redacted]': ['pw [redacted]', null, true],
+      n: 7,
+    });
+    expect(redactedJson(undefined, redactor.redact)).toBe('null');
   });
 });
 

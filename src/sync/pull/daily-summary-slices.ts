@@ -16,6 +16,7 @@ import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
+import { canBeAsked } from './unlisted.ts';
 import { intervalOf, spansToRead } from './windows.ts';
 
 type Subject = 'vehicle' | 'driver';
@@ -52,7 +53,7 @@ export async function planDailySummaries(
 ): Promise<Slice<SummaryWork>[]> {
   const { options, now, period, warehouse, timezone } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
-  const vehicles = await knownIds(warehouse, vehicle);
+  const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   const daysOf = (scope: string): LocalDay[] =>
     localDays(spansToRead({ now, ...options, period, covered: coverage.get(scope) ?? [] }), timezone);
   const byDay = new Map<string, SummaryWork>();

@@ -7,6 +7,7 @@ import { knownIds } from '../../warehouse/dimension-keys.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor, idsThatFit } from './chunks.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
+import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
@@ -96,7 +97,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<s
   const { options, now, period, warehouse } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
   const needs = new Map<string, Need>();
-  for (const id of await knownIds(warehouse, vehicle)) {
+  for (const id of (await knownIds(warehouse, vehicle)).filter(canBeAsked)) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
     const spans = spansToRead({ now, ...options, holdBack: HOLD_BACK_MS, period, covered });
     const known = period === undefined && covered.length > 0;

@@ -4,9 +4,10 @@
 import { Skippable } from '../../core/errors.ts';
 import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
+import { toInstant } from '../../fleet/instants.ts';
 import { FINAL_PLAN_STATUSES, type KnownPlan, plansStartingIn } from '../../warehouse/route-plan-facts.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import type { Covers, Harvest, Slice, Source } from './pull-job.ts';
+import type { Covers, Harvest, Load, Slice, Source } from './pull-job.ts';
 import { idsOf, planLoads, planParts } from './route-plan-records.ts';
 import {
   dayScope,
@@ -15,6 +16,7 @@ import {
   type RoutePlanOptions,
   type RoutePlanWork,
 } from './route-plan-slices.ts';
+import { askableId, canBeAsked, type RecordId } from './unlisted.ts';
 import { intervalOf, type Span } from './windows.ts';
 
 /** More plans than this are not held in memory at once: the slice is cut instead. */
@@ -26,7 +28,7 @@ export async function readRoutePlans(
   options: RoutePlanOptions,
 ): Promise<Harvest> {
   if ('ids' in work) return { ...(await brought(work.ids, work.ids, source)), covers: [] };
-  const found = await search(work.span, source, options);
+  const { found, refused } = await search(work.span, source, options);
   const { beginAt, endAt } = intervalOf(work.span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
   const asked = found.filter((plan) =>
@@ -37,14 +39,16 @@ export async function readRoutePlans(
   const unmet = [...known.values()].filter(
     ({ id, _missing_since }) => !met.has(id) && _missing_since === null,
   );
-  const doubtful = unmet.map(({ id }) => id);
+  const doubtful = unmet.map(({ id }) => id).filter(canBeAsked);
   if (asked.length + doubtful.length > MOST_PLANS) throw tooMany(asked.length + doubtful.length);
   const ids = [...asked.map(({ id }) => id), ...doubtful];
-  return { ...(await brought(ids, doubtful, source)), covers: coversOf(work.span, source.readAt) };
+  const { loads, whole } = await brought(ids, doubtful, source);
+  const unplaced: Load = { table: routePlan, record: routePlans.record, records: [], refused };
+  return { loads: [...loads, unplaced], whole, covers: coversOf(work.span, source.readAt) };
 }
 
 /** The plans by id; those of `doubtful` that are not there have vanished, with their points. */
-async function brought(ids: readonly number[], doubtful: readonly number[], source: Source) {
+async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
   const plans = await askFor(ids, source);
   const there = new Set(idsOf(plans));
   const gone = doubtful.filter((id) => !there.has(id));
@@ -53,7 +57,7 @@ async function brought(ids: readonly number[], doubtful: readonly number[], sour
 }
 
 interface FoundPlan {
-  id: number;
+  id: RecordId;
   status?: string | null;
   date_time_start?: string | null;
   date_time_end?: string | null;
@@ -62,22 +66,28 @@ interface FoundPlan {
 /**
  * The plans that start in the span. Whether the service's period means the start or the whole plan is not
  * documented: asking `longest` further finds the plan either way, and what starts elsewhere is left to its day.
+ * A record by which no plan can be asked for is refused, so that it is told of.
  */
-async function search(
-  { begin, end }: Span,
-  source: Source,
-  { longest }: RoutePlanOptions,
-): Promise<FoundPlan[]> {
+async function search({ begin, end }: Span, source: Source, { longest }: RoutePlanOptions) {
   const { beginAt, endAt } = intervalOf({ begin, end: end + longest });
   const records = await source.call(routePlans, { begin_date: beginAt, end_date: endAt });
-  return records.filter(isFound).filter(({ date_time_start }) => {
-    const at = Date.parse(date_time_start ?? '');
-    return Number.isNaN(at) || (at >= begin && at < end);
-  });
+  const found: FoundPlan[] = [];
+  const refused: { record: unknown; reason: string }[] = [];
+  for (const record of records) {
+    const at = startOf(record);
+    if (at < begin || at >= end) continue;
+    const id = askableId(record);
+    if (id === undefined) refused.push({ record, reason: 'id: none by which the plan can be asked for' });
+    else found.push({ ...(record as FoundPlan), id });
+  }
+  return { found, refused };
 }
 
-const isFound = (record: unknown): record is FoundPlan =>
-  typeof record === 'object' && record !== null && Number.isInteger((record as FoundPlan).id);
+/** NaN where the record does not tell it as an instant: then it belongs to whichever day met it. */
+function startOf(record: unknown): number {
+  const start = (record as { date_time_start?: unknown } | null)?.date_time_start;
+  return Date.parse((typeof start === 'string' && toInstant(start)) || '');
+}
 
 function mayHaveChanged(
   plan: FoundPlan,
@@ -92,12 +102,12 @@ function mayHaveChanged(
   return Number.isNaN(restsSince) || restsSince + settle >= Date.parse(lastReadAt);
 }
 
-async function askFor(ids: readonly number[], source: Source): Promise<unknown[]> {
+async function askFor(ids: readonly RecordId[], source: Source): Promise<unknown[]> {
   const answers = await Promise.all(ids.map((id) => askForOne(id, source)));
   return answers.flat();
 }
 
-async function askForOne(id: number, source: Source): Promise<unknown[]> {
+async function askForOne(id: RecordId, source: Source): Promise<unknown[]> {
   try {
     return await source.call(planCall, { route_plan_id: id, includes: [...INCLUDES] });
   } catch (error) {

@@ -8,6 +8,7 @@ import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../warehouse/tables/route-point-item.ts';
 import type { Load, Whole } from './pull-job.ts';
+import { askableId, type RecordId } from './unlisted.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -63,9 +64,9 @@ export function planLoads(plans: readonly unknown[]): Load[] {
  * What is read whole with these plans: the points of each plan whose answer held the list, the executions and items
  * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more.
  */
-export function planParts(plans: readonly unknown[], gone: readonly number[]): Whole[] {
+export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): Whole[] {
   const { points } = levels(plans);
-  const holding = (records: readonly unknown[], field: string): number[] =>
+  const holding = (records: readonly unknown[], field: string): RecordId[] =>
     idsOf(records.filter((record) => isObject(record) && Array.isArray(record[field])));
   return [
     { table: routePoint, extent: { route_plan_id: { in: [...holding(plans, 'route_points'), ...gone] } } },
@@ -74,5 +75,5 @@ export function planParts(plans: readonly unknown[], gone: readonly number[]): W
   ];
 }
 
-export const idsOf = (records: readonly unknown[]): number[] =>
-  records.flatMap((record) => (isObject(record) && Number.isInteger(record.id) ? [record.id as number] : []));
+export const idsOf = (records: readonly unknown[]): RecordId[] =>
+  records.map(askableId).filter((id) => id !== undefined);

@@ -4,6 +4,7 @@ import { coverageOf } from '../../warehouse/coverage.ts';
 import { lastRead, openPlansOutside } from '../../warehouse/route-plan-facts.ts';
 import type { Workload } from '../job.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
+import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
@@ -73,7 +74,7 @@ async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonl
     turnedAt: intervalOf({ begin: now - options.settle, end: now }).beginAt,
     missingAt: intervalOf({ begin: now - MISSED_MS, end: now }).beginAt,
   };
-  const ids = await openPlansOutside(warehouse, intervalOf(reach), since);
+  const ids = (await openPlansOutside(warehouse, intervalOf(reach), since)).filter(canBeAsked);
   const slices: Slice<RoutePlanWork>[] = [];
   for (let start = 0; start < ids.length; start += WATCHED)
     slices.push(watchSlice(ids.slice(start, start + WATCHED)));

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { Skippable } from '../../core/errors.ts';
 import type { ListEndpoint } from '../../fleet/endpoint.ts';
 import { recordId } from '../../fleet/request-fields.ts';
+import { id as wireId } from '../../fleet/wire.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { Source } from './pull-job.ts';
 
@@ -58,6 +59,12 @@ function aShareOf(ids: readonly RecordId[], readAt: string): readonly RecordId[]
 }
 
 /** The request schema would refuse any other, and a refused request ends the run. */
-export const canBeAsked = (id: unknown): id is RecordId => recordId.safeParse(id).success;
+export const canBeAsked = <Id>(id: Id): id is Id & RecordId => recordId.safeParse(id).success;
+
+/** The id of a record in its normal form, where the service can be asked for it. */
+export function askableId(record: unknown): RecordId | undefined {
+  const { success, data } = wireId.safeParse((record as { id?: unknown } | null)?.id);
+  return success && canBeAsked(data) ? data : undefined;
+}
 
 export const idOf = (record: unknown): string => String((record as { id?: unknown } | null)?.id);

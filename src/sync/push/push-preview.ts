@@ -1,6 +1,7 @@
 // What a push run would do, from the feed and the outbox alone: what would be sent, what breaks the rules, what
 // differs from what was sent. Nothing is sent, taken or told.
 import { isoInstant } from '../../core/clock.ts';
+import { redactedJson } from '../../core/redaction.ts';
 import { contentHash } from '../../erp/content-hash.ts';
 import type { ErpThing } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
@@ -46,7 +47,7 @@ export async function previewPush(kind: PushKind, { parts }: Pick<RunContext, 'p
     if (!given.has(entry.external_code)) lines.push(previewEntry(entry));
   }
   const { redact } = parts.redactor;
-  return lines.map((line) => JSON.parse(redact(JSON.stringify(line))) as Preview);
+  return lines.map((line) => JSON.parse(redactedJson(line, redact)) as Preview);
 }
 
 function previewThing(

@@ -1,0 +1,30 @@
+// A sample of the fault matrix: every call of the service under the faults that a client easily gets wrong. The whole
+// matrix is `npm run prove -- --only fault-matrix`.
+import { expect, it } from 'vitest';
+import { CALL_NAMES } from '../../src/sandbox/call-names.ts';
+import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import { MATRIX, nameOfFault, runRows } from '../support/fault-matrix.ts';
+
+const SAMPLE = [
+  'truncated',
+  'empty',
+  'wrong-encoding',
+  'proto-keys',
+  'redirect location=OTHER_HOST',
+  'expired-token',
+  '500 after commit',
+];
+
+it('the matrix has every fault that the sandbox knows', () => {
+  const tried = new Set(MATRIX.map(({ fault }) => fault.fault));
+  expect(FAULT_NAMES.filter((name) => !tried.has(name))).toEqual([]);
+});
+
+it('every call meets a fault as it should: class, attempts, no other host', async () => {
+  const rows = MATRIX.filter(({ fault }) => SAMPLE.includes(nameOfFault(fault)));
+  expect(rows).toHaveLength(SAMPLE.length);
+  for (const { name, cells, wrong } of await runRows(rows)) {
+    expect({ name, wrong }).toEqual({ name, wrong: [] });
+    expect(cells, name).toBe(CALL_NAMES.length);
+  }
+});

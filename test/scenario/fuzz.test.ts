@@ -1,0 +1,48 @@
+// A sample of the fuzz: records through the real jobs into real warehouses, files of an ERP, edits of the
+// configuration. The seed is fixed, so that a run can be repeated; `npm run prove -- --only fuzz` goes on from there.
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { configParts, loadJobs } from '../../src/app.ts';
+import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
+import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
+
+afterAll(stopPostgres);
+
+describe('whatever the service sends', () => {
+  it.each([
+    ['sqlite', 1_000],
+    ['postgres', 300],
+  ] as const)('is in a row of %s that gives it back, or in quarantine', async (engine, records) => {
+    const place = await openFuzzPlace(engine);
+    try {
+      const counts = await fuzzRecords(place, records, 1);
+      expect(counts.loaded + counts.quarantined).toBe(counts.sent);
+      expect(counts.loaded).toBeGreaterThan(records / 3);
+    } finally {
+      await place.close();
+    }
+  });
+});
+
+it('whatever an ERP drops gives plans or a clear fault, and ends in its place', async () => {
+  const counts = { plans: 0, faults: 0 };
+  const check = fc.asyncProperty(fuzzedFiles, async (file) => {
+    const { plans, faults } = await tryFile(file);
+    counts.plans += plans;
+    counts.faults += faults;
+  });
+  await fc.assert(check, { numRuns: 60, seed: 1 });
+  expect(Math.min(counts.plans, counts.faults)).toBeGreaterThan(0);
+});
+
+it('whatever is written into the configuration is taken, or refused with its place', async () => {
+  const parts = configParts(await loadJobs());
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(editedConfigs, (text) => void seen.add(tryConfig(text, parts))),
+    { numRuns: 150, seed: 1 },
+  );
+  expect([...seen].sort()).toEqual(['refused', 'taken']);
+});

@@ -1,0 +1,136 @@
+// Edits that no careful person makes: config/roadbook.yaml with pieces deleted, doubled, moved or put in by chance. It is
+// taken, or refused with the place of every fault; nothing else may happen.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { ConfigError } from '../../src/config/faults.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import type { ConfigParts } from '../../src/config/schema.ts';
+
+const FILE = 'config/roadbook.yaml';
+const ORIGINAL = readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8');
+
+const PIECES = [
+  ...[
+    ':',
+    ': ',
+    '- ',
+    '? ',
+    '&a ',
+    '*a',
+    '<<: *a\n',
+    '!!binary ',
+    '!!js/function ',
+    '%YAML 1.2\n',
+    '---\n',
+    '...\n',
+  ],
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    "'",
+    '|\n',
+    '>-\n',
+    '#',
+    '\t',
+    '\n',
+    '\r',
+    '\0',
+    '\u{feff}',
+    '\u2028',
+    '\ud800',
+    '🚚',
+  ],
+  ...[
+    '${',
+    `\${}`,
+    `\${HOME}`,
+    '${file:',
+    `\${file:/}`,
+    `\${file:no-such-file}`,
+    `\${A:-\${B}}`,
+    '$',
+    '~',
+    'null',
+    'true',
+  ],
+  ...[
+    '1e999',
+    '-0',
+    '.inf',
+    '.nan',
+    '0x10',
+    '99999999999999999999',
+    '1:2:3',
+    '2026-01-01',
+    '-1s',
+    '9999999d',
+  ],
+  ...[
+    '__proto__: { polluted: 1 }\n',
+    'constructor: 1\n',
+    'toString: 1\n',
+    'x'.repeat(2_000),
+    '[['.repeat(200),
+  ],
+] as const;
+
+type Edit = (text: string) => string;
+
+const place = fc.nat({ max: ORIGINAL.length });
+const edits: fc.Arbitrary<Edit> = fc.oneof(
+  fc.tuple(place, fc.nat({ max: 60 })).map(
+    ([at, length]): Edit =>
+      (text) =>
+        text.slice(0, at) + text.slice(at + length),
+  ),
+  fc.tuple(place, fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 8 }))).map(
+    ([at, piece]): Edit =>
+      (text) =>
+        text.slice(0, at) + piece + text.slice(at),
+  ),
+  fc.tuple(place, place, fc.nat({ max: 200 })).map(
+    ([from, to, length]): Edit =>
+      (text) =>
+        text.slice(0, to) + text.slice(from, from + length) + text.slice(to),
+  ),
+  place.map(
+    (at): Edit =>
+      (text) =>
+        text.slice(0, at),
+  ),
+  // The value of a line is another one.
+  fc.tuple(fc.nat({ max: 60 }), fc.constantFrom(...PIECES)).map(
+    ([at, piece]): Edit =>
+      (text) =>
+        text
+          .split('\n')
+          .map((line, index) => (index === at ? line.replace(/:.*/, () => `: ${piece}`) : line))
+          .join('\n'),
+  ),
+);
+
+export const editedConfigs: fc.Arbitrary<string> = fc
+  .array(edits, { minLength: 1, maxLength: 4 })
+  .map((all) => all.reduce((text, edit) => edit(text), ORIGINAL));
+
+/** `taken`, or `refused` with all that has to be said; anything else is thrown. */
+export function tryConfig(text: string, parts: ConfigParts): 'taken' | 'refused' {
+  try {
+    parseConfig(text, FILE, parts, { HOME: 'somewhere' });
+    return 'taken';
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = text.split(/\r\n|\r|\n/).length;
+    const isPlaced = error.faults.every(
+      ({ line, column, message }) => line >= 1 && line <= lines + 1 && column >= 1 && message !== '',
+    );
+    const isTold = error.faults.length > 0 && /^config\/roadbook\.yaml:\d+:\d+ {2}\S/.test(error.message);
+    if (!isPlaced || !isTold) throw new Error(`refused without a place: ${error.message}`);
+    if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
+    return 'refused';
+  }
+}
