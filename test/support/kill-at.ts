@@ -37,6 +37,21 @@ Database.prototype.all = function counted(this: unknown, sql: unknown, ...rest: 
   return all.call(this, sql, ...rest, counted);
 };
 
+const { Client } = require('pg') as { Client: { prototype: Record<string, Method> } };
+const query = Client.prototype.query as Method;
+Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
+  const [config, ...rest] = args;
+  const text = typeof config === 'string' ? config : (config as { text?: string }).text;
+  if (!/^commit;?$/i.test(text ?? '')) return query.apply(this, args);
+  step('commit begins');
+  const done = rest.pop() as Method;
+  const counted: Method = function (this: unknown, ...results) {
+    step('commit done');
+    return done.apply(this, results);
+  };
+  return query.call(this, config, ...rest, counted);
+};
+
 // Requests and their answers.
 diagnostics.subscribe('http.client.request.created', () => step('request made'));
 diagnostics.subscribe('http.client.request.start', () => step('request written'));
