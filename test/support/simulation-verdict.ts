@@ -24,7 +24,7 @@ type Fields = Record<string, unknown>;
 export interface Findings {
   /** Rows that were compared with the sandbox's state. */
   compared: number;
-  /** Tables that differ from it, with the first keys. */
+  /** Tables that differ from it, and how. */
   wrong: string[];
   things: number;
   twice: number;
@@ -100,7 +100,10 @@ async function compared({ sandbox, clock, startMs }: Scene, rows: Rows) {
     const keys = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
     const different = [...keys].filter((key) => !isDeepStrictEqual(mine[key], theirs[key]));
     if (told.length === 0) wrong.push(`${table.name}: nothing to compare`);
-    if (different.length > 0) wrong.push(`${table.name}: ${different.slice(0, 3).join(', ')}`);
+    if (different.length > 0)
+      wrong.push(
+        `${table.name}: ${different.map((key) => difference(key, mine[key], theirs[key])).join(', ')}`,
+      );
   };
   const listed = (table: Table, where = 'true') =>
     rows(`select * from "${table.name}" where _missing_since is null and ${where}`);
@@ -139,6 +142,13 @@ async function compared({ sandbox, clock, startMs }: Scene, rows: Rows) {
   const ofMine = `route_point_id in (select id from route_point where route_plan_id in (${mine}))`;
   check(routePointExecution, await listed(routePointExecution, ofMine), executions);
   return { rows: total, wrong };
+}
+
+function difference(key: string, mine: Fields | undefined, theirs: Fields | undefined): string {
+  if (mine === undefined) return `${key} is missing`;
+  if (theirs === undefined) return `${key} should not be there`;
+  const fields = Object.keys(mine).filter((name) => !isDeepStrictEqual(mine[name], theirs[name]));
+  return `${key} differs in ${fields.map((name) => `${name} (${mine[name]}, not ${theirs[name]})`).join(', ')}`;
 }
 
 /** Everything in the warehouse, save what the machine drew at random. */
