@@ -158,7 +158,7 @@ async function succeed(place: Workplace, args: string[], env: Record<string, str
 }
 
 /** Everything that does not depend on when and by which run it was written. */
-async function contentOf(place: Workplace): Promise<string> {
+export async function contentOf(place: Workplace): Promise<string> {
   const parts: unknown[] = [];
   for (const { name, kind, columns, key } of tables) {
     if (kind !== 'base' && !['status_change', 'daily_summary_revision', 'sync_coverage'].includes(name))
