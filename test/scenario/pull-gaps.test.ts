@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { putBefore } from './pull-setup.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-03-10T12:00:00.000Z';
@@ -48,6 +49,22 @@ describe('nothing is missed for ever', () => {
     expect(ids.length).toBeGreaterThan(0);
     const known = `select count(*) as n from event where id in (${ids.join(',')})`;
     expect(await rig.rows(known)).toEqual([{ n: ids.length }]);
+  });
+
+  it('when a search lacks plans and the answer to each is something else: no plan or point counts as gone', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    const options = { since: '2d' };
+    await rig.run('pull-route-plans', options);
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/import/route_plan') return undefined;
+      return { body: { data: url.searchParams.has('route_plan_id') ? [{ id: 'odd' }] : [] } };
+    });
+    const { quarantined } = await rig.run('pull-route-plans', options);
+    expect(quarantined).toBeGreaterThan(0);
+    for (const table of ['route_plan', 'route_point']) {
+      const gone = await rig.rows(`select id from ${table} where _missing_since is not null`);
+      expect(gone).toEqual([]);
+    }
   });
 
   it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {
