@@ -7,8 +7,11 @@ const PROOFS: readonly (readonly string[])[] = [
   ['pull-cost.ts', '10000'],
   ['push-kills.ts'],
   ['push-many.ts'],
-  ['daemons.ts'],
+  ['daemons.ts', '500', '1', 'sqlite'],
+  ['daemons.ts', '500', '1', 'postgres'],
   ['simulation.ts'],
+  ['resources.ts'],
+  ['soak.ts'],
 ];
 
 for (const [file = '', ...args] of PROOFS) {
