@@ -76,7 +76,8 @@ schedule would; the storm goes on until everything is done.
 |---|---|---|---|---|---|---|---|---|---|
 ${storms.map((r) => `| ${[r.how, r.blows, r.sessions || 'all', r.runs, errorsOf(r.failed), r.isDone, r.wrong.length, r.twice, r.lost, r.open].join(' | ')} |`).join('\n')}
 
-Made by \`node test/prove/resources.ts ${times} ${locks} ${plans}\`. A sample of it runs with every \`npm test\` (test/scenario/resources.test.ts).
+Made by \`node test/prove/resources.ts ${times} ${locks} ${plans}\`. Samples of it run with every \`npm test\`
+(test/scenario/resources.test.ts, test/conformance/postgres-engine.test.ts).
 `;
 
 const isSound =
