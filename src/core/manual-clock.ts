@@ -9,6 +9,8 @@ export interface ManualClock extends Clock {
   set(byMs: number): void;
   /** How many sleepers wait now. */
   sleepers(): number;
+  /** Time until the next of them wakes; undefined where nobody sleeps. */
+  untilNext(): number | undefined;
 }
 
 interface Sleeper {
@@ -37,6 +39,10 @@ export function createManualClock(startAt: number): ManualClock {
       shownMs += byMs;
     },
     sleepers: () => waiting.size,
+    untilNext() {
+      const next = nextUntil(Number.POSITIVE_INFINITY);
+      return next === undefined ? undefined : Math.max(0, next.at - nowMs);
+    },
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);

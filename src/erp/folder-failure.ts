@@ -5,7 +5,7 @@ import { Fatal, Retriable } from '../core/errors.ts';
 export function folderFailure(thrown: unknown, folder: string): unknown {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
   if (typeof code !== 'string' || syscall === undefined) return thrown;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
     return new Retriable(`The disk of the drop folder ${folder} is full (${code})`, {
       code: 'erp_folder_full',
       hint: 'Free disk space; nothing that was stored is lost.',

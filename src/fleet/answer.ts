@@ -31,14 +31,17 @@ export function recordsOf(document: unknown): unknown[] {
   const { data } = document;
   if (data === null) return [];
   if (Array.isArray(data)) return data;
-  if (isObject(data)) return isEmpty(data) ? [] : [data];
+  if (isObject(data)) return recordAlone(data);
   throw unreadable('no list in data');
 }
 
-/** An object without `data` is a record where it has an id; what else it is cannot be known. */
-function recordAlone(document: Record<string, unknown>): unknown[] {
-  if (isEmpty(document)) return [];
-  if ('id' in document) return [document];
+/** Every record has an id, save a daily figure, which has only a title. */
+const IDENTITIES = ['id', 'title'];
+
+/** An object where a list is due is a record where it names itself; what else it is cannot be known. */
+function recordAlone(object: Record<string, unknown>): unknown[] {
+  if (isEmpty(object)) return [];
+  if (IDENTITIES.some((name) => name in object)) return [object];
   throw unreadable('no list in data');
 }
 

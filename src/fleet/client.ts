@@ -17,7 +17,13 @@ import type { CollectionForm, RenewalMode } from './readings.ts';
 import { createRenewal } from './renewal.ts';
 import { createSession, type Session, type SessionState } from './session.ts';
 import { createSessionMemory, createSteadyMemory, type SessionMemory } from './session-memory.ts';
-import { createTransport, type WireAnswer, type WireRequest } from './transport.ts';
+import {
+  createTransport,
+  type Transport,
+  type TransportOptions,
+  type WireAnswer,
+  type WireRequest,
+} from './transport.ts';
 import { TransportFault } from './transport-fault.ts';
 
 export interface FleetSettings {
@@ -45,6 +51,8 @@ export interface FleetParts {
   memory?: SessionMemory;
   /** DEFAULT_RETRY unless told. */
   retry?: RetryPolicy;
+  /** The way to the service; HTTP by got unless told. */
+  connect?: (options: TransportOptions) => Transport;
 }
 
 export interface CallContext {
@@ -75,11 +83,11 @@ const UNAUTHORISED = 401;
 const BYTES_PER_MB = 1024 * 1024;
 
 export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
-  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY } = parts;
+  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = createTransport } = parts;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
   const exchange = createExchange({
     ...parts,
-    transport: createTransport({
+    transport: connect({
       baseUrl,
       timeoutMs: settings.timeoutMs,
       maxBodyBytes: settings.maxBodyMb * BYTES_PER_MB,

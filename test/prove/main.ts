@@ -5,16 +5,21 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+/** The file of each and what it is told. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
-  'pull-kills': ['50'],
-  'pull-cost': ['10000'],
-  'push-kills': [],
-  'push-many': [],
-  daemons: [],
-  'many-vehicles': ['100000'],
-  'fault-matrix': [],
-  fuzz: [],
-  security: [],
+  'pull-kills': ['pull-kills.ts', '50'],
+  'pull-cost': ['pull-cost.ts', '10000'],
+  'push-kills': ['push-kills.ts'],
+  'push-many': ['push-many.ts'],
+  'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
+  'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
+  'many-vehicles': ['many-vehicles.ts', '100000'],
+  'fault-matrix': ['fault-matrix.ts'],
+  fuzz: ['fuzz.ts'],
+  security: ['security.ts'],
+  simulation: ['simulation.ts'],
+  resources: ['resources.ts'],
+  soak: ['soak.ts'],
 };
 
 const { values } = parseArgs({
@@ -29,7 +34,8 @@ if (values.list || unknown.length > 0) {
 
 for (const name of values.only ?? Object.keys(PROOFS)) {
   process.stdout.write(`${name}\n`);
-  const file = resolve(import.meta.dirname, `${name}.ts`);
-  const { status } = spawnSync(process.execPath, [file, ...(PROOFS[name] ?? [])], { stdio: 'inherit' });
+  const [file = '', ...args] = PROOFS[name] ?? [];
+  const path = resolve(import.meta.dirname, file);
+  const { status } = spawnSync(process.execPath, [path, ...args], { stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }

@@ -29,7 +29,11 @@ Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listi
 Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
 (test/scenario/many-vehicles.test.ts).
 `;
-writeSection('A fleet of 100,000 vehicles', body);
+writeSection('A fleet of 100,000 vehicles', body, {
+  run: 'vehicles and events of a large fleet',
+  many: `${told(vehicles)} vehicles`,
+  lost: `${outOfLine} vehicles with other events than the service has`,
+});
 process.stdout.write(body);
 const isAsPlanned = stages.every(
   ({ calls, retries, planned }) => planned === null || calls - retries === planned,

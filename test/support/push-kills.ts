@@ -3,11 +3,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type EngineName, makePlace } from './engines.ts';
 import type { KillCase, KillMode } from './kill-cases.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 export interface KillReport {
   job: string;
+  engine: EngineName;
   checks: boolean | undefined;
   mode: string;
   /** Processes that died by -9. */
@@ -29,6 +31,8 @@ export interface SweepOptions {
   first?: number;
   /** Distance between the steps of one kill and the next. */
   stride: number;
+  /** The warehouse's engine; SQLite unless told. */
+  engine?: EngineName;
 }
 
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
@@ -46,9 +50,12 @@ export async function sweepKills({
   kills,
   first = 1,
   stride,
+  engine = 'sqlite',
 }: SweepOptions): Promise<KillReport> {
   const sandbox = await startSandbox({ churn: false, vehicles: 2, ...mode.sandbox(kind) });
-  const place = makeWorkplace(configFor(sandbox.url, settingsOf(kind, mode)));
+  const warehouse = await makePlace(engine);
+  const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n${settingsOf(kind, mode)}`;
+  const place = makeWorkplace(configFor(sandbox.url, settings), warehouse);
   const sweep: Sweep = { place, kind };
   try {
     const steps = await countSteps(sweep);
@@ -64,9 +71,10 @@ export async function sweepKills({
     await finish(sweep);
     const { job, checks } = kind;
     const verdict = await verdictOf(sweep, sandbox, things);
-    return { job, checks, mode: mode.name, kills: died, steps, things, ...verdict };
+    return { job, engine, checks, mode: mode.name, kills: died, steps, things, ...verdict };
   } finally {
     place.remove();
+    await warehouse.remove();
     await sandbox.close();
   }
 }

@@ -10,6 +10,7 @@ describe('the records of an answer', () => {
   it.each([
     [{ data: [{ id: 1 }] }, [{ id: 1 }]],
     [{ data: { id: 1 } }, [{ id: 1 }]],
+    [{ data: { title: 'ABC1D23' } }, [{ title: 'ABC1D23' }]],
     [[{ id: 1 }], [{ id: 1 }]],
     [{ id: 1, title: 'x' }, [{ id: 1, title: 'x' }]],
     [{ data: null }, []],
@@ -21,12 +22,15 @@ describe('the records of an answer', () => {
     expect(recordsOf(document)).toEqual(records);
   });
 
-  it.each([[{ message: 'wait' }], [{ data: 'text' }], ['text'], [5]])(
-    '%j has none that could be read',
-    (document) => {
-      expect(() => recordsOf(document)).toThrow(TransportFault);
-    },
-  );
+  it.each([
+    [{ message: 'wait' }],
+    [{ data: { items: 'none', page: null } }],
+    [{ data: 'text' }],
+    ['text'],
+    [5],
+  ])('%j has none that could be read', (document) => {
+    expect(() => recordsOf(document)).toThrow(TransportFault);
+  });
 
   it('no content is no document; an empty body, HTML or a cut text is a bad answer', () => {
     expect(documentOf(answer('', 204))).toBeUndefined();

@@ -49,9 +49,12 @@ export async function readRoutePlans(
 
 /** The plans by id; those of `doubtful` that are not there have vanished, with their points. */
 async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
-  const plans = await askFor(ids, source);
+  const answers = await askFor(ids, source);
+  const plans = answers.flatMap(({ records }) => records);
   const there = new Set(idsOf(plans));
-  const gone = doubtful.filter((id) => !there.has(id));
+  // An answer that holds anything else is no word about the plan: it is quarantined, and the plan asked for again.
+  const absent = new Set(answers.filter(({ records }) => records.length === 0).map(({ id }) => id));
+  const gone = doubtful.filter((id) => absent.has(id) && !there.has(id));
   const whole = [{ table: routePlan, extent: { id: { in: gone } } }, ...planParts(plans, gone)];
   return { loads: planLoads(plans), whole };
 }
@@ -102,10 +105,8 @@ function mayHaveChanged(
   return Number.isNaN(restsSince) || restsSince + settle >= Date.parse(lastReadAt);
 }
 
-async function askFor(ids: readonly RecordId[], source: Source): Promise<unknown[]> {
-  const answers = await Promise.all(ids.map((id) => askForOne(id, source)));
-  return answers.flat();
-}
+const askFor = (ids: readonly RecordId[], source: Source) =>
+  Promise.all(ids.map(async (id) => ({ id, records: await askForOne(id, source) })));
 
 async function askForOne(id: RecordId, source: Source): Promise<unknown[]> {
   try {

@@ -17,6 +17,12 @@ export function sqliteError(thrown: unknown, file: string): unknown {
         code: 'warehouse_full',
         hint: 'Free disk space; nothing that was committed is lost.',
       });
+    // What SQLite calls every other refusal of the system: a quota, the size limit of a file, a failing disk.
+    case 'SQLITE_IOERR':
+      return new Fatal(`The system refused to read or write the warehouse ${file} (${code})`, {
+        code: 'warehouse_unwritable',
+        hint: 'Check free space, quota and file size limit of this user, then the disk; nothing that was committed is lost.',
+      });
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':
     case 'SQLITE_PERM':

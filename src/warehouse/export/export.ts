@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoInstant } from '../../core/clock.ts';
+import { Fatal } from '../../core/errors.ts';
 import type { Engine, Scan } from '../engine.ts';
 import type { Exportable } from './exportable.ts';
 import { readManifest, type TableManifest, writeManifest } from './manifest.ts';
@@ -31,6 +32,24 @@ export interface ExportedTable {
 const COMMIT_MARGIN_MS = 3_600_000;
 
 export async function exportTables(engine: Engine, order: ExportOrder): Promise<ExportedTable[]> {
+  try {
+    return await writeTables(engine, order);
+  } catch (thrown) {
+    throw folderFailure(thrown, order.folder);
+  }
+}
+
+/** Anything that is not the file system's stays as it is. */
+function folderFailure(thrown: unknown, folder: string): unknown {
+  const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
+  if (typeof code !== 'string' || syscall === undefined) return thrown;
+  return new Fatal(`The files of the export cannot be written to ${folder} (${syscall}, ${code})`, {
+    code: 'export_unwritable',
+    hint: 'Check the space on its disk and that this user may write there; files that are whole stay, run it again.',
+  });
+}
+
+async function writeTables(engine: Engine, order: ExportOrder): Promise<ExportedTable[]> {
   const { folder, format } = order;
   await mkdir(folder, { recursive: true });
   const manifest = await readManifest(folder, format.extension);

@@ -1,0 +1,60 @@
+// npm run prove: a real daemon with chaos on, for minutes or hours. Prints the figures and writes its section of
+// docs/reliability.md.
+//   node test/prove/soak.ts [minutes]
+import { writeSection } from '../support/reliability-page.ts';
+import { type SoakReport, soak } from '../support/soak.ts';
+
+const minutes = Number(process.argv[2] ?? 10);
+
+/** Beyond these something grows. The slope of a short run says little, so it counts from ten minutes on. */
+const LIMITS = { heapSlope: 20, rssGrowth: 40, files: 8, walMb: 64, delayP99: 1_000 };
+const LONG_ENOUGH = 10;
+
+const report = await soak({ minutes, schedule: '*/5 * * * * *' });
+process.stdout.write(`${JSON.stringify(report)}\n`);
+
+const faults = [
+  ...(report.minutes >= LONG_ENOUGH && report.heapSlope > LIMITS.heapSlope ? ['the heap grows'] : []),
+  ...(report.minutes >= LONG_ENOUGH && report.rss.late - report.rss.early > LIMITS.rssGrowth
+    ? ['memory grows']
+    : []),
+  ...(report.files.late - report.files.early > LIMITS.files ? ['files stay open'] : []),
+  ...(report.walMb > LIMITS.walMb ? ['the write-ahead log grows'] : []),
+  ...(report.delayMs.p99 > LIMITS.delayP99 ? ['the event loop is held up'] : []),
+  ...(report.twice + report.lost > 0 ? ['plans were lost or sent twice'] : []),
+  ...(report.exit === 0 ? [] : ['the daemon did not end well']),
+];
+
+const n = (value: number, digits = 0): string => value.toFixed(digits);
+const section = ({ rss, heap, files, delayMs, ...r }: SoakReport): string => `
+A real daemon (\`roadbook start\`) with every job due every five seconds, ${r.minutes} minutes long, against a service that answers
+one request in seven or so wrongly: 5xx, 429, half an answer, rubbish, resets before and after the work, tokens that end,
+bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is sampled once a second from inside it.
+"Early" is the mean of the second quarter, "late" that of the last.
+
+| runs | failed whole | requests | answers spoiled | plans | twice | lost |
+|---|---|---|---|---|---|---|
+| ${[r.runs, r.failed, r.requests, r.faults, r.things, r.twice, r.lost].join(' | ')} |
+
+| | early | late | most |
+|---|---|---|---|
+| memory (RSS), MB | ${n(rss.early)} | ${n(rss.late)} | ${n(rss.most)} |
+| heap in use, MB | ${n(heap.early)} | ${n(heap.late)} | slope of its low points ${n(r.heapSlope, 1)} MB an hour |
+| open files | ${n(files.early)} | ${n(files.late)} | ${n(files.most)} |
+| write-ahead log, MB | | | ${n(r.walMb, 1)} |
+| event-loop delay, ms | mean ${n(delayMs.mean, 1)} | 99 % of seconds under ${n(delayMs.p99)} | ${n(delayMs.most)} |
+
+Verdict: nothing grows. Limits: slope ${LIMITS.heapSlope} MB an hour, RSS ${LIMITS.rssGrowth} MB and ${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB,
+delay ${LIMITS.delayP99} ms.
+
+Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \`npm test\` (test/scenario/soak.test.ts).
+`;
+
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+if (faults.length > 0) process.exitCode = 1;
+else
+  writeSection('A soak with chaos on', section(report), {
+    run: 'a real daemon under chaos',
+    many: `${report.minutes} minutes, ${report.runs} runs, ${report.faults} answers spoiled`,
+    lost: `nothing grows; ${report.twice} plans twice, ${report.lost} lost`,
+  });

@@ -1,0 +1,172 @@
+// The disk of the real process is full from a counted step of its run on: the system itself refuses every later
+// write. It has to say so in plain words; once there is room, the same command has to end where it would have ended.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type KillCase, planCases } from './kill-cases.ts';
+import { contentOf } from './pull-kills.ts';
+import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
+
+const SWITCH = join(import.meta.dirname, 'kill-at.ts');
+const [PLANS] = planCases as [KillCase];
+const SETTINGS = `warehouse: { images: data/images }
+erp: { route_plans: { source: files, folder: drop, settle: 0s } }
+jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: 0s, check_before_send: false } }
+`;
+/** What may be said where there is no room; anything else is not plain. */
+const PLAIN = [
+  'warehouse_full',
+  'warehouse_unwritable',
+  'images_unwritable',
+  'erp_folder_full',
+  'export_unwritable',
+];
+const MOST_RUNS = 8;
+
+export interface FullDiskOptions {
+  work: keyof typeof WORKS;
+  times: number;
+  /** A folder on a disk of its own that is filled up; without it the system takes the room from the process. */
+  disk?: string;
+}
+
+export interface FullDiskReport {
+  work: string;
+  times: number;
+  steps: number;
+  /** Runs that ended well: what was left to do needed no room. */
+  unharmed: number;
+  /** Codes of the errors that the others ended with, and how often. */
+  errors: Record<string, number>;
+  /** Steps after which it was not said in plain words. */
+  unclear: number[];
+  /** Steps after which the end was not the right one. */
+  wrong: number[];
+}
+
+interface Work {
+  args: string[];
+  /** What has to be there before; `n` tells one attempt from the others. */
+  prepare(place: Workplace, n: number): Promise<void>;
+  /** The same after every whole run. */
+  outcome(place: Workplace, n: number, sandbox: Sandbox): Promise<string>;
+}
+
+const WORKS = {
+  'pull of rows and pictures': {
+    args: ['run', 'pull-checklists', '--json'],
+    prepare: async () => undefined,
+    outcome: async (place) => (await contentOf(place)) + filesIn(join(place.dir, 'data', 'images')),
+  },
+  'push from a drop folder': {
+    args: ['run', PLANS.job, '--json'],
+    async prepare({ dir }, n) {
+      mkdirSync(join(dir, 'drop'), { recursive: true });
+      writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
+    },
+    async outcome(place, n, sandbox) {
+      const open = await place.query(
+        `select 1 from push_outbox where state <> 'confirmed' or told_at is null`,
+      );
+      const result = readdirSync(join(place.dir, 'drop', 'done'))
+        .sort()
+        .join(' ')
+        .replaceAll(String(n), 'n');
+      return `${sandbox.ledger().plans[PLANS.name(n)]} accepted, ${open.length} open, ${result}`;
+    },
+  },
+  'export of tables': {
+    args: ['export', '--format', 'csv', '--out', 'out', '--json'],
+    prepare: async (place) => void (await place.run(['run', 'pull-vehicles'])),
+    outcome: async ({ dir }) => filesIn(join(dir, 'out')),
+  },
+} as const satisfies Record<string, Work>;
+
+export const FULL_DISK_WORKS = Object.keys(WORKS) as (keyof typeof WORKS)[];
+
+export async function fillDisk({ work: name, times, disk }: FullDiskOptions): Promise<FullDiskReport> {
+  const sandbox = await startSandbox({ vehicles: 3, churn: false, stepped: true });
+  const work: Work = WORKS[name];
+  const report: FullDiskReport = {
+    work: name,
+    times,
+    steps: 0,
+    unharmed: 0,
+    errors: {},
+    unclear: [],
+    wrong: [],
+  };
+  try {
+    const { outcome, steps } = await calm(work, sandbox);
+    report.steps = steps;
+    for (let n = 1; n <= times; n++) {
+      const at = Math.max(1, Math.round((n * steps) / (times + 1)));
+      const place = makeWorkplace(configFor(sandbox.url, SETTINGS));
+      await work.prepare(place, n);
+      const env = { NODE_OPTIONS: `--import=${SWITCH}`, KILL_AT: String(at), FILL: disk ?? 'limit' };
+      const ended = await place.run(work.args, env);
+      if (disk !== undefined) rmSync(join(disk, 'filler'));
+      const code = errorCodeOf(ended);
+      if (code === undefined) report.unharmed++;
+      else report.errors[code] = (report.errors[code] ?? 0) + 1;
+      if (code !== undefined && !PLAIN.includes(code)) report.unclear.push(at);
+      if (!(await comesRight(work, place, n, sandbox, outcome))) report.wrong.push(at);
+      place.remove();
+    }
+    return report;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function calm(work: Work, sandbox: Sandbox): Promise<{ outcome: string; steps: number }> {
+  const place = makeWorkplace(configFor(sandbox.url, SETTINGS));
+  const stepsFile = join(place.dir, 'steps');
+  await work.prepare(place, 0);
+  const ended = await place.run(work.args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
+  if (ended.code !== 0) throw new Error(`${work.args.join(' ')} exited ${ended.code}: ${ended.stderr}`);
+  const outcome = await work.outcome(place, 0, sandbox);
+  const steps = readFileSync(stepsFile, 'utf8').split('\n').length;
+  place.remove();
+  return { outcome, steps };
+}
+
+/** With room again; a push may take some runs until it has found what it had sent. */
+async function comesRight(work: Work, place: Workplace, n: number, sandbox: Sandbox, outcome: string) {
+  for (let runs = 0; runs < MOST_RUNS; runs++) {
+    const { code } = await place.run(work.args);
+    if (code === 0 && (await work.outcome(place, n, sandbox)) === outcome) return true;
+  }
+  return false;
+}
+
+/** Undefined where it ended well. */
+function errorCodeOf({ code, signal, stdout }: Ended): string | undefined {
+  if (code === 0) return undefined;
+  if (signal !== null) return signal;
+  try {
+    const { error } = JSON.parse(stdout) as { error: { code: string } | null };
+    return error?.code ?? 'no error';
+  } catch {
+    return 'no JSON';
+  }
+}
+
+/** Names and contents; what an export notes about itself is no content, nor is how fresh it was. */
+function filesIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files
+    .filter(({ name }) => !/^(?:export\.json|bi_freshness\.csv)$/.test(name))
+    .map(({ parentPath, name }) => {
+      const text = readFileSync(join(parentPath, name), 'utf8').replace(VOLATILE, '');
+      return `${name} ${createHash('sha256').update(text).digest('hex')}`;
+    })
+    .sort()
+    .join('\n');
+}
+
+/** Instants, names of runs and of processes. */
+const VOLATILE = /\d{4}-\d\d-\d\d[T ][\d:.]+Z?|[0-9a-f]{20}|\b\d{2,7}\b/g;

@@ -1,0 +1,174 @@
+// A PostgreSQL warehouse whose server ends every session of the product, or is started anew, again and again while
+// the real process pulls and pushes. A run that fails is made again, as the schedule would.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import knex from 'knex';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { type KillCase, planCases } from './kill-cases.ts';
+import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
+import { contentOf } from './pull-kills.ts';
+import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
+
+const [PLANS] = planCases as [KillCase];
+const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
+/** Before the storm: the schema is made once in the life of a warehouse. */
+const FIRST = 'pull-drivers';
+const MOST_RUNS = 40;
+
+export interface StormOptions {
+  how: 'sessions ended' | 'server restarted';
+  /** From one blow to the next. */
+  everyMs: number;
+  plans: number;
+  pulls?: readonly string[];
+  /** How long the service takes to answer, ms: a run is long enough to be hit. */
+  latencyMs: number;
+}
+
+export interface StormReport {
+  how: string;
+  blows: number;
+  /** Sessions that were ended by them, where that is known. */
+  sessions: number;
+  runs: number;
+  /** Exit codes of the runs that did not end well, and how often. */
+  failed: Record<string, number>;
+  /** Whether everything was done while the storm went on. */
+  isDone: boolean;
+  /** Tables that are not as in a warehouse that met no storm. */
+  wrong: string[];
+  twice: number;
+  lost: number;
+  open: number;
+}
+
+export async function stormPostgres(options: StormOptions): Promise<StormReport> {
+  const { how, plans, latencyMs, pulls = PULLS } = options;
+  const sandbox = await startSandbox({
+    vehicles: 4,
+    churn: false,
+    stepped: true,
+    faults: [{ call: '*', fault: 'latency', ms: latencyMs }],
+  });
+  const server = await startOwnPostgres();
+  const report: StormReport = {
+    how,
+    blows: 0,
+    sessions: 0,
+    runs: 0,
+    failed: {},
+    isDone: true,
+    wrong: [],
+    twice: 0,
+    lost: 0,
+    open: 0,
+  };
+  const placeOn = async (): Promise<Workplace> => {
+    const settings = { url: await server.newDatabase(), schema: 'fleet' };
+    const warehouse = {
+      settings: { engine: 'postgres', ...settings },
+      open: () => postgres.open(settings),
+      remove: async () => undefined,
+      copy: () => Promise.reject(new Error('not copied here')),
+    };
+    const rest = `warehouse: ${JSON.stringify(warehouse.settings)}
+privacy: { secret: the-same-in-both-places }
+erp: { route_plans: { source: files, folder: drop, settle: 0s } }
+jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: 0s, check_before_send: false } }
+`;
+    return makeWorkplace(configFor(sandbox.url, rest), warehouse);
+  };
+
+  /** Until it ends well. */
+  async function persist(place: Workplace, job: string): Promise<void> {
+    for (let runs = 1; runs <= MOST_RUNS; runs++) {
+      const { code } = await place.run(['run', job, '--json']);
+      report.runs++;
+      if (code === 0 && (!job.startsWith('push-') || (await openEntries(place)) === 0)) return;
+      report.failed[String(code)] = (report.failed[String(code)] ?? 0) + (code === 0 ? 0 : 1);
+    }
+    report.isDone = false;
+  }
+
+  const [calm, hit] = [await placeOn(), await placeOn()];
+  try {
+    for (const place of [calm, hit]) await place.run(['run', FIRST]);
+    for (const job of pulls) await calm.run(['run', job]);
+    const truth = await contentOf(calm);
+    drop(hit, plans);
+    const storm = blowOn(server, options, report);
+    try {
+      for (const job of [...pulls, PLANS.job]) await persist(hit, job);
+    } finally {
+      await storm.end();
+    }
+    report.wrong = differing(truth, await contentOf(hit));
+    const accepted = Array.from({ length: plans }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
+    report.twice = accepted.filter((count) => count > 1).length;
+    report.lost = accepted.filter((count) => count === 0).length;
+    report.open = await openEntries(hit);
+    return report;
+  } finally {
+    calm.remove();
+    hit.remove();
+    await sandbox.close();
+    await server.stop();
+  }
+}
+
+/** Both are a list of names, each followed by its rows. */
+function differing(truth: string, content: string): string[] {
+  const [mine, theirs] = [JSON.parse(content), JSON.parse(truth)] as [unknown[], unknown[]];
+  return theirs.flatMap((name, at) =>
+    typeof name === 'string' && !isDeepStrictEqual(mine[at + 1], theirs[at + 1]) ? [name] : [],
+  );
+}
+
+function drop({ dir }: Workplace, plans: number): void {
+  mkdirSync(join(dir, 'drop'));
+  for (let n = 0; n < plans; n++) {
+    writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
+  }
+}
+
+async function openEntries(place: Workplace): Promise<number> {
+  for (;;) {
+    try {
+      const rows = await place.query(
+        `select 1 from push_outbox where state <> 'confirmed' or told_at is null`,
+      );
+      return rows.length;
+    } catch {
+      // This session was hit too.
+    }
+  }
+}
+
+function blowOn(server: OwnPostgres, { how, everyMs }: StormOptions, report: StormReport) {
+  const over = new AbortController();
+  const admin = knex({ client: 'pg', connection: server.url, pool: { min: 0, max: 1 } });
+  const blow = async (): Promise<void> => {
+    report.blows++;
+    if (how === 'server restarted') return server.restart();
+    const { rows } = await admin.raw(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook'`,
+    );
+    report.sessions += rows.length;
+  };
+  const blowing = (async () => {
+    while (!over.signal.aborted) {
+      await pause(everyMs, undefined, { signal: over.signal }).catch(() => undefined);
+      if (!over.signal.aborted) await blow();
+    }
+  })();
+  return {
+    async end() {
+      over.abort();
+      await blowing;
+      await admin.destroy();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// One life of a simulated daemon: the parts that `roadbook start` wires, on the simulated clock, network and order of
+// events. The warehouse, the drop folders and the session's memory outlive it.
+import { join } from 'node:path';
+import { loadJobs } from '../../src/app.ts';
+import { isoInstant } from '../../src/core/clock.ts';
+import { createLimiter } from '../../src/core/limiter.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import type { FeedKind } from '../../src/erp/source.ts';
+import { openSource } from '../../src/erp/sources.ts';
+import { createFleet } from '../../src/fleet/client.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Random } from '../../src/sandbox/seeded-random.ts';
+import { createScheduler } from '../../src/schedule/scheduler.ts';
+import { runChain } from '../../src/sync/job-chain.ts';
+import type { Feed } from '../../src/sync/push/push-run.ts';
+import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { requestRun } from '../../src/warehouse/job-controls.ts';
+import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
+import { createPrivacy } from '../../src/warehouse/privacy.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { readTicks } from '../../src/warehouse/tick-book.ts';
+import { newLife, type SimulatedIo } from './simulated-io.ts';
+import { simulateNetwork, type Weather } from './simulated-network.ts';
+
+const TIMEZONE = 'America/Sao_Paulo';
+
+/** Due together, so that they meet; data may come two days late, so that is how far each run reads again. */
+export const SIMULATED_JOBS: readonly { name: string; cron: string; options?: Record<string, unknown> }[] = [
+  { name: 'pull-vehicles', cron: '0 */6 * * *' },
+  { name: 'pull-drivers', cron: '0 3 * * *' },
+  { name: 'pull-points-of-interest', cron: '0 */12 * * *' },
+  { name: 'pull-events', cron: '0 */6 * * *', options: { since: '5d', lookback: '60h' } },
+  {
+    name: 'pull-route-plans',
+    cron: '0 */6 * * *',
+    options: { since: '5d', lookback: '4d', ahead: '3d' },
+  },
+  { name: 'pull-daily-summaries', cron: '0 */12 * * *', options: { since: '5d', lookback: '5d' } },
+  { name: 'pull-itineraries', cron: '0 */12 * * *', options: { since: '5d' } },
+  { name: 'pull-checklists', cron: '0 */12 * * *', options: { since: '5d', lookback: '3d' } },
+  // Without the look before a first send the outbox has to keep the promise by itself.
+  { name: 'push-route-plans', cron: '0 */3 * * *', options: { check_before_send: false } },
+  { name: 'push-points-of-interest', cron: '0 */6 * * *' },
+  { name: 'return-executions', cron: '0 */6 * * *' },
+  { name: 'maintain-warehouse', cron: '30 3 * * *' },
+];
+
+export interface LifeOptions {
+  dir: string;
+  io: SimulatedIo;
+  sandbox: Sandbox;
+  network: Random;
+  jitter: Random;
+  weather(): Weather;
+  note(line: string): void;
+}
+
+export interface BegunDaemon {
+  /** Runs every pull once more, while time passes. */
+  pullAll(): Promise<void>;
+  /** Drains, while time passes. */
+  stop(): Promise<void>;
+  /** Gives back what the machine lent to it. */
+  bury(): Promise<void>;
+}
+
+export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
+  const { dir, io, sandbox, network, jitter, weather, note } = options;
+  const life = newLife();
+  const clock = io.clockOf(life);
+  const bare = await sqlite.open({ file: join(dir, 'warehouse.db') });
+  await bringSchemaUpToDate(bare);
+  const engine = io.engineOf(bare);
+  const redactor = createRedactor();
+  const log = createLog({ level: 'debug', redactor, write: (line) => note(plainLine(line)) });
+  const { username, parent_username, password, realm } = sandbox.credentials;
+  const fleet = createFleet(
+    {
+      baseUrl: sandbox.url,
+      username,
+      parentUsername: parent_username,
+      password,
+      realm,
+      renewal: 'auto',
+      collections: 'json',
+      timeoutMs: 60_000,
+      maxBodyMb: 64,
+    },
+    {
+      clock,
+      log,
+      redactor,
+      random: jitter.next,
+      limiter: createLimiter({ concurrency: 4, perMinute: 600, clock }),
+      connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
+    },
+  );
+  const feeds = new Map<FeedKind, Feed>();
+  const parts: SyncParts = {
+    fleet,
+    engine,
+    clock,
+    log,
+    redactor,
+    privacy: createPrivacy({}, 'simulation'),
+    concurrency: 4,
+    timezone: TIMEZONE,
+    images: join(dir, 'images'),
+    leases: createLeaseKeeper(engine, { clock, log }),
+    async erp(kind) {
+      const context = { kind, zone: TIMEZONE, clock, log, random: jitter.next };
+      const settings = { source: 'files' as const, folder: join(dir, kind), settleMs: 0, mapping: {} };
+      const feed = feeds.get(kind) ?? { source: openSource(settings, context), options: {} };
+      feeds.set(kind, feed);
+      return feed;
+    },
+  };
+  const jobs = await loadJobs();
+  const find = (name: string) => {
+    const job = jobs.find((each) => each.name === name);
+    const given = SIMULATED_JOBS.find((each) => each.name === name)?.options ?? {};
+    return job && { job, options: job.options.parse(given) as Record<string, unknown> };
+  };
+  const scheduler = createScheduler(
+    SIMULATED_JOBS.map(({ name, cron }) => ({ name, cron, timezone: TIMEZONE })),
+    {
+      clock,
+      log,
+      look: (job) => readTicks(engine, job),
+      async run(name, order, stops) {
+        const found = find(name);
+        if (found === undefined) throw new Error(`no job ${name}`);
+        await runChain({ ...found, ...order, ...stops }, { find }, parts);
+      },
+    },
+  );
+  io.live(life, () => scheduler.start());
+  return {
+    async pullAll() {
+      for (const { name } of SIMULATED_JOBS) {
+        if (!name.startsWith('pull-')) continue;
+        await requestRun(bare, name, isoInstant(clock.now()), 'simulation');
+        scheduler.runNow(name);
+      }
+    },
+    stop: () => io.live(life, () => scheduler.stop(0)),
+    async bury() {
+      fleet.close();
+      await bare.close();
+    },
+  };
+}
+
+/** A log line without what the machine put into it: its time, and names of runs that are drawn at random. */
+function plainLine(line: string): string {
+  const { time: _, run_id: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  return JSON.stringify(rest, (key, value) =>
+    ['holder', 'stack', 'run_id'].includes(key) ? undefined : value,
+  );
+}

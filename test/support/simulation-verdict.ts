@@ -1,0 +1,167 @@
+// What a simulated life has to leave behind: tables equal to the sandbox's own state, everything that was dropped
+// accepted exactly once and told, no run lost count, no tick run twice.
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { ManualClock } from '../../src/core/manual-clock.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { tables } from '../../src/warehouse/catalog.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import type { Table } from '../../src/warehouse/table.ts';
+import { driver } from '../../src/warehouse/tables/driver.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { pointOfInterest } from '../../src/warehouse/tables/point-of-interest.ts';
+import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
+import { routePoint } from '../../src/warehouse/tables/route-point.ts';
+import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { rowsOf } from './engines.ts';
+import { byKey, expectedRow, storedRow } from './projection.ts';
+
+const HOUR = 3_600_000;
+
+type Fields = Record<string, unknown>;
+
+export interface Findings {
+  /** Rows that were compared with the sandbox's state. */
+  compared: number;
+  /** Tables that differ from it, and how. */
+  wrong: string[];
+  things: number;
+  twice: number;
+  lost: number;
+  /** Entries of the outbox that are not confirmed, or not told. */
+  open: number;
+  completed: number;
+  doubledTicks: number;
+  /** Runs whose counts do not add up. */
+  miscounted: number;
+  /** Of everything the warehouse holds. */
+  contentDigest: string;
+}
+
+export const isSound = (found: Findings): boolean =>
+  found.wrong.length + found.twice + found.lost + found.open + found.doubledTicks + found.miscounted === 0;
+
+export interface Scene {
+  engine: Engine;
+  sandbox: Sandbox;
+  clock: ManualClock;
+  things: number;
+  startMs: number;
+}
+
+export async function findingsOf(scene: Scene): Promise<Findings> {
+  const rows = (text: string) => scene.engine.read((sql) => rowsOf<Fields>(sql, text));
+  const count = async (text: string) => Number((await rows(`select count(*) as n from ${text}`))[0]?.n);
+  const ledger = scene.sandbox.ledger();
+  const accepted = { ...ledger.plans, ...ledger.points_of_interest };
+  const counts = Array.from(
+    { length: scene.things },
+    (_, n) => accepted[`T${String(n).padStart(4, '0')}`] ?? 0,
+  );
+  const differing = await compared(scene, rows);
+  return {
+    compared: differing.rows,
+    wrong: differing.wrong,
+    things: scene.things,
+    twice: counts.filter((times) => times > 1).length,
+    lost: counts.filter((times) => times === 0).length,
+    open: await count(`push_outbox where state <> 'confirmed' or told_at is null`),
+    completed: await count(`sync_run where status in ('ok', 'partial')`),
+    doubledTicks: await count(
+      `(select job, tick_at from sync_run where status in ('ok', 'partial') and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,
+    ),
+    miscounted: await count(
+      `sync_run where job like 'pull-%' and status in ('ok', 'partial') and records <> inserted + updated + unchanged + quarantined`,
+    ),
+    contentDigest: await contentOf(rows),
+  };
+}
+
+type Rows = (text: string) => Promise<Fields[]>;
+
+async function compared({ sandbox, clock, startMs }: Scene, rows: Rows) {
+  const from = new Date(startMs - 24 * HOUR).toISOString();
+  const edge = new Date(clock.now() - 12 * HOUR).toISOString();
+  const truth = async (resource: string, query: Record<string, string> = {}): Promise<Fields[]> =>
+    (await fetch(`${sandbox.url}/_sandbox/truth/${resource}?${new URLSearchParams(query)}`)).json() as never;
+  const wrong: string[] = [];
+  let total = 0;
+  const check = (table: Table, stored: Fields[], told: Fields[]): void => {
+    const mine = byKey(
+      table,
+      stored.map((row) => storedRow(table, row)),
+    );
+    const theirs = byKey(
+      table,
+      told.map((record) => expectedRow(table, record)),
+    );
+    total += told.length;
+    const keys = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
+    const different = [...keys].filter((key) => !isDeepStrictEqual(mine[key], theirs[key]));
+    if (told.length === 0) wrong.push(`${table.name}: nothing to compare`);
+    if (different.length > 0)
+      wrong.push(
+        `${table.name}: ${different.map((key) => difference(key, mine[key], theirs[key])).join(', ')}`,
+      );
+  };
+  const listed = (table: Table, where = 'true') =>
+    rows(`select * from "${table.name}" where _missing_since is null and ${where}`);
+  const within = (at: unknown): boolean => {
+    const iso = new Date(String(at)).toISOString();
+    return iso >= from && iso < edge;
+  };
+
+  check(vehicle, await listed(vehicle), await truth('vehicles'));
+  check(driver, await listed(driver), await truth('drivers'));
+  check(pointOfInterest, await listed(pointOfInterest), await truth('points_of_interest'));
+  const known = new Set((await rows('select id from vehicle')).map(({ id }) => id));
+  const events = (await truth('events', { from, to: edge })).filter(
+    ({ begin_date, vehicle: of }) => within(begin_date) && known.has((of as Fields).id),
+  );
+  check(event, await listed(event, `begin_date >= '${from}' and begin_date < '${edge}'`), events);
+
+  const plans = (await truth('route_plans', { from, to: edge })).filter((plan) =>
+    within(plan.date_time_start),
+  );
+  const mine = `select id from route_plan where date_time_start >= '${from}' and date_time_start < '${edge}'`;
+  const points = plans.flatMap((plan) =>
+    (plan.route_points as Fields[]).map((point): Fields => ({ ...point, route_plan_id: plan.id })),
+  );
+  const executions = points.flatMap((point) =>
+    ((point.routes_info ?? []) as Fields[]).map(
+      (record): Fields => ({ ...record, route_point_id: point.id }),
+    ),
+  );
+  const bare = plans.map((plan) => ({
+    ...plan,
+    vehicle: { ...(plan.vehicle as object), device: undefined },
+  }));
+  check(routePlan, await rows(`select * from route_plan where id in (${mine})`), bare);
+  check(routePoint, await listed(routePoint, `route_plan_id in (${mine})`), points);
+  const ofMine = `route_point_id in (select id from route_point where route_plan_id in (${mine}))`;
+  check(routePointExecution, await listed(routePointExecution, ofMine), executions);
+  return { rows: total, wrong };
+}
+
+function difference(key: string, mine: Fields | undefined, theirs: Fields | undefined): string {
+  if (mine === undefined) return `${key} is missing`;
+  if (theirs === undefined) return `${key} should not be there`;
+  const fields = Object.keys(mine).filter((name) => !isDeepStrictEqual(mine[name], theirs[name]));
+  return `${key} differs in ${fields.map((name) => `${name} (${mine[name]}, not ${theirs[name]})`).join(', ')}`;
+}
+
+/** Everything in the warehouse, save what the machine drew at random. */
+async function contentOf(rows: Rows): Promise<string> {
+  const digest = createHash('sha256');
+  for (const { name, columns } of tables) {
+    if (['sync_lease', 'sync_state'].includes(name)) continue;
+    const kept = columns
+      .map((column) => column.name)
+      .filter((column) => !/run_id$|^pid$|^host$/.test(column));
+    const listed = kept.map((column) => `"${column}"`).join(', ');
+    const all = (await rows(`select ${listed} from "${name}"`)).map((row) => JSON.stringify(row)).sort();
+    digest.update(`${name}\n${all.join('\n')}\n`);
+  }
+  return digest.digest('hex');
+}
