@@ -28,6 +28,7 @@ import { fillLocalTime } from './warehouse/local-time.ts';
 import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
 import { privacySecret } from './warehouse/privacy-secret.ts';
+import { rateBook } from './warehouse/rate-book.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import { bringSchemaUpToDate } from './warehouse/schema.ts';
 import { fillTableJobs, type TableJob } from './warehouse/table-jobs.ts';
@@ -184,6 +185,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+    rateBook: async (account: string) => rateBook(await warehouse.open(), account),
   };
   const connections = createGenerations(loaded.config, around);
 
