@@ -25,6 +25,8 @@ const COLOURS = {
   partial: 'yellow',
   'never ran': 'yellow',
   unknown: 'yellow',
+  live: 'green',
+  silent: 'red',
   fail: 'red',
   failing: 'red',
   failed: 'red',
