@@ -25,7 +25,7 @@ const COLOURS = {
   partial: 'yellow',
   'never ran': 'yellow',
   unknown: 'yellow',
-  live: 'green',
+  alive: 'green',
   silent: 'red',
   fail: 'red',
   failing: 'red',

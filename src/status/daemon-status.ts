@@ -10,7 +10,7 @@ export interface DaemonStatus {
   started_at: string;
   heartbeat_at: string;
   /** `silent` where the last sign of life is so old that it may be dead. */
-  state: 'live' | 'silent';
+  state: 'alive' | 'silent';
   /** Slices loaded in the last minute; null while nobody knows. */
   slices_per_minute: number | null;
 }
@@ -31,7 +31,7 @@ export async function daemonStatuses(engine: Engine, clock: Clock): Promise<Daem
     version,
     started_at,
     heartbeat_at,
-    state: isSilent ? 'silent' : 'live',
+    state: isSilent ? 'silent' : 'alive',
     slices_per_minute: isSilent ? null : slices_per_minute,
   }));
 }

@@ -137,9 +137,9 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   ),
   single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
   single(
-    'daemons_live',
+    'daemons_alive',
     'Daemons on this warehouse that gave a sign of life lately.',
-    ({ document }) => document.daemons.filter(({ state }) => state === 'live').length,
+    ({ document }) => document.daemons.filter(({ state }) => state === 'alive').length,
   ),
   {
     name: 'daemon_info',
@@ -148,8 +148,8 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     values: ({ document }) =>
       document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
   },
-  perDaemon('daemon_live', 'Whether the daemon gave a sign of life lately (1) or not (0).', ({ state }) =>
-    Number(state === 'live'),
+  perDaemon('daemon_alive', 'Whether the daemon gave a sign of life lately (1) or not (0).', ({ state }) =>
+    Number(state === 'alive'),
   ),
   perDaemon('daemon_started_timestamp_seconds', 'When the daemon began.', (daemon) =>
     seconds(daemon.started_at),

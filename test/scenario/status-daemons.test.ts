@@ -1,4 +1,4 @@
-// Every daemon is told by any of them: a live one with its slices, a silent one as silent, one that ended not at all.
+// Every daemon is told by any of them: one that is alive with its slices, a silent one as silent, one that ended not at all.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { daemonStatuses } from '../../src/status/daemon-status.ts';
@@ -43,10 +43,10 @@ describe('the daemons in the status document', () => {
         version: '1.1',
         started_at: '2026-03-10T15:00:00.000Z',
         heartbeat_at: '2026-03-10T15:00:30.000Z',
-        state: 'live',
+        state: 'alive',
         slices_per_minute: loaded,
       },
-      expect.objectContaining({ host: 'host-2', state: 'live', slices_per_minute: 0 }),
+      expect.objectContaining({ host: 'host-2', state: 'alive', slices_per_minute: 0 }),
     ]);
     await place.rig.clock.advance(40_000);
     await one.runOnce();
@@ -64,7 +64,7 @@ describe('the daemons in the status document', () => {
     await live.runOnce();
     expect(await told(place)).toEqual([
       expect.objectContaining({ host: 'host-1', state: 'silent', slices_per_minute: null }),
-      expect.objectContaining({ host: 'host-2', state: 'live' }),
+      expect.objectContaining({ host: 'host-2', state: 'alive' }),
     ]);
     await place.rig.clock.advance(600_000);
     await live.runOnce();
@@ -91,12 +91,12 @@ describe('the daemons in the status document', () => {
     const families = readPrometheusText((await place.ask('GET', '/metrics')).text);
     const samples = (name: string) =>
       families.get(`roadbook_${name}`)?.samples.map(({ labels, value }) => [labels, value]);
-    expect(samples('daemons_live')).toEqual([[{}, 1]]);
+    expect(samples('daemons_alive')).toEqual([[{}, 1]]);
     expect(samples('daemon_info')).toContainEqual([
       { daemon: 'host-2:2', host: 'host-2', version: '1.2' },
       1,
     ]);
-    expect(samples('daemon_live')).toEqual([
+    expect(samples('daemon_alive')).toEqual([
       [{ daemon: 'host-1:1' }, 0],
       [{ daemon: 'host-2:2' }, 1],
     ]);
@@ -115,7 +115,7 @@ describe('the daemons in the status document', () => {
   });
 });
 
-it('on PostgreSQL a daemon whose clock is wrong is told as live all the same', async () => {
+it('on PostgreSQL a daemon whose clock is wrong is told as alive all the same', async () => {
   const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
   const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
   const presence = createPresence({
@@ -125,7 +125,7 @@ it('on PostgreSQL a daemon whose clock is wrong is told as live all the same', a
     slices: createSliceMeter(wrong),
   });
   await presence.runOnce();
-  expect(await daemonStatuses(rig.engine, rig.clock)).toMatchObject([{ state: 'live', version: '1.2.3' }]);
+  expect(await daemonStatuses(rig.engine, rig.clock)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);
   await presence.stop();
   expect(await daemonStatuses(rig.engine, rig.clock)).toEqual([]);
   await rig.close();

@@ -95,7 +95,7 @@ const TONES = {
   failing: 'bad',
   paused: 'still',
   'never ran': 'new',
-  live: 'ok',
+  alive: 'ok',
   silent: 'bad',
 };
 
