@@ -35,7 +35,7 @@ export interface Draw {
 }
 
 export interface Grant {
-  /** For each permit, ms from the draw until it may be used. */
+  /** For each permit, ms from the draw to its instant; less than 0 where that has just passed. */
   waitsMs: readonly number[];
   /** Calls that the process may have at once. */
   lanes: number;
@@ -54,6 +54,8 @@ export const SHARED_RATE = {
   aheadMs: 300,
   /** A permit lapses this long after its instant. */
   permitMs: 1_000,
+  /** An instant that nobody was there to take may still be taken this much later. */
+  lateMs: 500,
   /** By how much longer one request may be under way to the service than another. */
   underWayMs: 3_000,
   /** A share whose process has been silent for longer is free again. */
@@ -94,7 +96,11 @@ export function drawFrom(state: RateState, asked: Draw, nowMs: number): { state:
   // Where the clock was set back, the next instant would be out of reach.
   let nextMs = Math.min(state.nextMs, horizon + spacingMs);
   if (pausedUntilMs <= nowMs && lanes > 0) {
-    for (let at = Math.max(nextMs, nowMs); waitsMs.length < usable && at <= horizon; at = nextMs) {
+    for (
+      let at = Math.max(nextMs, nowMs - SHARED_RATE.lateMs);
+      waitsMs.length < usable && at <= horizon;
+      at = nextMs
+    ) {
       waitsMs.push(at - nowMs);
       nextMs = at + spacingMs;
     }
