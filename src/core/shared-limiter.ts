@@ -94,6 +94,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
         limits,
         waiting: isClosed ? 0 : waiting.length,
         inFlight: isClosed ? 0 : inFlight,
+        priority: waiting[permits.length]?.priority ?? 0,
         inHand: permits.length,
         turnover: turnover(),
         pauseMs,

@@ -9,6 +9,13 @@ export interface Share extends Limits {
   wanted: number;
   /** Calls that it may have at once. */
   held: number;
+  /** Calls that could start and have no permit, and how urgent the first of them is. */
+  short: number;
+  priority: number;
+  /** When it was last given a permit. */
+  servedMs: number;
+  /** When it asks again at the latest, unless it is dead. */
+  dueMs: number;
   seenMs: number;
 }
 
@@ -26,6 +33,8 @@ export interface Draw {
   limits: Limits;
   waiting: number;
   inFlight: number;
+  /** Of the most urgent call that waits without a permit; higher goes first. */
+  priority: number;
   /** Permits that it has and has not used. */
   inHand: number;
   /** Calls that ended lately, and so are likely to end before the next draw. */
@@ -64,6 +73,10 @@ export const SHARED_RATE = {
   turnMs: 5_000,
   /** How soon a process that waits for a lane asks again. */
   laneMs: 500,
+  /** How soon a process asks again that let another go first. */
+  yieldMs: 250,
+  /** How long after it should have asked again a process is still let go first. */
+  graceMs: 250,
 };
 
 const MINUTE_MS = 60_000;
@@ -80,7 +93,7 @@ export const spacingOf = (perMinute: number): number =>
   (MINUTE_MS + SHARED_RATE.permitMs + SHARED_RATE.underWayMs) / perMinute;
 
 export function drawFrom(state: RateState, asked: Draw, nowMs: number): { state: RateState; grant: Grant } {
-  const { id, waiting, inFlight, inHand, turnover } = asked;
+  const { id, waiting, inFlight, inHand, turnover, priority } = asked;
   const others = liveShares(state.shares, id, nowMs);
   const limits = lowestLimits([asked.limits, ...Object.values(others)]);
   const wanted = waiting + inFlight;
@@ -89,32 +102,60 @@ export function drawFrom(state: RateState, asked: Draw, nowMs: number): { state:
     Math.min(state.pausedUntilMs, nowMs + LONGEST_PAUSE_MS),
     nowMs + asked.pauseMs,
   );
-  const usable = Math.min(waiting, lanes - inFlight + turnover) - inHand;
-  const spacingMs = spacingOf(limits.perMinute);
+  const usable = lanes === 0 ? 0 : Math.max(0, Math.min(waiting, lanes - inFlight + turnover) - inHand);
+  const servedMs = state.shares[id]?.servedMs ?? 0;
+  const yields = Object.values(others).some((other) => goesFirst(other, { priority, servedMs }, nowMs));
+  const permits = yields || pausedUntilMs > nowMs ? 0 : usable;
+  const { waitsMs, nextMs } = takeInstants(state.nextMs, permits, spacingOf(limits.perMinute), nowMs);
+  const againMs = againOf({ lanes, yields, untilNextMs: nextMs - nowMs - SHARED_RATE.aheadMs });
+  const own: Share = {
+    ...asked.limits,
+    wanted,
+    held: lanes,
+    short: usable - waitsMs.length,
+    priority,
+    servedMs: waitsMs.length > 0 ? nowMs : servedMs,
+    dueMs: nowMs + againMs,
+    seenMs: nowMs,
+  };
+  return {
+    state: { nextMs, pausedUntilMs, shares: wanted === 0 ? others : { ...others, [id]: own } },
+    grant: { waitsMs, lanes, pausedMs: Math.max(0, pausedUntilMs - nowMs), againMs },
+  };
+}
+
+/** The next instants that are near, at most `permits` of them. */
+function takeInstants(
+  firstMs: number,
+  permits: number,
+  spacingMs: number,
+  nowMs: number,
+): { waitsMs: number[]; nextMs: number } {
   const horizon = nowMs + SHARED_RATE.aheadMs;
   const waitsMs: number[] = [];
   // Where the clock was set back, the next instant would be out of reach.
-  let nextMs = Math.min(state.nextMs, horizon + spacingMs);
-  if (pausedUntilMs <= nowMs && lanes > 0) {
-    for (
-      let at = Math.max(nextMs, nowMs - SHARED_RATE.lateMs);
-      waitsMs.length < usable && at <= horizon;
-      at = nextMs
-    ) {
-      waitsMs.push(at - nowMs);
-      nextMs = at + spacingMs;
-    }
+  let nextMs = Math.min(firstMs, horizon + spacingMs);
+  while (waitsMs.length < permits) {
+    const at = Math.max(nextMs, nowMs - SHARED_RATE.lateMs);
+    if (at > horizon) break;
+    waitsMs.push(at - nowMs);
+    nextMs = at + spacingMs;
   }
-  const own = { ...asked.limits, wanted, held: lanes, seenMs: nowMs };
-  return {
-    state: { nextMs, pausedUntilMs, shares: wanted === 0 ? others : { ...others, [id]: own } },
-    grant: {
-      waitsMs,
-      lanes,
-      pausedMs: Math.max(0, pausedUntilMs - nowMs),
-      againMs: lanes === 0 ? SHARED_RATE.laneMs : Math.max(0, nextMs - horizon),
-    },
-  };
+  return { waitsMs, nextMs };
+}
+
+/**
+ * The more urgent call goes first, and among equals whoever was given nothing for longest: otherwise the process that
+ * is nearest to the database would always be there before the others.
+ */
+const goesFirst = (other: Share, own: Pick<Share, 'priority' | 'servedMs'>, nowMs: number): boolean =>
+  other.short > 0 &&
+  nowMs <= other.dueMs + SHARED_RATE.graceMs &&
+  (other.priority > own.priority || (other.priority === own.priority && other.servedMs < own.servedMs));
+
+function againOf(found: { lanes: number; yields: boolean; untilNextMs: number }): number {
+  if (found.lanes === 0) return SHARED_RATE.laneMs;
+  return Math.max(0, found.untilNextMs, found.yields ? SHARED_RATE.yieldMs : 0);
 }
 
 /** The shares of the others that still give signs of life. */

@@ -34,6 +34,7 @@ const ask = (id: string, rest: Partial<Draw> = {}): Draw => ({
   limits: { concurrency: 64, perMinute: 60_000 },
   waiting: 5,
   inFlight: 0,
+  priority: 0,
   inHand: 0,
   turnover: 0,
   pauseMs: 0,

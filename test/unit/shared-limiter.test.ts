@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
+import type { RateBook } from '../../src/core/shared-rate.ts';
 import { makeLimiter, makeService, memoryBook, windows } from '../support/shared-rate.ts';
 
 const log = createLog({ level: 'silent', redactor: createRedactor() });
@@ -132,6 +133,53 @@ describe('limiters that share a rate', () => {
     void limiters[0]?.run(call('live'));
     await clock.advance(10_000);
     expect(order).toEqual(['old 1', 'live', 'old 2', 'old 3']);
+  });
+
+  it('let live calls of one go before the backfill of another', async () => {
+    const { clock, limiters } = several(['daemon', 'x', 'y', 'z'], {
+      concurrency: 16,
+      perMinute: 300,
+    });
+    const [daemon, ...backfills] = limiters;
+    const starts: Record<string, number[]> = { old: [], live: [] };
+    const call = (name: string) => async () => {
+      starts[name]?.push(clock.monotonic());
+      await clock.sleep(100);
+    };
+    for (const limiter of backfills)
+      for (let n = 0; n < 100; n++) void limiter.run(call('old'), { priority: -1 });
+    await clock.advance(10_000);
+    for (let n = 0; n < 20; n++) void daemon?.run(call('live'));
+    await clock.advance(30_000);
+    expect(starts.live).toHaveLength(20);
+    const [from, to] = [starts.live?.[0] ?? 0, starts.live?.at(-1) ?? 0];
+    // What it had in its hand when the other came, it may use.
+    const between = starts.old?.filter((at) => at > from && at < to).length;
+    expect(between).toBeLessThanOrEqual(4);
+    expect(starts.old?.some((at) => at > to)).toBe(true);
+  });
+
+  it('have equal parts, however far from the database one of them is', async () => {
+    const limits = { concurrency: 30, perMinute: 300 };
+    const { clock, book, service, limiters } = several(['near', 'near too'], limits);
+    const far: RateBook = {
+      async draw(asked) {
+        await clock.sleep(40);
+        const grant = await book.draw(asked);
+        await clock.sleep(40);
+        return grant;
+      },
+    };
+    limiters.push(makeLimiter('far', { clock, log, book: far }, limits));
+    const started = limiters.map(() => 0);
+    for (const [index, limiter] of limiters.entries())
+      for (let n = 0; n < 300; n++)
+        void limiter.run(() => {
+          started[index] = (started[index] ?? 0) + 1;
+          return service.call();
+        });
+    await clock.advance(60_000);
+    for (const each of started) expect(each).toBeGreaterThanOrEqual(75);
   });
 
   it('give a dead process’s lanes to the others', async () => {

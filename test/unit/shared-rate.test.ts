@@ -8,6 +8,7 @@ const ask = (id: string, rest: Partial<Draw> = {}): Draw => ({
   limits: { concurrency: 4, perMinute: 300 },
   waiting: 10,
   inFlight: 0,
+  priority: 0,
   inHand: 0,
   turnover: 0,
   pauseMs: 0,
@@ -91,6 +92,33 @@ describe('a draw from the shared rate', () => {
     const shorter = drawFrom(state, ask('a', { pauseMs: 1_000 }), NOW + 10).state;
     expect(drawFrom(shorter, ask('a'), NOW + 29_000).grant.waitsMs).toEqual([]);
     expect(drawFrom(shorter, ask('a'), NOW + 30_000).grant.waitsMs.length).toBeGreaterThan(0);
+  });
+
+  describe('while another waits for a permit', () => {
+    const limits = { concurrency: 8, perMinute: 300 };
+    const urgent = ask('b', { limits, waiting: 1 });
+    const old = ask('a', { limits, waiting: 3, priority: -1 });
+    // All instants that are near are taken, so the second goes away empty.
+    const busy = drawFrom(newRate, ask('a', { limits, waiting: 4, priority: -1 }), NOW).state;
+    const { state, grant } = drawFrom(busy, urgent, NOW + 1);
+    const dueAt = NOW + 1 + grant.againMs;
+
+    it('lets the more urgent call go first, until that has its permit or its process is not heard of', () => {
+      expect(grant).toMatchObject({ lanes: 1, waitsMs: [] });
+      expect(drawFrom(state, old, dueAt + 100).grant.waitsMs).toEqual([]);
+      const met = drawFrom(state, urgent, dueAt + 100);
+      expect(met.grant.waitsMs).toHaveLength(1);
+      expect(drawFrom(met.state, old, dueAt + 240).grant.waitsMs).not.toEqual([]);
+      expect(drawFrom(state, old, dueAt + 251).grant.waitsMs).not.toEqual([]);
+    });
+
+    it('lets the process go first that was given nothing for longest, whoever is nearer to the database', () => {
+      const equal = { ...old, priority: 0 };
+      expect(drawFrom(state, equal, dueAt + 100).grant.waitsMs).toEqual([]);
+      const met = drawFrom(state, urgent, dueAt + 100);
+      expect(drawFrom(met.state, equal, dueAt + 240).grant.waitsMs).not.toEqual([]);
+      expect(drawFrom(state, { ...old, priority: 1 }, dueAt + 100).grant.waitsMs).not.toEqual([]);
+    });
   });
 
   it('keeps to the lowest limits while processes are configured differently', () => {
