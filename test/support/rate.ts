@@ -76,6 +76,8 @@ export async function shareRate(options: RateOptions): Promise<RateReport> {
   } finally {
     for (const place of places) place.remove();
     await front.close();
+    // What is still on its way arrives first.
+    await pause(options.wayMs[1] + LOOK_MS);
     await sandbox.close();
     await stopPostgres();
   }
