@@ -25,9 +25,11 @@ import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { fillLocalTime } from './warehouse/local-time.ts';
+import { createSliceMeter, type SliceMeter } from './warehouse/presence.ts';
 import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
 import { privacySecret } from './warehouse/privacy-secret.ts';
+import { rateBook } from './warehouse/rate-book.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import { bringSchemaUpToDate } from './warehouse/schema.ts';
 import { fillTableJobs, type TableJob } from './warehouse/table-jobs.ts';
@@ -51,6 +53,8 @@ export interface App {
   readonly log: Log;
   readonly logTail: LogTail;
   readonly redactor: Redactor;
+  /** What the runs of this process have loaded. */
+  readonly slices: SliceMeter;
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
   /** What is stored of personal values; what was stored is brought under it first. */
@@ -178,12 +182,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     (opened) => opened.close(),
   );
 
+  const slices = createSliceMeter(clock);
   const around = {
     clock,
     log,
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+    rateBook: async (account: string) => rateBook(await warehouse.open(), account),
   };
   const connections = createGenerations(loaded.config, around);
 
@@ -199,6 +205,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       timezone: config.timezone,
       images: config.warehouse.images,
       leases: await leases.open(),
+      onSlice: slices.count,
       erp: async (kind) => feeds.get(kind)?.open(),
     };
   }
@@ -215,6 +222,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     log,
     logTail,
     redactor,
+    slices,
     warehouse: warehouse.open,
     privacy: privacy.open,
     async glance(look) {

@@ -1,12 +1,14 @@
 // What one configuration opens towards the outside: the client of the service and the feeds of the ERP. An edit
 // makes new connections, which take over every part whose settings stay the same. Runs that are under way end on
 // the connections they began with; a part is closed when no connections hold it any more.
+import { createHash } from 'node:crypto';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
-import { createLimiter, type Limiter } from './core/limiter.ts';
 import type { Log } from './core/log.ts';
 import { createPart, type Part } from './core/part.ts';
+import { createPressure, type Pressure } from './core/pressure.ts';
 import type { Redactor } from './core/redaction.ts';
+import type { RateBook } from './core/shared-rate.ts';
 import { FEED_KINDS, type FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import { createFleet, type Fleet } from './fleet/client.ts';
@@ -27,11 +29,13 @@ export interface Surroundings {
   /** Address of the built-in service, which is started by the first who asks. */
   sandboxAddress(): Promise<string>;
   sessionMemory(): Promise<SessionMemory>;
+  /** The rate that an account shares with other processes; undefined where it is this process's own. */
+  rateBook(account: string): Promise<RateBook | undefined>;
 }
 
 export interface Connections {
   readonly config: Config;
-  readonly limiter: Limiter;
+  readonly pressure: Pressure;
   readonly service: Part<Service>;
   readonly feeds: ReadonlyMap<FeedKind, Part<Feed>>;
 }
@@ -81,36 +85,46 @@ export function createGenerations(config: Config, around: Surroundings): Generat
       await closeUnused(old);
     },
     async close() {
+      const pressures = new Set([current, ...users.keys()].map(({ pressure }) => pressure));
       for (const part of partsInUse()) await part.close();
+      for (const pressure of pressures) await pressure.close();
     },
   };
 }
 
 /** Opens nothing yet. */
 function connect(config: Config, around: Surroundings, previous?: Connections): Connections {
-  const limiter = limiterFor(config, around, previous);
-  const service = serviceFor(config, around, limiter);
+  const pressure = pressureFor(config, around, previous);
+  const service = serviceFor(config, around, pressure);
   const kept = <T>(part: Part<T>, old: Part<T> | undefined): Part<T> => (old?.key === part.key ? old : part);
   const shared = kept(service, previous?.service);
   const feeds = FEED_KINDS.flatMap((kind): [FeedKind, Part<Feed>][] => {
     const part = feedFor(kind, config, around, shared);
     return part === undefined ? [] : [[kind, kept(part, previous?.feeds.get(kind))]];
   });
-  return { config, limiter, service: shared, feeds: new Map(feeds) };
+  return { config, pressure, service: shared, feeds: new Map(feeds) };
 }
 
 const partsOf = ({ service, feeds }: Connections): Part<unknown>[] => [...feeds.values(), service];
 
-/** One limiter for one service, whatever else changes: old and new runs together keep its limits. */
-function limiterFor({ service }: Config, { clock }: Surroundings, previous?: Connections): Limiter {
+/** One limiter for one account, whatever else changes: old and new runs together keep its limits. */
+function pressureFor({ service }: Config, around: Surroundings, previous?: Connections): Pressure {
   const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
-  if (previous === undefined || previous.config.service.baseUrl !== service.baseUrl)
-    return createLimiter({ ...limits, clock });
-  previous.limiter.change(limits);
-  return previous.limiter;
+  const account = accountOf(service);
+  if (previous?.pressure.account !== account)
+    return createPressure(account, limits, { ...around, book: () => around.rateBook(account) });
+  previous.pressure.change(limits);
+  return previous.pressure;
 }
 
-function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): Part<Service> {
+/** Tells one account at one service from another, and tells nobody who it is. */
+const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service']): string =>
+  createHash('sha256')
+    .update(JSON.stringify([baseUrl, username, parentUsername, realm]))
+    .digest('hex')
+    .slice(0, 32);
+
+function serviceFor({ service }: Config, around: Surroundings, pressure: Pressure): Part<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
   return createPart(
     JSON.stringify(settings),
@@ -119,6 +133,7 @@ function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter)
       const isSandbox = settings.baseUrl === 'sandbox';
       const address = isSandbox ? await around.sandboxAddress() : settings.baseUrl;
       const memory = await around.sessionMemory();
+      const limiter = await pressure.limiter();
       const fleet = createFleet({ ...settings, baseUrl: address }, { clock, log, redactor, limiter, memory });
       return { fleet, address };
     },

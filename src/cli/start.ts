@@ -9,6 +9,7 @@ import { startStatusServer } from '../status/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
+import { createPresence } from '../warehouse/presence.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
@@ -42,6 +43,7 @@ export const addStart = (program: Command): Command =>
             : welcome(app, address, page.url(), jobs),
         );
         const scheduler = schedule(app, engine, jobs);
+        const presence = createPresence({ ...app, engine, version: VERSION });
         // Everything that lives as long as the daemon; what is started last is stopped first.
         const companions = [
           createWatch({
@@ -57,6 +59,7 @@ export const addStart = (program: Command): Command =>
           }),
           daemonAlerts(app, engine),
         ];
+        presence.start();
         scheduler.start();
         for (const companion of companions) companion.start();
         const signal = await stopped;
@@ -68,7 +71,9 @@ export const addStart = (program: Command): Command =>
         const ended = Promise.all([
           scheduler.stop(GRACE_MS),
           ...companions.toReversed().map((companion) => companion.stop()),
-        ]).then(() => page.close());
+        ])
+          .then(() => presence.stop())
+          .then(() => page.close());
         await ended;
         return 0;
       },

@@ -1,4 +1,4 @@
-// roadbook status: health word a job, freshness a table, outbox and quarantine counts.
+// roadbook status: health word a job, freshness a table, outbox and quarantine counts, every daemon.
 import type { Command } from 'commander';
 import { formatDuration } from '../core/durations.ts';
 import { refusalOf } from '../status/config-error.ts';
@@ -29,7 +29,7 @@ export const addStatus = (program: Command): Command =>
           clock: app.clock,
           session: { state: 'none', expires_at: null },
         });
-        print(json ? JSON.stringify(document, null, 2) : show(document));
+        print(json ? JSON.stringify(document, null, 2) : show(document, app.clock.now()));
         return 0;
       },
       { tolerant: true },
@@ -46,7 +46,27 @@ function deadlineLine({ deadline }: StatusDocument): string[] {
   return [`Deadline ${at}: missed by ${missed.length} plans that start tomorrow: ${named}`];
 }
 
-function show(document: StatusDocument): string {
+/** A sign of life that is old is told as such: what stands beside it may no longer be true. */
+function daemonLines({ daemons, queue }: StatusDocument, nowMs: number): string[] {
+  const rows = daemons.map((daemon) => [
+    `${daemon.host} ${daemon.pid}`,
+    coloured(daemon.state),
+    daemon.version,
+    daemon.started_at,
+    `${formatDuration(Math.max(0, nowMs - Date.parse(daemon.heartbeat_at)))} ago`,
+    daemon.slices_per_minute,
+  ]);
+  const head = ['daemon', 'state', 'version', 'since', 'last sign of life', 'slices a minute'];
+  return [
+    ...(queue === undefined
+      ? []
+      : [`Queue: ${queue.waiting} waiting, ${queue.active} active, ${queue.dead} dead`]),
+    '',
+    daemons.length === 0 ? 'No daemon is running.' : textTable(head, rows),
+  ];
+}
+
+function show(document: StatusDocument, nowMs: number): string {
   const jobs = document.jobs.map((job) => [
     job.name,
     coloured(job.health),
@@ -80,5 +100,6 @@ function show(document: StatusDocument): string {
     `Outbox: ${outbox.join(', ')}`,
     ...deadlineLine(document),
     `Quarantine: ${document.quarantine}`,
+    ...daemonLines(document, nowMs),
   ].join('\n');
 }

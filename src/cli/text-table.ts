@@ -25,6 +25,8 @@ const COLOURS = {
   partial: 'yellow',
   'never ran': 'yellow',
   unknown: 'yellow',
+  alive: 'green',
+  silent: 'red',
   fail: 'red',
   failing: 'red',
   failed: 'red',

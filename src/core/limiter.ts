@@ -21,6 +21,8 @@ export interface Limiter {
   pause(ms: number): void;
   /** Other limits from now on; what has started counts on. */
   change(limits: Limits): void;
+  /** Lets go of what it shares with other processes; nothing starts any more there. Idempotent. */
+  close(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -76,5 +78,6 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
       queue.concurrency = limits.concurrency;
       pace = paceOf(limits.concurrency, limits.perMinute);
     },
+    close: async () => undefined,
   };
 }

@@ -1,6 +1,7 @@
 // Every gauge as data: its name without the prefix, what it says, and how it is read from the status document.
 // A value that is null is not told.
 import { OUTBOX_STATES } from '../warehouse/outbox-states.ts';
+import type { DaemonStatus, QueueFacts } from './daemon-status.ts';
 import type { JobStatus, StatusFacts, TableStatus } from './status-document.ts';
 
 export interface GaugeFacts extends StatusFacts {
@@ -12,8 +13,9 @@ export interface GaugeFacts extends StatusFacts {
 export interface GaugeDeclaration {
   name: string;
   help: string;
-  label?: 'job' | 'table' | 'version';
-  values(facts: GaugeFacts): readonly (readonly [label: string, value: number | null])[];
+  labels?: readonly ('job' | 'table' | 'version' | 'daemon' | 'host')[];
+  /** The values of the labels in their order, and what is told under them. */
+  values(facts: GaugeFacts): readonly (readonly [labels: readonly string[], value: number | null])[];
 }
 
 const single = (
@@ -23,14 +25,14 @@ const single = (
 ): GaugeDeclaration => ({
   name,
   help,
-  values: (facts) => [['', value(facts)]],
+  values: (facts) => [[[], value(facts)]],
 });
 
 const perJob = (name: string, help: string, value: (job: JobStatus) => number | null): GaugeDeclaration => ({
   name,
   help,
-  label: 'job',
-  values: ({ document }) => document.jobs.map((job) => [job.name, value(job)]),
+  labels: ['job'],
+  values: ({ document }) => document.jobs.map((job) => [[job.name], value(job)]),
 });
 
 const perTable = (
@@ -40,19 +42,40 @@ const perTable = (
 ): GaugeDeclaration => ({
   name,
   help,
-  label: 'table',
-  values: ({ document }) => document.tables.map((table) => [table.name, value(table)]),
+  labels: ['table'],
+  values: ({ document }) => document.tables.map((table) => [[table.name], value(table)]),
 });
+
+const perDaemon = (
+  name: string,
+  help: string,
+  value: (daemon: DaemonStatus) => number | null,
+): GaugeDeclaration => ({
+  name,
+  help,
+  labels: ['daemon'],
+  values: ({ document }) => document.daemons.map((daemon) => [[daemonName(daemon)], value(daemon)]),
+});
+
+/** As many as there are daemons: one that is gone is not told for long. */
+const daemonName = ({ host, pid }: DaemonStatus): string => `${host}:${pid}`;
 
 const seconds = (instant: string | null | undefined): number | null =>
   instant == null ? null : Date.parse(instant) / 1_000;
+
+/** Told only where the daemons share a queue. */
+const QUEUE: readonly { name: keyof QueueFacts; help: string }[] = [
+  { name: 'waiting', help: 'Slices that wait in the queue of the daemons.' },
+  { name: 'active', help: 'Slices of the queue that some daemon works on.' },
+  { name: 'dead', help: 'Slices of the queue that were given up after their last attempt.' },
+];
 
 export const GAUGES: readonly GaugeDeclaration[] = [
   {
     name: 'build_info',
     help: 'The version that runs; always 1.',
-    label: 'version',
-    values: ({ version }) => [[version, 1]],
+    labels: ['version'],
+    values: ({ version }) => [[[version], 1]],
   },
   single('healthy', 'Whether everything is as it should be (1) or not (0).', ({ document }) =>
     Number(document.health === 'ok' || document.health === 'paused'),
@@ -113,4 +136,33 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     seconds(document.config.loaded_at),
   ),
   single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
+  single(
+    'daemons_alive',
+    'Daemons on this warehouse that gave a sign of life lately.',
+    ({ document }) => document.daemons.filter(({ state }) => state === 'alive').length,
+  ),
+  {
+    name: 'daemon_info',
+    help: 'A daemon on this warehouse, with its machine and version; always 1.',
+    labels: ['daemon', 'host', 'version'],
+    values: ({ document }) =>
+      document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
+  },
+  perDaemon('daemon_alive', 'Whether the daemon gave a sign of life lately (1) or not (0).', ({ state }) =>
+    Number(state === 'alive'),
+  ),
+  perDaemon('daemon_started_timestamp_seconds', 'When the daemon began.', (daemon) =>
+    seconds(daemon.started_at),
+  ),
+  perDaemon('daemon_heartbeat_timestamp_seconds', 'Last sign of life of the daemon.', (daemon) =>
+    seconds(daemon.heartbeat_at),
+  ),
+  perDaemon(
+    'daemon_slices_per_minute',
+    'Slices that the daemon loaded in the last minute; not told while it is silent.',
+    ({ slices_per_minute }) => slices_per_minute,
+  ),
+  ...QUEUE.map(({ name, help }) =>
+    single(`queue_${name}`, help, ({ document }) => document.queue?.[name] ?? null),
+  ),
 ];

@@ -1,5 +1,5 @@
-// The metrics for Prometheus, read when they are asked for. Labels are jobs, tables and states: names that are
-// declared, never an identifier, so that their number is bounded.
+// The metrics for Prometheus, read when they are asked for. Labels are jobs, tables and states, names that are declared,
+// and the daemons that there are; never an identifier of a record, so that their number is bounded.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { readLeases } from '../warehouse/leases.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
@@ -39,20 +39,21 @@ export function createMetrics(parts: Parts, facts: () => Promise<StatusFacts>): 
 
 function gauges(registry: Registry): (facts: GaugeFacts) => void {
   const made = GAUGES.map((declared) => {
-    const { name, help, label } = declared;
-    const labelNames = label === undefined ? [] : [label];
+    const { name, help, labels = [] } = declared;
     return {
       ...declared,
-      gauge: new Gauge({ name: `roadbook_${name}`, help, labelNames, registers: [registry] }),
+      labels,
+      gauge: new Gauge({ name: `roadbook_${name}`, help, labelNames: labels, registers: [registry] }),
     };
   });
   return (facts) => {
-    for (const { gauge, label, values } of made) {
+    for (const { gauge, labels, values } of made) {
       // What is not told any more, such as a job without a next tick, must not keep its last value.
       gauge.reset();
-      for (const [name, value] of values(facts)) {
-        if (value !== null) gauge.set(label === undefined ? {} : { [label]: name }, value);
-        else if (label === undefined) gauge.remove();
+      for (const [names, value] of values(facts)) {
+        const labelled = Object.fromEntries(labels.map((label, index) => [label, names[index] ?? '']));
+        if (value !== null) gauge.set(labelled, value);
+        else if (labels.length === 0) gauge.remove();
       }
     }
   };

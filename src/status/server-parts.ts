@@ -9,6 +9,7 @@ import type { SessionState } from '../fleet/session.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { Privacy } from '../warehouse/privacy.ts';
+import type { QueueFacts } from './daemon-status.ts';
 
 export interface RunningConfig {
   file: string;
@@ -38,4 +39,6 @@ export interface StatusServerParts {
   /** The last edit that was refused, with file:line:column; null where the file is in effect. */
   refusedEdit(): Promise<string | null>;
   session(): Promise<SessionState>;
+  /** What waits in the queue that the daemons share; absent or null where there is none. */
+  queueFacts?(): Promise<QueueFacts | null>;
 }

@@ -14,6 +14,7 @@ import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
 import { CUT_OFF } from '../warehouse/tick-book.ts';
+import { type DaemonStatus, daemonStatuses, type QueueFacts } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
@@ -31,6 +32,8 @@ export interface StatusParts {
   session: { state: string; expires_at: string | null };
   /** For who asks often; every table is counted unless told. */
   rowCounts?: RowCounts;
+  /** What waits in the queue that the daemons share; absent or null where there is none. */
+  queueFacts?(): Promise<QueueFacts | null>;
 }
 
 /** What the words for the jobs are made of. */
@@ -72,6 +75,10 @@ export interface StatusDocument {
   /** Only where a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
+  /** Every daemon on this warehouse. */
+  daemons: DaemonStatus[];
+  /** Only where the daemons share a queue. */
+  queue?: QueueFacts;
 }
 
 /** The document, and beside it the instants that it tells as ages. */
@@ -98,6 +105,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
   const deadline = await deadlineStatus(parts);
+  const queue = (await parts.queueFacts?.()) ?? null;
   const document: StatusDocument = {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
@@ -112,6 +120,8 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
     outbox: await outboxCounts(parts.engine),
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(parts.engine, 'sync_quarantine'),
+    daemons: await daemonStatuses(parts.engine, parts.clock),
+    ...(queue !== null && { queue }),
   };
   const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
   return { document, readAt, unknownSince };

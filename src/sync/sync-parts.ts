@@ -25,6 +25,8 @@ export interface SyncParts {
   images: string;
   /** Keeps the runs of several processes apart; absent where one process has the warehouse to itself. */
   leases?: LeaseKeeper;
+  /** Told of every slice that was loaded. */
+  onSlice?(): void;
   /** The feed of things to push, opened when first asked for; undefined where the configuration has none. */
   erp(kind: FeedKind): Promise<Feed | undefined>;
 }

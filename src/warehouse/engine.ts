@@ -77,6 +77,11 @@ export interface Engine extends Ddl {
    * numbers where 2^53 allows.
    */
   read<T>(work: (sql: Knex) => Promise<T>): Promise<T>;
+  /**
+   * A short transaction beside the writer, for what processes share from moment to moment; `now` asks the database for
+   * its time, in ms since 1970. Absent where every write has to take its turn.
+   */
+  beside?<T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T>;
   /** Reads one committed state through all of `work`, however long that takes; rows come by batches. */
   snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
   /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */

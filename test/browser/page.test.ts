@@ -9,7 +9,7 @@ if (chromiumPath === undefined)
   process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
 
 const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
-  overview: { hash: 'overview', shows: /pull-vehicles[\s\S]*Pulls every vehicle/ },
+  overview: { hash: 'overview', shows: /pull-vehicles[\s\S]*Pulls every vehicle[\s\S]*depot-2[\s\S]*silent/ },
   runs: { hash: 'runs', shows: /The last 24 hours[\s\S]*pull-events/ },
   run: { hash: 'runs/f00d', shows: /The folder of the ERP cannot be written/ },
   plans: { hash: 'plans', shows: /2 plans of tomorrow are not confirmed[\s\S]*R-2026-03-11-7/ },

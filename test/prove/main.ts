@@ -13,6 +13,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'push-many': ['push-many.ts'],
   'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
   'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
+  rate: ['rate.ts'],
   'many-vehicles': ['many-vehicles.ts', '100000'],
   'fault-matrix': ['fault-matrix.ts'],
   fuzz: ['fuzz.ts'],

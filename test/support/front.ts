@@ -36,7 +36,11 @@ export async function startFront(target: string, answering: Answering): Promise<
       return;
     }
     const passed = await original();
-    outgoing.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' });
+    const kept = ['content-type', 'retry-after'].flatMap((name) => {
+      const value = passed.headers.get(name);
+      return value === null ? [] : [[name, value]];
+    });
+    outgoing.writeHead(passed.status, Object.fromEntries(kept));
     outgoing.end(Buffer.from(await passed.arrayBuffer()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -40,6 +40,7 @@ jobs:
 `,
     refusedEdit:
       'config/roadbook.yaml:12:3 jobs.pull-event: there is no such key (did you mean `pull-events`?)',
+    queue: { waiting: 1_240, active: 16, dead: 2 },
     ...options,
   });
   const { rig } = place;
@@ -191,6 +192,12 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
       error: `The folder of the ERP cannot be written ${HOSTILE[0]}`,
       error_hint: 'Check erp.route_plans.folder and that this user may write to it.',
     });
+    const daemon = { started_at: at(600), slices_done: 900, version: '0.1.0' };
+    await sql('sync_daemon').insert([
+      { ...daemon, id: 'a', host: 'depot-1', pid: 811, heartbeat_at: at(0), slices_per_minute: 42 },
+      { ...daemon, id: 'b', host: 'depot-2', pid: 97, heartbeat_at: at(3), slices_per_minute: 17 },
+      { ...daemon, id: 'c', host: HOSTILE[0], pid: 5, heartbeat_at: at(0), slices_per_minute: 0 },
+    ]);
     await sql('sync_quarantine').insert({
       id: 'cd'.repeat(16),
       job: 'pull-vehicles',

@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/load.ts';
 import { isoInstant } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
+import type { QueueFacts } from '../../src/status/daemon-status.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server.ts';
 import type { StatusServerParts } from '../../src/status/server-parts.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
@@ -42,6 +43,8 @@ export interface StatusPlaceOptions extends Partial<RigOptions> {
   /** YAML of the configuration. */
   config?: string;
   refusedEdit?: string;
+  /** What the queue of the daemons holds; none unless told. */
+  queue?: QueueFacts;
 }
 
 export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise<StatusPlace> {
@@ -70,6 +73,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
     refusedEdit: async () => options.refusedEdit ?? null,
     session: async () => rig.parts.fleet.session(),
+    queueFacts: async () => options.queue ?? null,
   };
   const server = await startStatusServer(parts);
   const url = server.url() ?? '';

@@ -95,6 +95,8 @@ const TONES = {
   failing: 'bad',
   paused: 'still',
   'never ran': 'new',
+  alive: 'ok',
+  silent: 'bad',
 };
 
 export const toneOf = (word) => TONES[word] ?? 'still';

@@ -35,7 +35,7 @@ export async function pullSlice(
   for (const { table, rows } of sorted) noteRows(table, rows);
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
   const distinct = byTable(sorted);
-  return parts.engine.write(async (tx) => {
+  const loaded = await parts.engine.write(async (tx) => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
     for (const part of distinct) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
@@ -56,6 +56,8 @@ export async function pullSlice(
     }
     return counts;
   });
+  parts.onSlice?.();
+  return loaded;
 }
 
 /** Live work goes before a backfill. */

@@ -29,6 +29,9 @@ const LOCK_TIMEOUT_MS = 30_000;
 /** A process that stopped in the middle of a transaction keeps the others waiting no longer than this. */
 const IDLE_TIMEOUT_MS = 15_000;
 
+const BESIDE_TIMEOUT_MS = 5_000;
+const BESIDE_IDLE_MS = 2_000;
+
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
 const WRITER_SESSION = `${SAME_TEXT}; set lock_timeout = ${LOCK_TIMEOUT_MS};
@@ -38,7 +41,14 @@ const WRITER_SESSION = `${SAME_TEXT}; set lock_timeout = ${LOCK_TIMEOUT_MS};
 
 const READER_SESSION = `${SAME_TEXT}; set default_transaction_read_only = on`;
 
+/** What is shared from moment to moment is worth nothing after a crash, and whoever stands still must not hold it. */
+const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
+  set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
+
 export const connectWriter = (settings: PostgresSettings): Knex => connect(settings, 1, WRITER_SESSION);
+
+/** For short transactions that do not wait for the writer. */
+export const connectBeside = (settings: PostgresSettings): Knex => connect(settings, 1, BESIDE_SESSION);
 
 export const connectReaders = (settings: PostgresSettings, most: number): Knex =>
   connect(settings, most, READER_SESSION);

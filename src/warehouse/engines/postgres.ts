@@ -9,6 +9,7 @@ import { tables } from '../catalog.ts';
 import type { Engine, EngineKind, Transaction } from '../engine.ts';
 import { createInFlight } from './in-flight.ts';
 import {
+  connectBeside,
   connectReaders,
   connectWriter,
   type PgConnection,
@@ -47,6 +48,7 @@ function openPostgres(given: PostgresSettings): Engine {
   const place = placeOf(given.url);
   const writer = connectWriter(given);
   const reader = connectReaders(given, READERS);
+  const aside = connectBeside(given);
   const turns = new PQueue({ concurrency: 1 });
   const reads = createInFlight();
 
@@ -81,6 +83,10 @@ function openPostgres(given: PostgresSettings): Engine {
     name: 'postgres',
     ...postgresDdl(given.schema),
     write: (work) => turns.add(() => plainErrors(() => transact(work))),
+    beside: (work) =>
+      reads.run(() =>
+        plainErrors(() => again(() => aside.transaction((sql) => work(sql, () => serverTime(sql))))),
+      ),
     read: (work) => reading(() => work(reader)),
     snapshot: (work) => plainErrors(() => postgresSnapshot(reader, work)),
     latest: (table, by, column, keys) =>
@@ -115,9 +121,14 @@ function openPostgres(given: PostgresSettings): Engine {
     async close() {
       await turns.onIdle();
       await reads.idle();
-      await Promise.all([writer.destroy(), reader.destroy()]);
+      await Promise.all([writer.destroy(), reader.destroy(), aside.destroy()]);
     },
   };
+}
+
+async function serverTime(sql: Knex): Promise<number> {
+  const { rows } = await sql.raw('select extract(epoch from clock_timestamp()) * 1000 as now');
+  return rows[0].now;
 }
 
 /** Once more on a new session where the old one had ended unnoticed and `may` allows. */

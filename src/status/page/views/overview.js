@@ -1,4 +1,4 @@
-// The first view: one word for all, a row a job.
+// The first view: one word for all, a row a job, a row a daemon.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
@@ -42,7 +42,52 @@ export const render = (status) => [
     status.jobs.toSorted(byNeed).map((job) => row(job, status)),
     'There are no jobs.',
   ),
+  el('h2', {}, 'Daemons'),
+  queueLine(status.queue),
+  table(
+    'Daemons on this warehouse with their state, version, start, last sign of life and slices a minute',
+    DAEMON_COLUMNS,
+    status.daemons.map(daemonRow),
+    'No daemon has told that it lives yet.',
+  ),
 ];
+
+const DAEMON_COLUMNS = [
+  { name: 'Daemon', class: 'job' },
+  { name: 'State', class: 'health' },
+  { name: 'Version' },
+  { name: 'Since' },
+  { name: 'Last sign of life' },
+  { name: 'Slices a minute' },
+];
+
+/** What a silent daemon said last is not told as if it were so now. */
+const daemonRow = (daemon) => ({
+  key: `${daemon.host} ${daemon.pid} ${daemon.started_at}`,
+  cells: [
+    [
+      el('span', { class: 'name', dir: 'auto' }, daemon.host),
+      el('span', { class: 'meaning' }, `process ${daemon.pid}`),
+    ],
+    pill(daemon.state),
+    daemon.version,
+    ticking('ago', daemon.started_at),
+    ticking('ago', daemon.heartbeat_at),
+    daemon.slices_per_minute === null
+      ? el('span', { class: 'faint' }, 'not known')
+      : count(daemon.slices_per_minute),
+  ],
+});
+
+/** Only where the daemons share a queue. */
+const queueLine = (queue) =>
+  queue === undefined
+    ? null
+    : el(
+        'p',
+        { class: queue.dead > 0 ? 'wrong' : 'hint' },
+        `Queue: ${plural(queue.waiting, 'slice')} waiting, ${count(queue.active)} active, ${count(queue.dead)} given up.`,
+      );
 
 function hero({ health, jobs, outbox, unknownSince, deadline }) {
   const names = jobs.filter(

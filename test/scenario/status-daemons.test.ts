@@ -1,0 +1,134 @@
+// Every daemon is told by any of them: one that is alive with its slices, a silent one as silent, one that ended not at all.
+import { afterEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import { daemonStatuses } from '../../src/status/daemon-status.ts';
+import { createPresence, createSliceMeter, type SliceMeter } from '../../src/warehouse/presence.ts';
+import { stopPostgres } from '../support/postgres.ts';
+import { readPrometheusText } from '../support/prometheus-text.ts';
+import { makeRig } from '../support/rig.ts';
+import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+
+let place: StatusPlace | undefined;
+afterEach(async () => {
+  await place?.close();
+  place = undefined;
+});
+
+const presenceOn = ({ rig }: StatusPlace, pid: number, slices: SliceMeter = createSliceMeter(rig.clock)) =>
+  createPresence({
+    ...rig.parts,
+    version: `1.${pid}`,
+    slices,
+    process: { holder: `host-${pid}/${pid}/x`, host: `host-${pid}`, pid },
+  });
+
+const told = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
+
+describe('the daemons in the status document', () => {
+  it('are told with host, version, start, last sign of life and slices a minute', async () => {
+    place = await makeStatusPlace();
+    const slices = createSliceMeter(place.rig.clock);
+    place.rig.parts.onSlice = slices.count;
+    const { slices: loaded } = await place.rig.run('pull-vehicles');
+    const one = presenceOn(place, 1, slices);
+    await one.runOnce();
+    await place.rig.clock.advance(30_000);
+    await one.runOnce();
+    await presenceOn(place, 2).runOnce();
+    expect(loaded).toBeGreaterThan(0);
+    expect(await told(place)).toEqual([
+      {
+        host: 'host-1',
+        pid: 1,
+        version: '1.1',
+        started_at: '2026-03-10T15:00:00.000Z',
+        heartbeat_at: '2026-03-10T15:00:30.000Z',
+        state: 'alive',
+        slices_per_minute: loaded,
+      },
+      expect.objectContaining({ host: 'host-2', state: 'alive', slices_per_minute: 0 }),
+    ]);
+    await place.rig.clock.advance(40_000);
+    await one.runOnce();
+    const [later] = await told(place);
+    expect(later).toMatchObject({ slices_per_minute: 0, started_at: '2026-03-10T15:00:00.000Z' });
+  });
+
+  it('tell a silent daemon as silent, not with what it said last, and forget it after ten minutes', async () => {
+    place = await makeStatusPlace();
+    const slices = createSliceMeter(place.rig.clock);
+    slices.count();
+    const [dead, live] = [presenceOn(place, 1, slices), presenceOn(place, 2)];
+    await dead.runOnce();
+    await place.rig.clock.advance(20_001);
+    await live.runOnce();
+    expect(await told(place)).toEqual([
+      expect.objectContaining({ host: 'host-1', state: 'silent', slices_per_minute: null }),
+      expect.objectContaining({ host: 'host-2', state: 'alive' }),
+    ]);
+    await place.rig.clock.advance(600_000);
+    await live.runOnce();
+    expect(await told(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
+  });
+
+  it('leave with a clean stop, and beat by themselves until then', async () => {
+    place = await makeStatusPlace();
+    const presence = presenceOn(place, 1);
+    presence.start();
+    await expect.poll(() => told(place as StatusPlace)).toHaveLength(1);
+    await presence.stop();
+    expect(await told(place)).toEqual([]);
+  });
+
+  it('are in the overview and in the metrics, with the queue where there is one', async () => {
+    place = await makeStatusPlace({ queue: { waiting: 7, active: 2, dead: 1 } });
+    await presenceOn(place, 1).runOnce();
+    await place.rig.clock.advance(21_000);
+    await presenceOn(place, 2).runOnce();
+    const { json } = await place.ask('GET', '/api/overview');
+    expect(json.daemons).toHaveLength(2);
+    expect(json.queue).toEqual({ waiting: 7, active: 2, dead: 1 });
+    const families = readPrometheusText((await place.ask('GET', '/metrics')).text);
+    const samples = (name: string) =>
+      families.get(`roadbook_${name}`)?.samples.map(({ labels, value }) => [labels, value]);
+    expect(samples('daemons_alive')).toEqual([[{}, 1]]);
+    expect(samples('daemon_info')).toContainEqual([
+      { daemon: 'host-2:2', host: 'host-2', version: '1.2' },
+      1,
+    ]);
+    expect(samples('daemon_alive')).toEqual([
+      [{ daemon: 'host-1:1' }, 0],
+      [{ daemon: 'host-2:2' }, 1],
+    ]);
+    expect(samples('daemon_slices_per_minute')).toEqual([[{ daemon: 'host-2:2' }, 0]]);
+    expect(samples('daemon_heartbeat_timestamp_seconds')).toHaveLength(2);
+    expect(samples('daemon_started_timestamp_seconds')).toHaveLength(2);
+    for (const [name, value] of Object.entries(json.queue))
+      expect(samples(`queue_${name}`)).toEqual([[{}, value]]);
+  });
+
+  it('tell of no queue where there is none', async () => {
+    place = await makeStatusPlace();
+    expect((await place.ask('GET', '/api/status')).json).not.toHaveProperty('queue');
+    const families = readPrometheusText((await place.ask('GET', '/metrics')).text);
+    expect(families.get('roadbook_queue_waiting')?.samples).toEqual([]);
+  });
+});
+
+it('on PostgreSQL a daemon is told as alive whatever its clock and the reader’s say', async () => {
+  const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
+  const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
+  const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));
+  const presence = createPresence({
+    ...rig.parts,
+    clock: wrong,
+    version: '1.2.3',
+    slices: createSliceMeter(wrong),
+  });
+  await presence.runOnce();
+  expect(await daemonStatuses(rig.engine, reader)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);
+  await presence.stop();
+  expect(await daemonStatuses(rig.engine, reader)).toEqual([]);
+  await rig.close();
+  await stopPostgres();
+});
