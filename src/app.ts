@@ -18,6 +18,7 @@ import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
+import { localDispatcher } from './sync/dispatch/local.ts';
 import type { Job, NamedJob } from './sync/job.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
@@ -195,6 +196,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       log,
       redactor,
       privacy: await privacy.open(),
+      dispatcher: localDispatcher,
       concurrency: config.service.concurrency,
       timezone: config.timezone,
       images: config.warehouse.images,
