@@ -8,6 +8,7 @@ const PROOFS: readonly (readonly string[])[] = [
   ['push-kills.ts'],
   ['push-many.ts'],
   ['daemons.ts'],
+  ['scale.ts'],
 ];
 
 for (const [file = '', ...args] of PROOFS) {

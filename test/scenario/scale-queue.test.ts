@@ -6,6 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
 import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
+import { workReceived } from '../../src/sync/dispatch/slice-worker.ts';
 import type { QueueHome } from '../../src/warehouse/engine.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { stopPostgres } from '../support/postgres.ts';
@@ -51,7 +52,9 @@ async function queuedRig(workers: number, options: Partial<RigOptions> = {}): Pr
 
 const facts = async (rig: Rig) => ({
   vehicles: await rig.rows('select id, title, _changed_at from vehicle order by id'),
-  events: await rig.rows('select event_category, id, vehicle_id, extra from event order by event_category, id'),
+  events: await rig.rows(
+    'select event_category, id, vehicle_id, extra from event order by event_category, id',
+  ),
   coverage: await rig.rows('select job, scope, begin_at, end_at from sync_coverage order by 1, 2, 3'),
 });
 
@@ -100,7 +103,7 @@ describe('slices through the queue', () => {
     const run = await rig.run('pull-events', { ...EVENTS, since: '20d' });
     expect(run.status).toBe('failed');
     expect(run.slices).toBe(1);
-    expect(await rig.rows("select * from sync_lease where holder is not null")).toEqual([]);
+    expect(await rig.rows('select * from sync_lease where holder is not null')).toEqual([]);
   });
 
   it('of a run whose lease has changed hands write nothing', async () => {
@@ -119,6 +122,37 @@ describe('slices through the queue', () => {
     expect(await rig.rows('select * from vehicle')).toEqual([]);
     expect(callsOf(rig, 'vehicles')).toBe(0);
     await rig.parts.dispatcher.stop();
+  });
+
+  it('that were given out twice are loaded and told once', async () => {
+    const rig = await queuedRig(0);
+    const held = await rig.parts.leases?.take('pull-vehicles');
+    if (held === undefined || 'heldBy' in held) throw new Error('the lease is free');
+    const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log });
+    onTestFinished(() => queue.close());
+    const [step] = await rig.preview('pull-vehicles');
+    const slice = { scope: step?.what ?? '', work: step?.detail };
+    const { name, token } = held;
+    const message = { id: crypto.randomUUID(), job: 'pull-vehicles', runId: 'r', options: {}, slice };
+    await rig.engine.write((tx) => queue.put(tx, [{ ...message, lease: { name, token } }]));
+    const parts = {
+      find,
+      during: <T>(work: (own: typeof rig.parts) => Promise<T>) => work(rig.parts),
+      newId: () => crypto.randomUUID(),
+      clock: systemClock,
+    };
+    // One worker that stood still until the slice had been given to another.
+    await queue.receive(1, async (received) => {
+      await Promise.all([workReceived(received, queue, parts), workReceived(received, queue, parts)]);
+    });
+    await expect.poll(() => queue.unfinished('r').then(({ size }) => size), { timeout: 10_000 }).toBe(0);
+    await queue.pause();
+    expect(callsOf(rig, 'vehicles')).toBe(2);
+    const told = await rig.rows("select outcome from sync_slice where run_id = 'r'");
+    expect(told).toHaveLength(1);
+    const [{ n } = { n: 0 }] = await rig.rows('select count(*) as n from vehicle');
+    expect(JSON.parse(String(told[0]?.outcome)).counts).toMatchObject({ inserted: Number(n), unchanged: 0 });
+    await held.release();
   });
 
   it('of a daemon that was killed are given out again and counted once', async () => {

@@ -22,7 +22,7 @@ const MOST_RETRIES = 5;
 const KEEP_S = 600;
 const CLEAR_UP_S = 300;
 /** How often an idle worker asks: where the server tells it of new slices, and where it does not. */
-const ASK_S = { told: 5, untold: 1 };
+const ASK_S = { told: 2, untold: 1 };
 const CONNECTIONS = 4;
 const MESSAGES_A_STATEMENT = 1_000;
 const PRIORITY = { live: 1, backfill: 0 };
