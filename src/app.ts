@@ -18,6 +18,8 @@ import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
+import type { Dispatcher } from './sync/dispatch/dispatcher.ts';
+import { dispatcherFor } from './sync/dispatch/dispatchers.ts';
 import type { Job, NamedJob } from './sync/job.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
@@ -67,6 +69,8 @@ export interface App {
   glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseKeeper>;
+  /** Who works the slices of the pulls. */
+  readonly dispatcher: Dispatcher;
   /** What a run needs, for a command that makes one. */
   sync(): Promise<SyncParts>;
   /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
@@ -102,6 +106,9 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
     engines: Object.fromEntries(
       Object.entries(engines).map(([name, { settings }]): [string, ZodObject] => [name, settings]),
     ),
+    queueEngines: Object.entries(engines)
+      .filter(([, kind]: [string, EngineKind]) => kind.hasQueueHome === true)
+      .map(([name]) => name),
     personal: Object.fromEntries(
       [...personalColumns].map(([name, { table, column }]) => [
         name,
@@ -193,6 +200,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   };
   const connections = createGenerations(loaded.config, around);
 
+  const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
+    connections.during(async (mine) => run(await syncParts(mine)));
+
+  const dispatcher = dispatcherFor(loaded.config.scale, {
+    home: async () => (await warehouse.open()).queueHome,
+    find: (name) => jobs.find((job) => job.name === name),
+    during,
+    log,
+  });
+
   async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
     return {
       fleet: (await service.open()).fleet,
@@ -201,6 +218,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       log,
       redactor,
       privacy: await privacy.open(),
+      dispatcher,
       concurrency: config.service.concurrency,
       timezone: config.timezone,
       images: config.warehouse.images,
@@ -248,7 +266,8 @@ export async function openApp(options: AppOptions): Promise<App> {
       await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
       return syncParts(connections.current());
     },
-    during: (run) => connections.during(async (mine) => run(await syncParts(mine))),
+    dispatcher,
+    during,
     async reload() {
       const next = await load();
       for (const secret of next.secrets) redactor.add(secret);
@@ -264,6 +283,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       return changed;
     },
     async close() {
+      await dispatcher.close();
       for (const source of looked.splice(0)) await source.close();
       await connections.close();
       await sandbox.close();

@@ -16,6 +16,7 @@ const BY_ERROR_CODE: Readonly<Record<string, number>> = {
   lease_lost: EXIT.temporary,
   warehouse_conflict: EXIT.temporary,
   warehouse_unreachable: EXIT.temporary,
+  queue_failed: EXIT.temporary,
 };
 
 export const exitCodeOf = (errorCode: string): number => BY_ERROR_CODE[errorCode] ?? EXIT.failed;

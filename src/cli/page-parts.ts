@@ -22,6 +22,7 @@ export const pageParts = async (app: App, engine: Engine): Promise<StatusServerP
   running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
   refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
   session: async () => (await app.service()).fleet.session(),
+  queueFacts: app.dispatcher.facts,
 });
 
 /** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */

@@ -60,6 +60,7 @@ export const addStart = (program: Command): Command =>
           daemonAlerts(app, engine),
         ];
         presence.start();
+        await app.dispatcher.start();
         scheduler.start();
         for (const companion of companions) companion.start();
         const signal = await stopped;
@@ -70,6 +71,7 @@ export const addStart = (program: Command): Command =>
         setTimeout(() => process.exit(0), GRACE_MS + LAST_MS).unref();
         const ended = Promise.all([
           scheduler.stop(GRACE_MS),
+          app.dispatcher.stop(),
           ...companions.toReversed().map((companion) => companion.stop()),
         ])
           .then(() => presence.stop())

@@ -28,6 +28,7 @@ export const addStatus = (program: Command): Command =>
           engine,
           clock: app.clock,
           session: { state: 'none', expires_at: null },
+          queueFacts: app.dispatcher.facts,
         });
         print(json ? JSON.stringify(document, null, 2) : show(document, app.clock.now()));
         return 0;

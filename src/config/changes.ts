@@ -31,6 +31,9 @@ export function restartNeeded(old: Config, next: Config): RestartNeed | undefine
   if (!isSame(old.privacy, next.privacy)) {
     return { path: ['privacy'], message: 'another policy needs a restart, which rewrites what is stored' };
   }
+  if (!isSame(old.scale, next.scale)) {
+    return { path: ['scale'], message: 'another dispatcher or number of workers needs a restart' };
+  }
   // A file that lost its service section would otherwise have the plans of the day pushed to a simulated service.
   const sandbox = (config: Config): boolean => config.service.baseUrl === 'sandbox';
   if (sandbox(old) === sandbox(next)) return undefined;

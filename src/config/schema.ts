@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { erpSection } from './erp-section.ts';
 import { type JobPart, jobsSection } from './jobs-section.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './privacy-section.ts';
+import { scaleSection } from './scale-section.ts';
 import { section } from './section.ts';
 import { serviceSection } from './service-section.ts';
 import { alertsSection, statusSection } from './status-section.ts';
@@ -16,6 +17,8 @@ export interface ConfigParts {
   jobs: Record<string, JobPart>;
   /** Settings of each warehouse engine by name, without the `engine` key. */
   engines: Record<string, z.ZodObject>;
+  /** Names of the engines in whose database a queue can live. */
+  queueEngines: readonly string[];
   /** The personal columns by `table.column`. */
   personal: Record<string, PersonalColumn>;
 }
@@ -37,6 +40,7 @@ export interface Config {
   /** Feeds by kind, under the kinds' own names. */
   erp: z.output<typeof erpSection>;
   privacy: PrivacySettings;
+  scale: z.output<typeof scaleSection>;
   status: z.output<typeof statusSection>;
   alerts: z.output<typeof alertsSection>;
   /** Every declared job, whether the file lists it or not. */
@@ -44,7 +48,7 @@ export interface Config {
 }
 
 export function configSchema(parts: ConfigParts): z.ZodType<Config> {
-  const file = z.strictObject({
+  const settings = z.strictObject({
     timezone: timeZone
       .default('America/Sao_Paulo')
       .describe('Time zone of schedules and of local days (default America/Sao_Paulo).'),
@@ -52,9 +56,19 @@ export function configSchema(parts: ConfigParts): z.ZodType<Config> {
     warehouse: warehouseSection(parts.engines),
     erp: erpSection,
     privacy: privacySection(parts.personal),
+    scale: scaleSection,
     status: statusSection,
     alerts: alertsSection,
     jobs: jobsSection(parts.jobs),
+  });
+  const file = settings.superRefine(({ scale, warehouse }, context) => {
+    if (scale.dispatcher !== 'pg-boss' || parts.queueEngines.includes(warehouse.engine)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['scale', 'dispatcher'],
+      message: 'pg-boss needs a warehouse that several daemons can share',
+      params: { hint: 'set `warehouse.engine: postgres` with its `url`, or use `dispatcher: local`' },
+    });
   });
   return section(file).transform((value) => ({ ...value, jobs: withTimezone(value.jobs, value.timezone) }));
 }

@@ -15,14 +15,6 @@ export interface DaemonStatus {
   slices_per_minute: number | null;
 }
 
-/** Slices in the queue of the daemons. */
-export interface QueueFacts {
-  waiting: number;
-  active: number;
-  /** Given up after their last attempt. */
-  dead: number;
-}
-
 export async function daemonStatuses(engine: Engine, clock: Clock): Promise<DaemonStatus[]> {
   const daemons = await readDaemons(engine, clock);
   return daemons.map(({ host, pid, version, started_at, heartbeat_at, slices_per_minute, isSilent }) => ({

@@ -1,7 +1,9 @@
 // Every gauge as data: its name without the prefix, what it says, and how it is read from the status document.
 // A value that is null is not told.
+
+import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
 import { OUTBOX_STATES } from '../warehouse/outbox-states.ts';
-import type { DaemonStatus, QueueFacts } from './daemon-status.ts';
+import type { DaemonStatus } from './daemon-status.ts';
 import type { JobStatus, StatusFacts, TableStatus } from './status-document.ts';
 
 export interface GaugeFacts extends StatusFacts {

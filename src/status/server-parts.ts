@@ -6,10 +6,10 @@ import type { Log } from '../core/log.ts';
 import type { LogTail } from '../core/log-tail.ts';
 import type { Redactor } from '../core/redaction.ts';
 import type { SessionState } from '../fleet/session.ts';
+import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { Privacy } from '../warehouse/privacy.ts';
-import type { QueueFacts } from './daemon-status.ts';
 
 export interface RunningConfig {
   file: string;

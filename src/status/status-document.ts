@@ -3,6 +3,7 @@
 import type { Config } from '../config/schema.ts';
 import { type Clock, isoInstant } from '../core/clock.ts';
 import { nextTick, type Schedule } from '../schedule/ticks.ts';
+import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../sync/job.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { ConfigState } from '../warehouse/config-state.ts';
@@ -14,7 +15,7 @@ import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
 import { CUT_OFF } from '../warehouse/tick-book.ts';
-import { type DaemonStatus, daemonStatuses, type QueueFacts } from './daemon-status.ts';
+import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 

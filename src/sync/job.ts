@@ -5,7 +5,10 @@ import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { Interval } from '../warehouse/coverage.ts';
+import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
+import type { Settle, SliceOutcome } from './dispatch/dispatcher.ts';
+import type { Slice } from './pull/pull-job.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
@@ -30,6 +33,8 @@ export interface RunContext {
   options: Record<string, unknown>;
   /** The period that was asked for; the job's own choice unless told. */
   period?: AskedPeriod;
+  /** The lease under which the run is made. */
+  lease?: Lease;
   /** Counted up while the run goes on. */
   counts: RunCounts;
   parts: SyncParts;
@@ -89,6 +94,8 @@ export interface Job extends JobDeclaration {
   /** Whether a scope is one of them. */
   tracks?(scope: string, options: Record<string, unknown>): boolean;
   execute(context: RunContext): Promise<RunOutcome>;
+  /** Works one slice of a run that another process may have planned; only a pull has slices. */
+  workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;
   /** For --dry-run: says what would be done and does none of it. */
   preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>): Promise<Preview[]>;
 }

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { isoInstant } from '../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
-import type { Lease } from '../warehouse/leases.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/run-log.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 import type { SyncParts } from './sync-parts.ts';
 
-export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onProgress' | 'draining'> {
+export interface RunRequest
+  extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
   job: NamedJob;
   cause: RunCause;
   /** The planned instant, for a scheduled run. */
@@ -17,8 +17,6 @@ export interface RunRequest extends Pick<RunContext, 'options' | 'period' | 'onP
   after?: string | null;
   /** The run is made only while it is still requested. */
   requested?: boolean;
-  /** The lease under which it is made. */
-  lease?: Lease;
   /** Told once who has the lease, where it has to be waited for. */
   onWait?: (holder: string) => void;
   signal?: AbortSignal;

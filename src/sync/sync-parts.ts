@@ -7,6 +7,7 @@ import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { LeaseKeeper } from '../warehouse/lease-keeper.ts';
 import type { Privacy } from '../warehouse/privacy.ts';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Feed } from './push/push-run.ts';
 
 export interface SyncParts {
@@ -17,6 +18,8 @@ export interface SyncParts {
   redactor: Redactor;
   /** What is stored of personal values. */
   privacy: Privacy;
+  /** Who works the slices of a pull. */
+  dispatcher: Dispatcher;
   /** Slices worked on at once; bounds memory as well as the load on the service. */
   concurrency: number;
   /** Time zone of local days. */

@@ -69,6 +69,8 @@ export interface Engine extends Ddl {
   readonly name: string;
   /** The engine of the process, where this one is only for one run; what has to outlive a run is kept by it. */
   readonly base?: Engine;
+  /** Where a queue that several processes share can live; absent where there is no such place. */
+  readonly queueHome?: QueueHome;
   /** One transaction; the writes of this process run one after another. */
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
@@ -98,6 +100,14 @@ export interface Engine extends Ddl {
   close(): Promise<void>;
 }
 
+/** Beside the tables, in the same database, so that one transaction reaches both. */
+export interface QueueHome {
+  /** Address of the database, password included. */
+  url: string;
+  /** Schema of its own. */
+  schema: string;
+}
+
 export interface EngineFacts {
   /** A few words on how it is set up. */
   found: string;
@@ -110,6 +120,8 @@ export interface EngineFacts {
 /** How an engine is found by its name: its own settings schema and the way to open it. */
 export interface EngineKind {
   readonly settings: z.ZodObject;
+  /** Whether an opened one has a `queueHome`. */
+  readonly hasQueueHome?: boolean;
   /** Whether there is a warehouse already, without making one; an engine that cannot tell has none. */
   exists?(settings: Record<string, unknown>): Promise<boolean>;
   /** `settings` have passed the schema. */

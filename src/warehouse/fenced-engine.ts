@@ -1,7 +1,7 @@
 // An engine whose every write first shows the token of its lease, in the same transaction: a process that was
 // replaced while it stood still writes nothing when it wakes up.
 import type { Engine } from './engine.ts';
-import { beat, type Lease, leaseLost } from './leases.ts';
+import { beat, isHeld, type Lease, leaseLost } from './leases.ts';
 
 export interface FenceParts<Moment> {
   /** ISO instant of now. */
@@ -29,4 +29,15 @@ export const fencedEngine = <Moment>(
     onBeat(asked);
     return result;
   },
+});
+
+/** The same for who works on behalf of the holder, in this process or another. */
+export const helpersEngine = (engine: Engine, lease: Lease): Engine => ({
+  ...engine,
+  base: engine.base ?? engine,
+  write: (work) =>
+    engine.write(async (tx) => {
+      if (!(await isHeld(tx.sql, lease))) throw leaseLost(lease.name);
+      return work(tx);
+    }),
 });

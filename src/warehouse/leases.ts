@@ -76,6 +76,13 @@ export async function beat(sql: Knex, { name, token }: Lease, at: string): Promi
   return beaten > 0;
 }
 
+/**
+ * The fence for who works on behalf of the holder: no sign of life, so that a dead holder is replaced all the same.
+ * Inside a writing transaction it stays true to the end of that, since writers take turns.
+ */
+export const isHeld = async (sql: Knex, { name, token }: Lease): Promise<boolean> =>
+  (await sql(TABLE).where({ name, token }).whereNotNull('holder').first('name')) !== undefined;
+
 /** Only the holder runs under a lease, so what still claims to run under it is cut off. */
 const abandonRuns = (sql: Knex, lease: string, at: string): Promise<number> =>
   sql('sync_run').where({ lease, status: 'running' }).update({ status: 'abandoned', finished_at: at });

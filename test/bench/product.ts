@@ -7,6 +7,7 @@ import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
+import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { engines } from '../../src/warehouse/engines.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
@@ -63,6 +64,7 @@ export async function prepareProduct(task: Task): Promise<Product> {
     redactor,
     privacy: createPrivacy(usualPolicies, 'bench'),
     concurrency: CONCURRENCY,
+    dispatcher: localDispatcher,
     timezone: 'America/Sao_Paulo',
     images: join(task.dir, 'images'),
   };

@@ -14,6 +14,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
   'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
   rate: ['rate.ts'],
+  scale: ['scale.ts'],
   'many-vehicles': ['many-vehicles.ts', '100000'],
   'fault-matrix': ['fault-matrix.ts'],
   fuzz: ['fuzz.ts'],

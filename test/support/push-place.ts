@@ -12,6 +12,7 @@ import { createRedactor } from '../../src/core/redaction.ts';
 import type { FeedKind } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import type { Job, Preview } from '../../src/sync/job.ts';
 import type { Feed } from '../../src/sync/push/push-run.ts';
 import { runJob } from '../../src/sync/run.ts';
@@ -70,6 +71,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     log,
     redactor,
     privacy: createPrivacy({}, 'test'),
+    dispatcher: localDispatcher,
     concurrency: 4,
     timezone: 'America/Sao_Paulo',
     images: join(dir, 'images'),

@@ -12,6 +12,7 @@ import { createManualClock, type ManualClock } from '../../src/core/manual-clock
 import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import type { AskedPeriod, Preview } from '../../src/sync/job.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
@@ -93,6 +94,7 @@ export async function makeRig({
     log,
     redactor,
     privacy: createPrivacy({}, 'test'),
+    dispatcher: localDispatcher,
     concurrency: 4,
     timezone: 'America/Sao_Paulo',
     images: join(dir, 'images'),

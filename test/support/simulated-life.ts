@@ -12,6 +12,7 @@ import { createFleet } from '../../src/fleet/client.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Random } from '../../src/sandbox/seeded-random.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
+import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { Feed } from '../../src/sync/push/push-run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
@@ -106,6 +107,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     redactor,
     privacy: createPrivacy({}, 'simulation'),
     concurrency: 4,
+    dispatcher: localDispatcher,
     timezone: TIMEZONE,
     images: join(dir, 'images'),
     leases: createLeaseKeeper(engine, { clock, log }),

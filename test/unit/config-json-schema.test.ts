@@ -65,6 +65,7 @@ test('the text does not depend on the order in which jobs and engines are found'
   const other = configJsonSchema({
     jobs: reversed(parts.jobs),
     engines: reversed(parts.engines),
+    queueEngines: parts.queueEngines,
     personal: reversed(parts.personal),
   });
   expect(JSON.stringify(other)).toBe(JSON.stringify(schema));

@@ -35,6 +35,7 @@ export const parts: ConfigParts = {
     }),
     sqlite: z.object({ file: z.string().default('data/warehouse.db').describe('The database file.') }),
   },
+  queueEngines: ['postgres'],
   personal: {
     'driver.cpf': { allowed: ['keep', 'mask', 'hash', 'drop'], default: 'hash' },
     'driver.date_of_birth': { allowed: ['keep', 'drop'], default: 'keep' },

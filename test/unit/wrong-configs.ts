@@ -36,6 +36,13 @@ const keys: Wrong[] = [
   ['? [a, b]\n: c', '', '1:3', 'write `key: value`'],
 ];
 
+const scale: Wrong[] = [
+  ['scale: { dispatcher: pg-boss }', 'scale.dispatcher', '1:22', '`warehouse.engine: postgres`'],
+  ['scale:\n  dispatcher: redis', 'scale.dispatcher', '2:15', '`local`'],
+  ['scale: { workers: 0 }', 'scale.workers', '1:19', 'Slices that one daemon works at once'],
+  ['scale: { worker: 2 }', 'scale.worker', '1:10', 'did you mean `workers`?'],
+];
+
 const kinds: Wrong[] = [
   ['- a\n- b', '', '1:1', 'write `key: value`'],
   ['hello', '', '1:1', 'write `key: value`'],
@@ -312,6 +319,7 @@ const zones: Wrong[] = [
 
 export const wrongConfigs: Readonly<Record<string, readonly Wrong[]>> = {
   keys,
+  scale,
   misspelled,
   misspelledInside,
   kinds,

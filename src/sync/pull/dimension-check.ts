@@ -5,36 +5,48 @@ import { isoInstant } from '../../core/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import type { AnyPull, Mention } from './pull-job.ts';
+import type { AnyPull } from './pull-job.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
 const IDS_A_QUERY = 500;
 
 export interface DimensionCheck {
-  /** Takes note of what the rows of a slice name. */
-  note(table: Table, rows: readonly Row[]): void;
+  /** Takes note of what a slice named, in the order of the job's mentions. */
+  note(named: readonly (readonly number[])[]): void;
   /** Jobs that would bring what was named and is not there. */
   unmet(): Promise<string[]>;
 }
 
 export function createDimensionCheck({ mentions = [] }: AnyPull, parts: SyncParts): DimensionCheck {
-  const named = new Map<Mention, Set<number>>(mentions.map((mention) => [mention, new Set()]));
+  const all = mentions.map((mention) => ({ mention, ids: new Set<number>() }));
   return {
-    note(table, rows) {
-      for (const [mention, ids] of named) {
-        if (mention.table !== table) continue;
-        const position = recordColumns(table).findIndex(({ name }) => name === mention.column);
-        for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
-      }
+    note(named) {
+      for (const [index, { ids }] of all.entries()) for (const id of named[index] ?? []) ids.add(id);
     },
     async unmet() {
       const wanted = new Set<string>();
-      for (const [{ dimension, job }, ids] of named) {
+      for (const { mention, ids } of all) {
+        const { dimension, job } = mention;
         if (wanted.has(job) || (await knowsAll(dimension, [...ids], parts))) continue;
         if (!(await pulledLately(job, parts))) wanted.add(job);
       }
       return [...wanted];
     },
+  };
+}
+
+/** What the rows of one slice name, each id once. */
+export function namesIn({ mentions = [] }: AnyPull) {
+  const all = mentions.map((mention) => ({ mention, ids: new Set<number>() }));
+  return {
+    note(table: Table, rows: readonly Row[]): void {
+      for (const { mention, ids } of all) {
+        if (mention.table !== table) continue;
+        const position = recordColumns(table).findIndex(({ name }) => name === mention.column);
+        for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
+      }
+    },
+    found: (): number[][] => all.map(({ ids }) => [...ids]),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Interval } from '../../warehouse/coverage.ts';
 import type { Engine, Extent, Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
 import type { Job, JobDeclaration, Workload } from '../job.ts';
-import { executePull, previewPull } from './pull.ts';
+import { executePull, previewPull, workSlice } from './pull.ts';
 import type { Sorted } from './sorting.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
@@ -126,6 +126,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
     usualCalls: carried.usualCalls,
     usualReadings: carried.usualReadings,
     execute: (context) => executePull(carried, context),
+    workSlice: (slice, context, settle) => workSlice(carried, slice, context, settle),
     preview: (context) => previewPull(carried, context),
   };
 }

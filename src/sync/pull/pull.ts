@@ -1,13 +1,13 @@
-// The pull engine: works through the slices of a run, several at once. While one loads, others fetch; only so
-// many slices are in memory. One that is too large is cut, one that cannot be had is set aside and the
-// others go on; what makes all of them pointless stops the run.
-import PQueue from 'p-queue';
+// The pull engine: plans the slices of a run, has them worked, and puts together how they ended. One that is too large
+// is cut, one that cannot be had is set aside and the others go on; what makes all of them pointless stops the run.
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { withdrawFuture } from '../../warehouse/coverage.ts';
+import type { Settle, SliceFacts, SliceOutcome } from '../dispatch/dispatcher.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
-import { createDimensionCheck } from './dimension-check.ts';
+import { createDimensionCheck, namesIn } from './dimension-check.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
@@ -30,50 +30,77 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const failures: RoadbookError[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  const lanes = new PQueue({ concurrency: job.slicesAtOnce ?? parts.concurrency });
   let loaded = 0;
   let cuts = 0;
   let all = planned.length;
-  const done = () => context.onProgress?.(loaded, all);
 
-  async function work(slice: Slice): Promise<void> {
-    if (signal.aborted) return;
-    if (context.draining?.aborted === true) return;
-    counts.slices++;
-    try {
-      const brought = await pullSlice(job, slice, { ...context, signal }, dimensions.note);
-      for (const [name, count] of Object.entries(brought)) counts[name as keyof typeof brought] += count;
-      loaded++;
-      if (brought.records > MOST_RECORDS) cuts++;
-      log.debug({ scope: slice.scope, ...brought }, 'slice loaded');
-      done();
-    } catch (thrown) {
-      if (signal.aborted) return;
-      const failure = asRoadbookError(thrown);
-      const parts = isTooMuch(failure) ? job.split?.(slice) : undefined;
-      if (parts === undefined) return setAside(slice, failure);
-      cuts++;
-      all += parts.length - 1;
-      log.info({ scope: slice.scope, parts: parts.length, code: failure.code }, 'slice cut');
-      for (const part of parts) void lanes.add(() => work(part));
+  function take(outcome: SliceOutcome): void {
+    const { scope } = outcome;
+    for (const name of Object.keys(counts) as (keyof RunCounts)[]) counts[name] += outcome.counts[name];
+    dimensions.note(outcome.named);
+    switch (outcome.end) {
+      case 'loaded':
+        loaded++;
+        if (outcome.counts.records > MOST_RECORDS) cuts++;
+        log.debug({ scope, ...outcome.counts }, 'slice loaded');
+        context.onProgress?.(loaded, all);
+        break;
+      case 'cut':
+        cuts++;
+        all += outcome.parts.length - 1;
+        log.info({ scope, parts: outcome.parts.length, code: outcome.code }, 'slice cut');
+        break;
+      case 'failed':
+        failures.push(outcome.failure);
+        log.warn({ scope, err: outcome.failure }, 'slice failed');
+        if (outcome.failure instanceof Fatal) stop.abort(outcome.failure);
     }
   }
 
-  function setAside(slice: Slice, failure: RoadbookError): void {
-    failures.push(failure);
-    log.warn({ scope: slice.scope, err: failure }, 'slice failed');
-    if (failure instanceof Fatal) stop.abort(failure);
-  }
-
   const undo = cutAfterDraining(context, stop);
-  for (const slice of planned) void lanes.add(() => work(slice));
-  await lanes.onIdle();
+  await parts.dispatcher.dispatch({
+    slices: planned,
+    context,
+    atOnce: job.slicesAtOnce ?? parts.concurrency,
+    work: (slice) => workSlice(job, slice, { ...context, signal }),
+    take,
+    signal,
+  });
   undo();
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(parts, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
   return { failures, worked: loaded > 0, wants: await dimensions.unmet() };
+}
+
+/** One slice to its end, whatever that is. `settle` is told in the transaction of its rows; without rows, not at all. */
+export async function workSlice(
+  job: AnyPull,
+  slice: Slice,
+  context: RunContext,
+  settle?: Settle,
+): Promise<SliceOutcome> {
+  const counts = { ...noCounts(), slices: 1 };
+  const names = namesIn(job);
+  const facts = (): SliceFacts => ({ scope: slice.scope, counts, named: names.found() });
+  const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
+    ...facts(),
+    counts: { ...counts, ...brought },
+    end: 'loaded',
+  });
+  try {
+    const brought = await pullSlice(job, slice, { ...context, counts }, names.note, (tx, each) =>
+      settle?.(tx, loaded(each)),
+    );
+    return loaded(brought);
+  } catch (thrown) {
+    if (context.signal.aborted) return { ...facts(), end: 'stopped' };
+    const failure = asRoadbookError(thrown);
+    const parts = isTooMuch(failure) ? job.split?.(slice) : undefined;
+    if (parts === undefined) return { ...facts(), end: 'failed', failure };
+    return { ...facts(), end: 'cut', parts, code: failure.code };
+  }
 }
 
 export async function previewPull(

@@ -24,6 +24,8 @@ export async function pullSlice(
   slice: Slice,
   context: RunContext,
   noteRows: (table: Table, rows: readonly Row[]) => void,
+  /** The last word in the transaction. */
+  seal: (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined,
 ): Promise<SliceCounts> {
   const { parts, runId, log } = context;
   const source = sourceOf(context);
@@ -54,6 +56,7 @@ export async function pullSlice(
       for (const covers of harvest.covers) await cover(tx, covers, by);
       for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     }
+    await seal(tx, counts);
     return counts;
   });
   parts.onSlice?.();

@@ -1,6 +1,7 @@
 // The PostgreSQL engine. One connection writes, one transaction at a time; others read. The writers of several
 // processes take turns by a lock that ends with the transaction, as those of a SQLite file do, so whatever reads and
 // then writes in one transaction is alone with what it read.
+import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
@@ -38,6 +39,7 @@ const settings = z.strictObject({
 
 export const postgres: EngineKind = {
   settings,
+  hasQueueHome: true,
   open: async (given) => openPostgres(given as unknown as PostgresSettings),
 };
 
@@ -81,6 +83,7 @@ function openPostgres(given: PostgresSettings): Engine {
 
   return {
     name: 'postgres',
+    queueHome: { url: given.url, schema: queueSchema(given.schema) },
     ...postgresDdl(given.schema),
     write: (work) => turns.add(() => plainErrors(() => transact(work))),
     beside: (work) =>
@@ -154,6 +157,16 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
     countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
   };
+}
+
+/** As long as a queue's may be: the derived names of its parts have to fit too. */
+const LONGEST_QUEUE_SCHEMA = 50;
+
+function queueSchema(schema: string): string {
+  const plain = `${schema}_queue`;
+  if (plain.length <= LONGEST_QUEUE_SCHEMA) return plain;
+  const digest = createHash('sha256').update(schema).digest('hex').slice(0, 8);
+  return `${schema.slice(0, LONGEST_QUEUE_SCHEMA - 15)}_${digest}_queue`;
 }
 
 /** Server and database, for people; never the user, the password or an option. */

@@ -1,0 +1,63 @@
+// Who works the slices of a run. The pull engine hands its slices over and is told how each one ended; whether that
+// happened in this process or in another one it does not know.
+import type { RoadbookError } from '../../core/errors.ts';
+import type { RunCounts } from '../../core/glossary.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import type { RunContext } from '../job.ts';
+import type { Slice } from '../pull/pull-job.ts';
+
+/** How one slice ended. */
+export type SliceOutcome = SliceFacts &
+  (
+    | { end: 'loaded' }
+    /** It was too large: these take its place. */
+    | { end: 'cut'; parts: Slice[]; code: string }
+    | { end: 'failed'; failure: RoadbookError }
+    /** It was told to stop, and has written nothing. */
+    | { end: 'stopped' }
+  );
+
+export interface SliceFacts {
+  scope: string;
+  counts: RunCounts;
+  /** Ids of dimensions that its rows name, in the order of the job's mentions. */
+  named: number[][];
+}
+
+/** Puts down how a slice ends in the transaction of its rows, so that both are kept or neither. */
+export type Settle = (tx: Transaction, outcome: SliceOutcome) => Promise<void>;
+
+/** The slices of one run, and what is done with them. */
+export interface SliceOrder {
+  slices: readonly Slice[];
+  context: RunContext;
+  /** Most slices in the memory of one process. */
+  atOnce: number;
+  /** Works one in this process; never throws. */
+  work(slice: Slice): Promise<SliceOutcome>;
+  /** Told of every slice that was begun, cut ones and their parts included. */
+  take(outcome: SliceOutcome): void;
+  /** Aborts when the slices have to end where they stand. */
+  signal: AbortSignal;
+}
+
+/** What waits to be worked by any process. */
+export interface QueueFacts {
+  waiting: number;
+  active: number;
+  /** Slices that were given up because every worker that took them died. */
+  dead: number;
+}
+
+export interface Dispatcher {
+  /** Resolves when the last slice has ended, whoever worked it, or when none may begin any more. */
+  dispatch(order: SliceOrder): Promise<void>;
+  /** From now on slices of every process's runs are worked here too; otherwise only while a run goes on here. */
+  start(): Promise<void>;
+  /** Begins no more slices of other processes; those under way get some time, then they are given back. */
+  stop(): Promise<void>;
+  /** Null where slices never leave the process. */
+  facts(): Promise<QueueFacts | null>;
+  /** Idempotent and safe before any use. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,30 @@
+// The dispatchers by the names that the configuration uses.
+import { Fatal } from '../../core/errors.ts';
+import type { QueueHome } from '../../warehouse/engine.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { localDispatcher } from './local.ts';
+import { openPgBoss } from './pg-boss.ts';
+import { createQueuedDispatcher, type QueuedOptions } from './queued.ts';
+
+export interface ScaleSettings {
+  dispatcher: 'local' | 'pg-boss';
+  /** Slices at once in this process, where they come from a queue. */
+  workers: number;
+}
+
+interface Surroundings extends Pick<QueuedOptions, 'find' | 'during' | 'log'> {
+  /** Where the warehouse has room for a queue. */
+  home(): Promise<QueueHome | undefined>;
+}
+
+/** Opens nothing yet. */
+export function dispatcherFor({ dispatcher, workers }: ScaleSettings, around: Surroundings): Dispatcher {
+  if (dispatcher === 'local') return localDispatcher;
+  const { log } = around;
+  const open = async () => {
+    const home = await around.home();
+    if (home === undefined) throw new Fatal('The warehouse has no room for a queue', { code: 'unexpected' });
+    return openPgBoss(home, { log });
+  };
+  return createQueuedDispatcher({ ...around, open, workers });
+}

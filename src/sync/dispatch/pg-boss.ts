@@ -1,0 +1,143 @@
+// The queue on pg-boss, in a schema of its own beside the warehouse's. Giving out, giving out again when a worker
+// dies, priorities, dead letters and clearing up are pg-boss's; here is only the mapping.
+import { fromKnex, PgBoss } from 'pg-boss';
+import { Retriable } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { pieces } from '../../core/pieces.ts';
+import type { QueueHome, Transaction } from '../../warehouse/engine.ts';
+import type { SliceMessage, SliceQueue } from './slice-queue.ts';
+
+/** Named by the form of the messages: versions that do not understand each other's leave them alone. */
+const QUEUE = 'slices-v1';
+const DEAD = 'slices-v1-dead';
+
+/** Seconds. A worker that shows no life for `heartbeat` has its slice taken away at the next look. */
+export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5 };
+
+/** Longer than any slice takes: what hangs but lives is bounded by the client of the service. */
+const LONGEST_SLICE_S = 3_600;
+/** How often a slice is given out again before it is called dead. */
+const MOST_RETRIES = 5;
+/** What is done is kept this long, for people who look. */
+const KEEP_S = 600;
+const CLEAR_UP_S = 300;
+/** How often an idle worker asks: where the server tells it of new slices, and where it does not. */
+const ASK_S = { told: 2, untold: 1 };
+const CONNECTIONS = 4;
+const MESSAGES_A_STATEMENT = 1_000;
+const PRIORITY = { live: 1, backfill: 0 };
+
+export async function openPgBoss(
+  home: QueueHome,
+  { log, times = QUEUE_TIMES }: Options,
+): Promise<SliceQueue> {
+  const boss = new PgBoss({
+    connectionString: home.url,
+    schema: home.schema,
+    application_name: 'roadbook queue',
+    max: CONNECTIONS,
+    // Schedules are Roadbook's own.
+    schedule: false,
+    useListenNotify: true,
+    superviseIntervalSeconds: times.look,
+    monitorIntervalSeconds: times.look,
+    maintenanceIntervalSeconds: CLEAR_UP_S,
+  });
+  // Named by its code alone: the text of a driver's error may hold what was bound.
+  boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'the queue had a failure'));
+  boss.on('warning', ({ message }) => log.warn({ warning: message.split(':')[0] }, 'the queue warns'));
+  await plainly(async () => {
+    await boss.start();
+    await boss.createQueue(DEAD);
+    await boss.createQueue(QUEUE, {
+      deadLetter: DEAD,
+      notify: true,
+      retryLimit: MOST_RETRIES,
+      expireInSeconds: LONGEST_SLICE_S,
+      heartbeatSeconds: times.heartbeat,
+      deleteAfterSeconds: KEEP_S,
+    });
+  });
+  const within = (tx: Transaction) => ({ db: fromKnex(tx.sql) });
+
+  return {
+    async put(tx, messages) {
+      for (const some of pieces(messages, MESSAGES_A_STATEMENT)) {
+        const jobs = some.map((message) => ({
+          id: message.id,
+          data: message,
+          priority: message.period?.resumable === true ? PRIORITY.backfill : PRIORITY.live,
+        }));
+        await boss.insert(QUEUE, jobs, within(tx));
+      }
+    },
+    async complete(tx, id) {
+      const { affected } = (await boss.complete(QUEUE, id, null, within(tx))) as Affected;
+      return affected > 0;
+    },
+    cancel: (ids) =>
+      plainly(async () => {
+        for (const some of pieces(ids, MESSAGES_A_STATEMENT)) await boss.cancel(QUEUE, some);
+      }),
+    unfinished: (runId) =>
+      plainly(async () => {
+        const jobs = await boss.findJobs<SliceMessage>(QUEUE, { data: { runId } });
+        return new Set(jobs.filter(({ state }) => UNFINISHED.has(state)).map(({ id }) => id));
+      }),
+    receive: (atOnce, work) =>
+      plainly(async () => {
+        const options = {
+          pollingIntervalSeconds: ASK_S.untold,
+          notifyPollingIntervalSeconds: ASK_S.told,
+          heartbeatRefreshSeconds: times.refresh,
+        };
+        for (let lane = 0; lane < atOnce; lane++) {
+          let worker = '';
+          worker = await boss.work<SliceMessage>(QUEUE, options, async ([job]) => {
+            if (job === undefined) return;
+            await work({ message: job.data, signal: job.signal });
+            // Where there was one slice there may be more: no wait before the next.
+            boss.notifyWorker(worker);
+          });
+        }
+      }),
+    pause: () => plainly(() => boss.offWork(QUEUE, { wait: true })),
+    facts: () =>
+      plainly(async () => {
+        const [slices] = await boss.getQueueStats(QUEUE, { force: true });
+        const [dead] = await boss.getQueueStats(DEAD, { force: true });
+        return {
+          waiting: slices?.queuedCount ?? 0,
+          active: slices?.activeCount ?? 0,
+          dead: dead?.queuedCount ?? 0,
+        };
+      }),
+    close: () => plainly(() => boss.stop({ graceful: false })),
+  };
+}
+
+interface Options {
+  log: Log;
+  times?: typeof QUEUE_TIMES;
+}
+
+/** What the commands of pg-boss answer; its typings leave it open. */
+interface Affected {
+  affected: number;
+}
+
+const UNFINISHED: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'unknown');
+
+async function plainly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw new Retriable(`The queue in PostgreSQL cannot be used (${codeOf(thrown)})`, {
+      code: 'queue_failed',
+      hint: 'Check that the server can be reached and that the user may make a schema in the database.',
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,178 @@
+// Slices through a queue that many processes share. Who plans a run puts its slices there, works some of them like
+// everybody else, and reads how they ended from the warehouse until none is left.
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { Fatal, Skippable } from '../../core/errors.ts';
+import { noCounts } from '../../core/glossary.ts';
+import type { Log } from '../../core/log.ts';
+import { createPart } from '../../core/part.ts';
+import { forgetSlices, toldSlices } from '../../warehouse/slice-outcomes.ts';
+import type { Slice } from '../pull/pull-job.ts';
+import type { Dispatcher, SliceOrder, SliceOutcome } from './dispatcher.ts';
+import { outcomeFromJson } from './outcome-json.ts';
+import type { SliceMessage, SliceQueue } from './slice-queue.ts';
+import { type WorkerParts, workReceived } from './slice-worker.ts';
+
+export interface QueuedOptions extends Pick<WorkerParts, 'find' | 'during'> {
+  /** Opened when first used. */
+  open(): Promise<SliceQueue>;
+  /** Slices at once in this process. */
+  workers: number;
+  log: Log;
+  /** Paces the looks; real time unless told. */
+  clock?: Clock;
+}
+
+/** How often outcomes are looked for; what ends in this process is seen at once. */
+const LOOK_MS = 250;
+/** After so long without an outcome the queue is asked what has become of the slices. */
+const SILENCE_MS = 10_000;
+/** How long slices under way may take once the daemon drains; as long as the pull engine gives its own. */
+const DRAIN_MS = 5_000;
+
+export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
+  const { workers, log, clock = systemClock } = options;
+  const queue = createPart('queue', options.open, (opened) => opened.close());
+  const working = createWorking();
+  /** Wakes who waits for a run of this process. */
+  const bells = new Map<string, () => void>();
+  let users = 0;
+  let turn: Promise<void> = Promise.resolve();
+
+  const parts: WorkerParts = { ...options, newId: randomUUID, clock };
+
+  async function receive(): Promise<void> {
+    const opened = await queue.open();
+    await opened.receive(workers, ({ message, signal }) =>
+      working.run(signal, async (stoppable) => {
+        await workReceived({ message, signal: stoppable }, opened, parts);
+        bells.get(message.runId)?.();
+      }),
+    );
+  }
+
+  /** The slices that are under way get `graceMs`, then they go back to the queue. */
+  async function pause(graceMs: number): Promise<void> {
+    const done = new AbortController();
+    const cut = clock.sleep(graceMs, done.signal).then(working.cut, () => undefined);
+    await (await queue.open()).pause();
+    done.abort();
+    await cut;
+  }
+
+  /** One after another: a pause that is under way is waited for before the next start. */
+  const inTurn = (step: () => Promise<void>): Promise<void> => {
+    turn = turn.then(step, step);
+    return turn;
+  };
+  const use = () => inTurn(async () => (users++ === 0 ? receive() : undefined));
+  const leave = (graceMs: number) => inTurn(async () => (--users === 0 ? pause(graceMs) : undefined));
+
+  async function dispatch(order: SliceOrder): Promise<void> {
+    const { context, signal } = order;
+    const { engine } = context.parts;
+    if (order.slices.length === 0) return;
+    const opened = await queue.open();
+    const messages = order.slices.map((slice) => messageOf(slice, order));
+    const open = new Map(messages.map(({ id, slice }) => [id, slice]));
+    await engine.write((tx) => opened.put(tx, messages));
+    await use();
+    try {
+      await untilTold(order, opened, open);
+    } finally {
+      if (open.size > 0) await opened.cancel([...open.keys()]);
+      await leave(0);
+    }
+    if (signal.aborted) return;
+    await forgetSlices(engine, context.runId);
+  }
+
+  async function untilTold(
+    { context, take, signal }: SliceOrder,
+    opened: SliceQueue,
+    open: Map<string, Slice>,
+  ): Promise<void> {
+    const { runId, parts } = context;
+    let last = 0;
+
+    async function look(): Promise<boolean> {
+      const told = await toldSlices(parts.engine, runId, last);
+      for (const { position, slice_id, outcome } of told) {
+        last = position;
+        open.delete(slice_id);
+        const { partIds } = outcome as { partIds: string[] };
+        const known = outcomeFromJson(outcome);
+        if (known.end === 'cut') {
+          for (const [index, id] of partIds.entries()) open.set(id, known.parts[index] as Slice);
+        }
+        take(known);
+      }
+      return told.length > 0;
+    }
+
+    let quietSince = clock.monotonic();
+    while (open.size > 0 && !signal.aborted) {
+      if (await look()) quietSince = clock.monotonic();
+      else if (clock.monotonic() - quietSince < SILENCE_MS) await untilRung(runId, signal);
+      else {
+        // Asked before the last look: what ended in between is told by that.
+        const unfinished = await opened.unfinished(runId);
+        await look();
+        for (const [id, slice] of open) if (!unfinished.has(id)) take(lost(slice, open, id));
+        quietSince = clock.monotonic();
+      }
+    }
+    if (open.size === 0) return;
+    // Nothing more can be completed after this, so the last look sees all that was.
+    await opened.cancel([...open.keys()]);
+    await look();
+  }
+
+  async function untilRung(runId: string, signal: AbortSignal): Promise<void> {
+    const rung = new AbortController();
+    bells.set(runId, () => rung.abort());
+    await clock.sleep(LOOK_MS, AbortSignal.any([rung.signal, signal])).catch(() => undefined);
+    bells.delete(runId);
+  }
+
+  return {
+    dispatch,
+    start: use,
+    stop: () => leave(DRAIN_MS),
+    facts: async () => (await queue.open()).facts(),
+    async close() {
+      working.cut();
+      await queue.close();
+      log.debug('queue closed');
+    },
+  };
+}
+
+function messageOf(slice: Slice, { context }: SliceOrder): SliceMessage {
+  const { job, runId, options, period, lease } = context;
+  if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
+  return { id: randomUUID(), job, runId, options, period, lease, slice };
+}
+
+/** The queue has given it up, or somebody took it out by hand. */
+function lost({ scope }: Slice, open: Map<string, Slice>, id: string): SliceOutcome {
+  open.delete(id);
+  const failure = new Skippable(`The slice ${scope} was given up: each process that worked on it died`, {
+    code: 'slice_given_up',
+    hint: 'Look into the logs of the daemons for what ended them; the next run reads it again.',
+  });
+  return { scope, counts: noCounts(), named: [], end: 'failed', failure };
+}
+
+/** The slices under way in this process. */
+function createWorking() {
+  let cutting = new AbortController();
+  return {
+    run: (signal: AbortSignal, work: (stoppable: AbortSignal) => Promise<void>): Promise<void> =>
+      work(AbortSignal.any([signal, cutting.signal])),
+    cut(): void {
+      cutting.abort();
+      cutting = new AbortController();
+    },
+  };
+}

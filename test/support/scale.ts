@@ -1,0 +1,204 @@
+// Several real processes on one PostgreSQL that share the slices of a pull: how much faster they are, and what is left
+// when they are killed and stopped at random.
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadJobs } from '../../src/app.ts';
+import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { seededRandom } from '../../src/sandbox/seeded-random.ts';
+import { type EnginePlace, makePlace } from './engines.ts';
+import { dropMany, verdictOf } from './push-many.ts';
+import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
+
+/** One call a slice, two slices a day. */
+const PULL = 'pull-daily-summaries';
+const DAY_MS = 86_400_000;
+
+export interface Setting {
+  latencyMs: number;
+  /** Slices at once in one process. */
+  workers: number;
+  days: number;
+}
+
+export interface Timed {
+  processes: number;
+  ms: number;
+  slices: number;
+  rows: string[];
+}
+
+/** The command that plans works slices as well, so it is one of the processes. */
+export async function timeBackfill(processes: number, setting: Setting): Promise<Timed> {
+  const { place, database, close } = await open(setting, { processes });
+  try {
+    await mustRun(place, ['run', 'pull-vehicles']);
+    const helpers = Array.from({ length: processes - 1 }, () => place.start(['start']));
+    await Promise.all(helpers.map((each) => each.printed(/is running/)));
+    await mustRun(place, ['backfill', PULL, ...period(setting.days)]);
+    const [run] = await place.query<{ started_at: string; finished_at: string; slices: number }>(
+      "select * from sync_run where cause = 'backfill'",
+    );
+    if (run === undefined) throw new Error('no run was made');
+    return {
+      processes,
+      ms: Date.parse(run.finished_at) - Date.parse(run.started_at),
+      slices: Number(run.slices),
+      rows: await rowsOf(place),
+    };
+  } finally {
+    await close();
+    await database.remove();
+  }
+}
+
+export interface HitReport {
+  kills: number;
+  stops: number;
+  /** Runs that were cut off by it. */
+  abandoned: number;
+  plans: { twice: number; lost: number };
+  /** Runs that were left as running, and runs whose counts do not add up. */
+  leftRunning: number;
+  unbalanced: number;
+  slices: number;
+  rows: string[];
+  seconds: number;
+}
+
+/** Daemons that pull a long past and push many plans, hit until both are done; then one more look by each job. */
+export async function hitScaledDaemons(
+  setting: Setting & { seed: number; daemons: number; plans: number; restMs: [number, number] },
+): Promise<HitReport> {
+  const { plans, daemons: many, seed, restMs } = setting;
+  const begun = Date.now();
+  const { place, ledger, database, close } = await open(setting, { processes: many, plans });
+  try {
+    await mustRun(place, ['run', 'pull-vehicles']);
+    dropMany(place.dir, plans);
+    const random = seededRandom('scale', seed);
+    const begin = async (): Promise<Running> => {
+      const daemon = place.start(['start']);
+      await daemon.printed(/is running/);
+      return daemon;
+    };
+    const daemons = await Promise.all(Array.from({ length: many }, begin));
+    const recoveries = new Set<Promise<void>>();
+    const down = new Set<number>();
+    const blows = { kills: 0, stops: 0 };
+
+    const recover = async (index: number): Promise<void> => {
+      const daemon = daemons[index] as Running;
+      if (random.chance(0.6)) {
+        blows.kills++;
+        daemon.kill('SIGKILL');
+        await daemon.ended;
+        daemons[index] = await begin();
+      } else {
+        blows.stops++;
+        daemon.kill('SIGSTOP');
+        await pause(random.pick([random.int(1_000, 5_000), random.int(21_000, 26_000)]));
+        daemon.kill('SIGCONT');
+      }
+      down.delete(index);
+    };
+
+    while (!(await isDone(place, plans))) {
+      await pause(random.int(...restMs));
+      if (down.size >= many - 1) continue;
+      const index = random.pick(daemons.map((_, at) => at).filter((at) => !down.has(at)));
+      down.add(index);
+      const recovery = recover(index).finally(() => recoveries.delete(recovery));
+      recoveries.add(recovery);
+    }
+    await Promise.all(recoveries);
+    for (const daemon of daemons) daemon.kill('SIGTERM');
+    await Promise.all(daemons.map(({ ended }) => ended));
+    const runs = await place.query<Record<string, number | string>>('select * from sync_run');
+    const sum = (run: Record<string, number | string>, names: string[]) =>
+      names.reduce((total, name) => total + Number(run[name]), 0);
+    return {
+      ...blows,
+      abandoned: runs.filter(({ status }) => status === 'abandoned').length,
+      plans: verdictOf(ledger(), plans),
+      leftRunning: runs.filter(({ status }) => status === 'running').length,
+      unbalanced: runs.filter(
+        (run) => sum(run, ['inserted', 'updated', 'unchanged', 'quarantined']) !== Number(run.records),
+      ).length,
+      slices: runs.reduce((total, { slices }) => total + Number(slices), 0),
+      rows: await rowsOf(place),
+      seconds: Math.round((Date.now() - begun) / 1_000),
+    };
+  } finally {
+    await close();
+    await database.remove();
+  }
+}
+
+async function isDone(place: Workplace, plans: number): Promise<boolean> {
+  const [row] = await place.query<{ confirmed: number; pulled: number }>(
+    `select (select count(*) from push_outbox where state = 'confirmed') as confirmed,
+      (select count(*) from sync_run where job = '${PULL}' and status = 'ok') as pulled`,
+  );
+  return Number(row?.confirmed) >= plans && Number(row?.pulled) >= 1;
+}
+
+interface Opened {
+  place: Workplace;
+  database: EnginePlace;
+  ledger(): Ledger;
+  close(): Promise<void>;
+}
+
+async function open(
+  { latencyMs, workers, days }: Setting,
+  { processes, plans }: { processes: number; plans?: number },
+): Promise<Opened> {
+  const faults = [{ call: '*' as const, fault: 'latency' as const, ms: latencyMs }];
+  const sandbox = await startSandbox({ vehicles: 12, churn: false, faults });
+  const database = await makePlace('postgres');
+  const { url, schema } = database.settings;
+  const scale = processes === 1 ? '' : `scale: { dispatcher: pg-boss, workers: ${workers} }\n`;
+  const due = plans === undefined ? 'enabled: false' : 'schedule: "*/5 * * * * *"';
+  const jobs = (await loadJobs()).map(({ name }) => {
+    if (name === PULL) return `  ${name}: { ${due}, since: ${days}d }`;
+    return `  ${name}: { ${name === 'push-route-plans' ? due : 'enabled: false'} }`;
+  });
+  const config = configFor(
+    sandbox.url,
+    `  concurrency: ${processes === 1 ? workers : 64}
+warehouse: { engine: postgres, url: "${url}", schema: ${schema} }
+${scale}erp:
+  route_plans: { source: files, folder: plans }
+status: { port: 0 }
+jobs:
+${jobs.join('\n')}
+`,
+  );
+  const place = makeWorkplace(config, database);
+  return {
+    place,
+    database,
+    ledger: sandbox.ledger,
+    async close() {
+      place.remove();
+      await sandbox.close();
+    },
+  };
+}
+
+async function mustRun(place: Workplace, args: string[]): Promise<void> {
+  const { code, stderr } = await place.run(args);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+}
+
+/** Days that are over and do not change any more. */
+function period(days: number): string[] {
+  const end = Date.now() - 10 * DAY_MS;
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return ['--from', day(end - days * DAY_MS), '--to', day(end)];
+}
+
+/** What was pulled, without what tells when and by which run. */
+async function rowsOf(place: Workplace): Promise<string[]> {
+  const rows = await place.query<Record<string, unknown>>('select * from daily_summary');
+  return rows.map(({ _first_seen_at, _changed_at, _run_id, ...row }) => JSON.stringify(row)).sort();
+}
