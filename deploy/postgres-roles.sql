@@ -22,9 +22,12 @@ begin
 end
 $$;
 
--- The daemon owns its schema and nothing else. It needs no right to create schemas, databases or roles.
+-- The daemon owns its two schemas and nothing else. It needs no right to create schemas, databases or roles.
 create schema if not exists fleet authorization roadbook;
 revoke all on schema fleet from public;
+-- For the queue of several daemons (scale.dispatcher: pg-boss); empty where it is not used.
+create schema if not exists fleet_queue authorization roadbook;
+revoke all on schema fleet_queue from public;
 grant usage on schema fleet to roadbook_bi;
 
 -- BI reads what the service knows, the code lists and the views, and may change nothing. What belongs to the daemon

@@ -106,6 +106,8 @@ export interface QueueHome {
   url: string;
   /** Schema of its own. */
   schema: string;
+  /** Whether the schema is there: a user that may not make schemas can still work in it. */
+  isMade(): Promise<boolean>;
 }
 
 export interface EngineFacts {

@@ -4,8 +4,11 @@ import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import type { Engine, QueueHome, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
@@ -136,6 +139,10 @@ describe('the roles of deploy/postgres-roles.sql', () => {
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], stamp));
     await admin.raw(ROLES);
+    const log = createLog({ level: 'silent', redactor: createRedactor() });
+    const queue = await openPgBoss(engine.queueHome as QueueHome, { log });
+    expect(await queue.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
+    await queue.close();
 
     const bi = connect(as('roadbook_bi'));
     expect(await bi('event').select('id')).toEqual([{ id: '1' }]);

@@ -6,9 +6,9 @@ import { parseConfig } from '../../src/config/load.ts';
 import { isoInstant } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
-import type { QueueFacts } from '../../src/status/daemon-status.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server.ts';
 import type { StatusServerParts } from '../../src/status/server-parts.ts';
+import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 
 export const TOKEN = 'open-sesame-7';

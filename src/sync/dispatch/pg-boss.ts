@@ -34,6 +34,7 @@ export async function openPgBoss(
   const boss = new PgBoss({
     connectionString: home.url,
     schema: home.schema,
+    createSchema: !(await home.isMade()),
     application_name: 'roadbook queue',
     max: CONNECTIONS,
     // Schedules are Roadbook's own.

@@ -83,7 +83,16 @@ function openPostgres(given: PostgresSettings): Engine {
 
   return {
     name: 'postgres',
-    queueHome: { url: given.url, schema: queueSchema(given.schema) },
+    queueHome: {
+      url: given.url,
+      schema: queueSchema(given.schema),
+      isMade: () =>
+        reading(async () => {
+          const name = queueSchema(given.schema);
+          const { rows } = await reader.raw('select 1 from pg_namespace where nspname = ?', [name]);
+          return rows.length > 0;
+        }),
+    },
     ...postgresDdl(given.schema),
     write: (work) => turns.add(() => plainErrors(() => transact(work))),
     beside: (work) =>
