@@ -7,15 +7,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import type { BenchEngine, Credentials, Measured, Task, Way } from './task.ts';
+import {
+  type BenchEngine,
+  type Credentials,
+  type Measured,
+  PRODUCT_FLAGS,
+  type Task,
+  type Way,
+} from './task.ts';
 
 export const VEHICLES = 500;
 const PER_DAY = 200;
 export const EVENTS_A_DAY = VEHICLES * PER_DAY;
 const DAY_MS = 86_400_000;
-
-/** As in the first line of src/main.ts; what it is compared with runs as node runs by itself. */
-const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70'];
 
 export interface BenchPlace {
   dir: string;
@@ -57,7 +61,7 @@ export async function makeBenchPlace(): Promise<BenchPlace> {
       };
       const isOurs = ['pull', 'again', 'changed'].includes(way);
       const file = resolve(import.meta.dirname, 'measured.ts');
-      const args = [...(isOurs ? FLAGS : []), file, JSON.stringify(task)];
+      const args = [...(isOurs ? PRODUCT_FLAGS : []), file, JSON.stringify(task)];
       const { stdout } = await promisify(execFile)(process.execPath, args, {
         maxBuffer: 1e8,
         env: { ...process.env, NODE_COMPILE_CACHE: join(dir, 'compiled') },

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
-import type { Section } from './task.ts';
+import { PRODUCT_FLAGS, type Section } from './task.ts';
 
 const TIMES = 5;
 const SETTLE_MS = 5_000;
@@ -38,7 +38,11 @@ interface Start {
 
 /** One job that is due every second, all others off. */
 async function startOnce(url: string): Promise<Start> {
-  const place = makeWorkplace(configFor(url, await jobsSection('pull-vehicles', '* * * * * *')));
+  const place = makeWorkplace(
+    configFor(url, await jobsSection('pull-vehicles', '* * * * * *')),
+    undefined,
+    PRODUCT_FLAGS,
+  );
   // The first command makes the warehouse; a usual start finds it there.
   await place.run(['status']);
   const started = Date.now();
@@ -59,7 +63,11 @@ async function firstRunAt(place: Workplace): Promise<number> {
 }
 
 async function idle(url: string, seconds: number): Promise<{ cpuShare: number; rssMb: number }> {
-  const place = makeWorkplace(configFor(url, await jobsSection('maintain-warehouse', '0 0 1 1 *')));
+  const place = makeWorkplace(
+    configFor(url, await jobsSection('maintain-warehouse', '0 0 1 1 *')),
+    undefined,
+    PRODUCT_FLAGS,
+  );
   const daemon = place.start(['start']);
   await daemon.printed(/is running/);
   await pause(SETTLE_MS);

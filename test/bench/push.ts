@@ -1,12 +1,12 @@
 // Plans a second of the real process, with the limiter off: from files in the drop folder to confirmed entries and
-// results beside the files. Every plan is searched for before it is sent.
+// results beside the files. What is about to be sent is searched for first, many plans with one call.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { dropMany } from '../support/push-many.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
-import type { Section } from './task.ts';
+import { PRODUCT_FLAGS, type Section } from './task.ts';
 
 const SUPPORT = resolve(import.meta.dirname, '../support');
 const CONFIG = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
@@ -18,6 +18,8 @@ export async function pushBench(plans: number): Promise<Section> {
   const [{ url }] = (await once(service, 'message')) as [{ url: string }];
   const place = makeWorkplace(
     configFor(url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, '100000\n  concurrency: 16'),
+    undefined,
+    PRODUCT_FLAGS,
   );
   dropMany(place.dir, plans);
   const peak = join(place.dir, 'peak');

@@ -38,15 +38,19 @@ export interface Workplace {
   remove(): void;
 }
 
-/** `warehouse` where the configuration does not leave it at the default file. */
-export function makeWorkplace(config: string, warehouse?: EnginePlace): Workplace {
+/** `warehouse` where the configuration does not leave it at the default file; `flags` are node's own. */
+export function makeWorkplace(
+  config: string,
+  warehouse?: EnginePlace,
+  flags: readonly string[] = [],
+): Workplace {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-'));
   mkdirSync(join(dir, 'config'));
   writeFileSync(join(dir, 'config', 'roadbook.yaml'), config);
 
   const running = new Set<ChildProcess>();
   const start = (args: string[], env: Record<string, string> = {}): Running => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [...flags, MAIN, ...args], {
       cwd: dir,
       env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,86 @@
+// Two ratios that a slower pull would show in, small enough for every test run: the load stage beside the bare
+// statement, and parsing alone beside parsing, checking and mapping. Measured in CPU time, in turns, and by the better
+// half of the rounds, so that other work on the machine meets both sides alike and mostly drops out.
+//   node test/bench/ratios.ts
+import { events } from '../../src/fleet/endpoints/events.ts';
+import { sortRecords } from '../../src/sync/pull/sorting.ts';
+import { createPrivacy } from '../../src/warehouse/privacy.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
+import { eventRows, sqlitePair } from './load-pairs.ts';
+
+const ROUNDS = 12;
+const WARM_UP = 3;
+const ROWS = 2_000;
+
+/** CPU milliseconds of all threads of this process. */
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** How much of the cost of `ours` the cost of `yardstick` is, round by round in turn. */
+async function ratioOf(
+  yardstick: (round: number) => Promise<unknown>,
+  ours: (round: number) => Promise<unknown>,
+): Promise<number> {
+  const spent = { yardstick: [] as number[], ours: [] as number[] };
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    const turns = [
+      async () => spent.yardstick.push(await cpuOf(() => yardstick(round))),
+      async () => spent.ours.push(await cpuOf(() => ours(round))),
+    ];
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+  }
+  return betterHalf(spent.yardstick) / betterHalf(spent.ours);
+}
+
+function betterHalf(times: readonly number[]): number {
+  const counted = times.slice(WARM_UP).toSorted((a, b) => a - b);
+  return counted.slice(0, ROUNDS / 2).reduce((sum, each) => sum + each, 0);
+}
+
+/** The bare statement beside the loader, into the same table of two SQLite files. */
+export async function loadRatio(): Promise<number> {
+  const pair = await sqlitePair();
+  const batches = Array.from({ length: WARM_UP + ROUNDS }, (_, round) =>
+    eventRows(round * ROWS, (round + 1) * ROWS),
+  );
+  const of = (round: number) => batches[round] ?? [];
+  const ratio = await ratioOf(
+    (round) => pair.bare(of(round)),
+    (round) => pair.load(of(round)),
+  );
+  await pair.close();
+  return ratio;
+}
+
+/** Parsing alone beside parsing, checking and mapping the same body. */
+export async function checkRatio(): Promise<number> {
+  const body = JSON.stringify(Array.from({ length: ROWS }, (_, n) => wireEvent(n)));
+  const privacy = createPrivacy({}, 'bench');
+  return ratioOf(
+    async () => JSON.parse(body),
+    () =>
+      sortRecords({ table: event, record: events.record, records: JSON.parse(body) as unknown[] }, privacy),
+  );
+}
+
+const wireEvent = (n: number) => ({
+  event_category: 1 + (n % 14),
+  id: n,
+  begin_date: new Date(1_767_225_600_000 + n * 30_000).toISOString(),
+  end_date: new Date(1_767_225_690_000 + n * 30_000).toISOString(),
+  distance: n % 40_000,
+  vehicle: { id: 1 + (n % 500), plate: `ABC${1_000 + (n % 500)}`, model: `Model ${n % 30}` },
+  driver: { id: 1 + (n % 300), name: `Driver Number ${n % 300}` },
+  location_start: { address: `Rua das Flores, ${n % 1_000}, São Paulo` },
+  location_end: { address: `Avenida Brasil, ${n % 777}, Rio de Janeiro` },
+});
+
+if (import.meta.main) {
+  for (const [name, measure] of Object.entries({ load: loadRatio, check: checkRatio })) {
+    process.stdout.write(`${name}: ${(await measure()).toFixed(2)}\n`);
+  }
+}
