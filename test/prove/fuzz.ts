@@ -8,7 +8,7 @@ import { stopPostgres } from '../support/postgres.ts';
 import { type FuzzCounts, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
 import { writeSection } from '../support/reliability-page.ts';
 
-const [inSqlite = 100_000, inPostgres = 10_000, files = 5_000, edits = 20_000, seed = 1] = process.argv
+const [inSqlite = 100_000, inPostgres = 10_000, files = 2_000, edits = 5_000, seed = 1] = process.argv
   .slice(2)
   .map(Number);
 /** Most that one edit of the configuration may take of the processor. */
