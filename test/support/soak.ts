@@ -76,9 +76,11 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     sandbox.clearFaults();
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
-    // What chaos left open is for runs in fair weather.
-    for (let runs = 0; runs < 10 && (await openEntries(place)) > 0; runs++)
+    // What chaos left open, or was dropped last, is for runs in fair weather.
+    for (let runs = 0; runs < 10; runs++) {
       await place.run(['run', PLANS.job]);
+      if ((await openEntries(place)) === 0) break;
+    }
     const accepted = Array.from({ length: things }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
     const [counts] = await place.query<{ runs: number; failed: number }>(
       `select count(*) as runs, sum(status = 'failed') as failed from sync_run`,
