@@ -26,7 +26,7 @@ const failing = reports.filter((report) => !isSound(report)).map(({ seed }) => s
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 
 const row = (r: SimulationReport): string =>
-  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.things, r.twice, r.lost, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
+  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.things, r.twice, r.lost, r.parked, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
 
 const section = `The whole daemon (scheduler, leases, pulls, pushes, drop folders) and the sandbox live in one process on a clock that
 the simulation moves. Every request, every transaction and every step on a file waits for its turn; the seed chooses
@@ -35,10 +35,11 @@ seed still gives one order of events: the digest of the event log of two runs is
 changes by the seed: a service that answers 429, 5xx, nothing, half or rubbish, before or after it has done what it
 was asked, and ends tokens early; a network that is down, slow, or loses requests and answers; deaths of the daemon at
 any turn, before or after what it had asked for. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
-interest, events, plans, points and executions is compared with the sandbox's own state, and its ledger with what was dropped.
+interest, events, plans, points and executions is compared with the sandbox's own state, and its ledger with what was dropped. A plan
+that was sent five times without a clear answer is left to a person, as promised, and is told so.
 
-| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | things pushed | twice | lost | unresolved | ticks run twice | event log |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | things pushed | twice | lost | left to a person | unresolved | ticks run twice | event log |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 ${reports.map(row).join('\n')}
 
 Seed ${firstSeed} twice: the same event log and the same content of the warehouse. ${Math.round(seconds)} s for ${reports.length * (days + FAIR_DAYS)} days.

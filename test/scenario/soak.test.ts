@@ -8,6 +8,6 @@ it('a daemon with chaos on keeps its files and its log small, and loses nothing'
   expect(report.runs).toBeGreaterThan(0);
   expect(report.faults).toBeGreaterThan(0);
   expect(report.samples).toBeGreaterThan(1);
-  expect(report.files.most).toBeLessThan(100);
+  expect(report.files.most).toBeLessThan(60);
   expect(report.walMb).toBeLessThan(64);
 });

@@ -11,10 +11,14 @@ const database = new Database(process.argv[1]);
 database.exec('begin immediate', (error) => {
   if (error) throw error;
   process.stdout.write('locked');
-  setTimeout(() => database.exec('rollback', () => database.close()), Number(process.argv[2]));
+  const release = () => database.exec('rollback', () => process.exit(0));
+  process.stdin.once('data', () => setTimeout(release, Number(process.argv[2])));
 });`;
 
+const TELL_BEGIN = join(import.meta.dirname, 'tell-begin.ts');
+
 export interface LockReport {
+  /** From the moment the run asked for it. */
   heldMs: number;
   /** Exit code and error of the run that met the lock. */
   code: number | null;
@@ -35,11 +39,15 @@ export async function lockFor(heldMs: number): Promise<LockReport> {
     const file = join(place.dir, 'data', 'warehouse.db');
     const holder = spawn(process.execPath, ['-e', HOLDER, file, String(heldMs)], {
       cwd: import.meta.dirname,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
+    const released = once(holder, 'exit');
     await once(holder.stdout, 'data');
-    const met = await place.run(args);
-    if (holder.exitCode === null) await once(holder, 'exit');
+    const running = place.start(args, { NODE_OPTIONS: `--import=${TELL_BEGIN}` });
+    await running.printed(/begins/);
+    holder.stdin.write('release');
+    const met = await running.ended;
+    await released;
     const after = await place.run(args);
     const [found] = await place.query<{ n: number }>('select count(*) as n from vehicle');
     const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as unknown[];

@@ -29,7 +29,9 @@ export interface Findings {
   things: number;
   twice: number;
   lost: number;
-  /** Entries of the outbox that are not confirmed, or not told. */
+  /** Sent five times without a clear answer: left to a person, and said so. Neither lost nor open. */
+  parked: number;
+  /** Other entries of the outbox that are not confirmed, or not told. */
   open: number;
   completed: number;
   doubledTicks: number;
@@ -55,18 +57,20 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   const count = async (text: string) => Number((await rows(`select count(*) as n from ${text}`))[0]?.n);
   const ledger = scene.sandbox.ledger();
   const accepted = { ...ledger.plans, ...ledger.points_of_interest };
-  const counts = Array.from(
-    { length: scene.things },
-    (_, n) => accepted[`T${String(n).padStart(4, '0')}`] ?? 0,
-  );
+  const parked = new Set((await rows(`select external_code from push_outbox where ${PARKED}`)).map(codeIn));
+  const counts = Array.from({ length: scene.things }, (_, n) => {
+    const code = `T${String(n).padStart(4, '0')}`;
+    return { code, times: accepted[code] ?? 0 };
+  });
   const differing = await compared(scene, rows);
   return {
     compared: differing.rows,
     wrong: differing.wrong,
     things: scene.things,
-    twice: counts.filter((times) => times > 1).length,
-    lost: counts.filter((times) => times === 0).length,
-    open: await count(`push_outbox where state <> 'confirmed' or told_at is null`),
+    twice: counts.filter(({ times }) => times > 1).length,
+    lost: counts.filter(({ code, times }) => times === 0 && !parked.has(code)).length,
+    parked: parked.size,
+    open: await count(`push_outbox where (state <> 'confirmed' or told_at is null) and not (${PARKED})`),
     completed: await count(`sync_run where status in ('ok', 'partial')`),
     doubledTicks: await count(
       `(select job, tick_at from sync_run where status in ('ok', 'partial') and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,
@@ -77,6 +81,10 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
     contentDigest: await contentOf(rows),
   };
 }
+
+/** As promised: a person has to look, and is told. */
+const PARKED = `state = 'unknown' and unclear_sends >= 5 and told_at is not null`;
+const codeIn = ({ external_code }: Fields): string => String(external_code);
 
 type Rows = (text: string) => Promise<Fields[]>;
 

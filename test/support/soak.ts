@@ -60,7 +60,10 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
   const place = makeWorkplace(configFor(sandbox.url, await sectionsOf(schedule)));
   const probe = join(place.dir, 'probe');
   try {
-    const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: probe });
+    const daemon = place.start(['start'], {
+      NODE_OPTIONS: `--max-semi-space-size=8 --import=${PROBE}`,
+      PROBE_FILE: probe,
+    });
     await daemon.printed(/is running/);
     const endMs = Date.now() + minutes * 60_000;
     let [things, walMb] = [0, 0];
@@ -73,9 +76,11 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     sandbox.clearFaults();
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
-    // What chaos left open is for runs in fair weather.
-    for (let runs = 0; runs < 10 && (await openEntries(place)) > 0; runs++)
+    // What chaos left open, or was dropped last, is for runs in fair weather.
+    for (let runs = 0; runs < 10; runs++) {
       await place.run(['run', PLANS.job]);
+      if ((await openEntries(place)) === 0) break;
+    }
     const accepted = Array.from({ length: things }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
     const [counts] = await place.query<{ runs: number; failed: number }>(
       `select count(*) as runs, sum(status = 'failed') as failed from sync_run`,
