@@ -59,8 +59,9 @@ export interface HitReport {
   /** Runs that were left as running, and runs whose counts do not add up. */
   leftRunning: number;
   unbalanced: number;
-  slices: number;
-  rows: string[];
+  /** Rows that reading the past days once more brings. */
+  missing: number;
+  rows: number;
   seconds: number;
 }
 
@@ -123,14 +124,22 @@ export async function hitScaledDaemons(
       unbalanced: runs.filter(
         (run) => sum(run, ['inserted', 'updated', 'unchanged', 'quarantined']) !== Number(run.records),
       ).length,
-      slices: runs.reduce((total, { slices }) => total + Number(slices), 0),
-      rows: await rowsOf(place),
+      missing: await missingRows(place, setting.days),
+      rows: (await rowsOf(place)).length,
       seconds: Math.round((Date.now() - begun) / 1_000),
     };
   } finally {
     await close();
     await database.remove();
   }
+}
+
+/** Reads once more what should be there: the service is the witness. */
+async function missingRows(place: Workplace, days: number): Promise<number> {
+  const { stdout } = await place.run(['run', PULL, '--json', ...period(days - 12)]);
+  const { status, records, inserted, updated } = JSON.parse(stdout);
+  if (status !== 'ok' || records === 0) throw new Error(`the last look failed: ${stdout}`);
+  return inserted + updated;
 }
 
 async function isDone(place: Workplace, plans: number): Promise<boolean> {

@@ -66,7 +66,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     return turn;
   };
   const use = () => inTurn(async () => (users++ === 0 ? receive() : undefined));
-  const leave = (graceMs: number) => inTurn(async () => (--users === 0 ? pause(graceMs) : undefined));
+  const leave = () => inTurn(async () => (--users === 0 ? pause(0) : undefined));
 
   async function dispatch(order: SliceOrder): Promise<void> {
     const { context, signal } = order;
@@ -81,7 +81,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       await untilTold(order, opened, open);
     } finally {
       if (open.size > 0) await opened.cancel([...open.keys()]);
-      await leave(0);
+      await leave();
     }
     if (signal.aborted) return;
     await forgetSlices(engine, context.runId);
@@ -115,10 +115,13 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       if (await look()) quietSince = clock.monotonic();
       else if (clock.monotonic() - quietSince < SILENCE_MS) await untilRung(runId, signal);
       else {
-        // Asked before the last look: what ended in between is told by that.
+        // What ends while the queue is asked is told by the look after it; parts that come with that are not lost.
+        const asked = [...open];
         const unfinished = await opened.unfinished(runId);
         await look();
-        for (const [id, slice] of open) if (!unfinished.has(id)) take(lost(slice, open, id));
+        for (const [id, slice] of asked) {
+          if (!unfinished.has(id) && open.delete(id)) take(lost(slice));
+        }
         quietSince = clock.monotonic();
       }
     }
@@ -138,7 +141,12 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   return {
     dispatch,
     start: use,
-    stop: () => leave(DRAIN_MS),
+    // Also while a run of this process goes on: what is left of it is for others, or for the next run.
+    stop: () =>
+      inTurn(async () => {
+        users--;
+        await pause(DRAIN_MS);
+      }),
     facts: async () => (await queue.open()).facts(),
     async close() {
       working.cut();
@@ -155,8 +163,7 @@ function messageOf(slice: Slice, { context }: SliceOrder): SliceMessage {
 }
 
 /** The queue has given it up, or somebody took it out by hand. */
-function lost({ scope }: Slice, open: Map<string, Slice>, id: string): SliceOutcome {
-  open.delete(id);
+function lost({ scope }: Slice): SliceOutcome {
   const failure = new Skippable(`The slice ${scope} was given up: each process that worked on it died`, {
     code: 'slice_given_up',
     hint: 'Look into the logs of the daemons for what ended them; the next run reads it again.',
