@@ -5,6 +5,7 @@ import { asRoadbookError, Fatal, Retriable } from './errors.ts';
 import type { Limiter, Limits } from './limiter.ts';
 import type { Log } from './log.ts';
 import { type Grant, type RateBook, SHARED_RATE } from './shared-rate.ts';
+import { createWaitingLine } from './waiting-line.ts';
 
 export interface SharedLimiterOptions extends Limits {
   clock: Clock;
@@ -27,13 +28,6 @@ export const SHARED_LIMITER = {
   giveUpMs: 60_000,
 };
 
-interface Waiter {
-  priority: number;
-  sinceMs: number;
-  start(): void;
-  fail(error: unknown): void;
-}
-
 const NEVER_TOLD = { atMs: Number.NEGATIVE_INFINITY, wanted: 0 };
 
 /** A permit, by the own monotonic clock. */
@@ -45,7 +39,7 @@ interface Permit {
 export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   const { clock, log, book, id } = options;
   let limits: Limits = { concurrency: options.concurrency, perMinute: options.perMinute };
-  const waiting: Waiter[] = [];
+  const waiting = createWaitingLine(clock.monotonic);
   const ends: number[] = [];
   let permits: Permit[] = [];
   let inFlight = 0;
@@ -78,7 +72,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       if (permits[0] === undefined || permits[0].fromMs > now) return;
       permits.shift();
       inFlight++;
-      waiting.shift()?.start();
+      waiting.admitFirst();
     }
   }
 
@@ -94,7 +88,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
         limits,
         waiting: isClosed ? 0 : waiting.length,
         inFlight: isClosed ? 0 : inFlight,
-        priority: waiting[permits.length]?.priority ?? 0,
+        priority: waiting.priorityAt(permits.length),
         inHand: permits.length,
         turnover: turnover(),
         pauseMs,
@@ -129,8 +123,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     if (!isAway) log.warn({ err: asRoadbookError(thrown) }, 'the shared rate cannot be reached; calls wait');
     isAway = true;
     againAtMs = now + SHARED_LIMITER.retryMs;
-    const tired = waiting.filter(({ sinceMs }) => now - sinceMs >= SHARED_LIMITER.giveUpMs);
-    for (const waiter of tired) waiter.fail(rateAway(thrown));
+    waiting.refuse(() => rateAway(thrown), now - SHARED_LIMITER.giveUpMs);
   }
 
   /** When the next draw is due. */
@@ -182,37 +175,11 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     });
   }
 
-  function waitForTurn(priority: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const leave = () => {
-        const at = waiting.indexOf(waiter);
-        if (at >= 0) waiting.splice(at, 1);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const waiter: Waiter = {
-        priority,
-        sinceMs: clock.monotonic(),
-        start() {
-          leave();
-          resolve();
-        },
-        fail(error) {
-          leave();
-          reject(error);
-        },
-      };
-      const onAbort = () => waiter.fail(signal?.reason);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const behind = waiting.findIndex((other) => other.priority < priority);
-      waiting.splice(behind < 0 ? waiting.length : behind, 0, waiter);
-      nudge();
-    });
-  }
-
   return {
     async run(call, { signal, priority = 0 } = {}) {
-      await waitForTurn(priority, signal);
+      const admitted = waiting.join(priority, signal);
+      nudge();
+      await admitted;
       try {
         return await call();
       } finally {
@@ -234,7 +201,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     },
     async close() {
       isClosed = true;
-      for (const waiter of [...waiting]) waiter.fail(closedError());
+      waiting.refuse(closedError);
       turn.abort();
       await keeping;
     },

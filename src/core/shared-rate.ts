@@ -66,7 +66,7 @@ export const SHARED_RATE = {
   /** An instant that nobody was there to take may still be taken this much later. */
   lateMs: 500,
   /** By how much longer one request may be under way to the service than another. */
-  underWayMs: 3_000,
+  underWayMs: 2_000,
   /** A share whose process has been silent for longer is free again. */
   deadMs: 20_000,
   /** Where there are more processes than lanes, lanes go round at this pace. */

@@ -76,18 +76,18 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(spacingOf(60_000) - 0.01);
   });
 
-  it('holds at the service, and is used, while four processes draw', { timeout: 60_000 }, async () => {
+  it('holds at the service, and is used, while four processes draw', { timeout: 180_000 }, async () => {
     const clock = createManualClock(Date.UTC(2026, 2, 10));
     const pending = new Set<Promise<unknown>>();
-    const service = makeService(clock, { wayMs: [5, 2_500], answerMs: 200 });
+    const service = makeService(clock, { wayMs: [5, 1_900], answerMs: 200 });
     const limiters = engines.map((engine, n) => {
       const book = watched(bookOf(engine, 'in use', clock), pending);
       return makeLimiter(`process ${n}`, { clock, log, book }, { concurrency: 24, perMinute: 300 });
     });
     for (const limiter of limiters) for (let n = 0; n < 120; n++) void limiter.run(service.call);
     const advance = async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += 50) {
-        await clock.advance(50);
+      for (let passed = 0; passed < ms; passed += 100) {
+        await clock.advance(100);
         while (pending.size > 0) await Promise.all(pending);
       }
     };
@@ -98,7 +98,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(service.mostInFlight()).toBeLessThanOrEqual(24);
     limiters[0]?.pause(10_000);
     // The permits of the others and the way to the service.
-    await advance(1_400 + 2_500);
+    await advance(1_400 + 1_900);
     const before = service.arrivals.length;
     await advance(6_000);
     expect(service.arrivals.length).toBe(before);

@@ -7,7 +7,7 @@ import { writeSection } from '../support/reliability-page.ts';
 const minutes = Number(process.argv[2] ?? 4);
 const PER_MINUTE = 300;
 const CONCURRENCY = 24;
-const WAY_MS = [0, 2_000] as const;
+const WAY_MS = [0, 1_000] as const;
 const PAUSE_SECONDS = 20;
 /** A permit that is in hand, and the way to the service. */
 const MOST_AFTER_SECONDS = 1.5 + WAY_MS[1] / 1_000;

@@ -11,7 +11,7 @@ const LIMITS = { concurrency: 4, perMinute: 300 };
 function several(names: readonly string[], limits = LIMITS, rttMs = 20) {
   const clock = createManualClock(1_800_000_000_000);
   const book = memoryBook(clock, rttMs);
-  const service = makeService(clock, { wayMs: [5, 2_900], answerMs: 100 });
+  const service = makeService(clock, { wayMs: [5, 1_900], answerMs: 100 });
   const limiters = names.map((name) => makeLimiter(name, { clock, log, book }, limits));
   return { clock, book, service, limiters };
 }

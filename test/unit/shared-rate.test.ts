@@ -135,9 +135,9 @@ describe('a draw from the shared rate', () => {
       ask('a', { limits: { concurrency: 64, perMinute: 600 } }),
       NOW,
     );
-    expect(grant.waitsMs.map(Math.round)).toEqual([-500, -393, -287, -180, -73, 33, 140, 247]);
+    expect(grant.waitsMs.map(Math.round)).toEqual([-500, -395, -290, -185, -80, 25, 130, 235]);
     const more = drawFrom(state, ask('a', { inHand: 3 }), NOW + 60).grant;
-    expect(more.waitsMs.map(Math.round)).toEqual([293]);
+    expect(more.waitsMs.map(Math.round)).toEqual([280]);
   });
 
   it('is neither stopped nor opened by a clock that was set', () => {
