@@ -25,6 +25,7 @@ const asked: SizingAsked = {
   latencyMs: 300,
   pictureKb: 100,
   concurrency: 4,
+  maxBodyMb: 64,
   most: { concurrency: 64, requestsPerMinute: 100_000 },
   retention: {},
 };
@@ -67,7 +68,7 @@ describe('the size of a fleet', () => {
     const day = { ...usualFleetDay, vehicles: 1_000_000 };
     const found = size([job('events', '*/10 * * * *', () => 1)], 600, { day });
     expect(found.daemons).toBe(2);
-    expect(found.changes.join('\n')).toMatch(/PostgreSQL.*Run 2 daemons.*retention/s);
+    expect(found.changes.join('\n')).toMatch(/max_body_mb to 1908.*PostgreSQL.*Run 2 daemons.*retention/s);
     const kept = size([job('events', '*/10 * * * *', () => 1)], 600, {
       day,
       engine: 'postgres',
