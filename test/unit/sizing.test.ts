@@ -86,10 +86,10 @@ describe('slower schedules', () => {
     const jobs = [
       job('dear', '*/5 * * * *', () => 1_000),
       job('cheap', '*/5 * * * *', () => 100),
-      job('push', '* * * * *', (periodMs) => (100_000 * periodMs) / DAY),
+      job('push', '* * * * *', (periodMs) => (130_000 * periodMs) / DAY),
     ];
     const budget = callBudget(jobs, 200, NOW);
-    expect(slowerSchedules(jobs, budget)).toEqual([{ job: 'dear', every: '15m', calls_per_day: 96_000 }]);
+    expect(slowerSchedules(jobs, budget)).toEqual([{ job: 'dear', every: '30m', calls_per_day: 48_000 }]);
   });
 
   it('are none where everything fits', () => {
