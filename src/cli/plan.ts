@@ -68,6 +68,7 @@ function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
     latencyMs: asked.latencyMs,
     pictureKb: asked.pictureKb,
     concurrency: service.concurrency,
+    maxBodyMb: service.maxBodyMb,
     most: SERVICE_LIMITS,
     retention: retentionByTable(retention ?? {}),
   });

@@ -22,6 +22,8 @@ export interface SizingAsked {
   pictureKb: number;
   /** Requests at one time, as configured. */
   concurrency: number;
+  /** Largest answer that is read, MiB, as configured. */
+  maxBodyMb: number;
   /** The most that a configuration may ask for. */
   most: { concurrency: number; requestsPerMinute: number };
   /** How long rows are kept, ms, by table; for ever unless told. */
@@ -64,6 +66,9 @@ const DAYS_A_YEAR = 365;
 const GB = 1e9;
 /** Records that one daemon takes in, about half of what docs/performance.md shows: runs come in bursts. */
 const RECORDS_A_SECOND = 20_000;
+/** The listing of vehicles is one answer, with about so much for each of them. */
+const LISTED_VEHICLE_BYTES = 1_000;
+const MIB = 1_048_576;
 /** From here on a single file is unwieldy to back up and to move. */
 const MOST_SQLITE_GB = 200;
 
@@ -142,8 +147,13 @@ function changesOfRate(found: Found, { most }: SizingAsked): string[] {
   ];
 }
 
-function changesOfMachines(found: Found, { engine, concurrency, latencyMs, most }: SizingAsked): string[] {
+function changesOfMachines(found: Found, asked: SizingAsked): string[] {
+  const { engine, concurrency, latencyMs, maxBodyMb, most } = asked;
   const changes: string[] = [];
+  const listingMb = Math.ceil((found.vehicles * LISTED_VEHICLE_BYTES) / MIB);
+  if (listingMb > maxBodyMb) {
+    changes.push(`Set service.max_body_mb to ${2 * listingMb}: the list of all vehicles is one answer`);
+  }
   const isLarge = found.gb_a_year > MOST_SQLITE_GB;
   if (found.concurrency_needed > concurrency) {
     const lanes = Math.min(found.concurrency_needed, most.concurrency);

@@ -25,6 +25,7 @@ const asked: SizingAsked = {
   latencyMs: 300,
   pictureKb: 100,
   concurrency: 4,
+  maxBodyMb: 64,
   most: { concurrency: 64, requestsPerMinute: 100_000 },
   retention: {},
 };
@@ -67,7 +68,7 @@ describe('the size of a fleet', () => {
     const day = { ...usualFleetDay, vehicles: 1_000_000 };
     const found = size([job('events', '*/10 * * * *', () => 1)], 600, { day });
     expect(found.daemons).toBe(2);
-    expect(found.changes.join('\n')).toMatch(/PostgreSQL.*Run 2 daemons.*retention/s);
+    expect(found.changes.join('\n')).toMatch(/max_body_mb to 1908.*PostgreSQL.*Run 2 daemons.*retention/s);
     const kept = size([job('events', '*/10 * * * *', () => 1)], 600, {
       day,
       engine: 'postgres',
@@ -85,10 +86,10 @@ describe('slower schedules', () => {
     const jobs = [
       job('dear', '*/5 * * * *', () => 1_000),
       job('cheap', '*/5 * * * *', () => 100),
-      job('push', '* * * * *', (periodMs) => (100_000 * periodMs) / DAY),
+      job('push', '* * * * *', (periodMs) => (130_000 * periodMs) / DAY),
     ];
     const budget = callBudget(jobs, 200, NOW);
-    expect(slowerSchedules(jobs, budget)).toEqual([{ job: 'dear', every: '15m', calls_per_day: 96_000 }]);
+    expect(slowerSchedules(jobs, budget)).toEqual([{ job: 'dear', every: '30m', calls_per_day: 48_000 }]);
   });
 
   it('are none where everything fits', () => {
