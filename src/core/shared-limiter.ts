@@ -28,7 +28,7 @@ export const SHARED_LIMITER = {
   giveUpMs: 60_000,
 };
 
-const NEVER_TOLD = { atMs: Number.NEGATIVE_INFINITY, wanted: 0 };
+const NEVER_TOLD = { atMs: Number.NEGATIVE_INFINITY, wanted: 0, inFlight: 0 };
 
 /** A permit, by the own monotonic clock. */
 interface Permit {
@@ -81,6 +81,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     const pauseMs = Math.max(0, untoldPauseMs - askedMs);
     const toldPauseMs = untoldPauseMs;
     const now = wanted();
+    const flying = isClosed ? 0 : inFlight;
     hasNewLimits = false;
     try {
       const grant = await book.draw({
@@ -94,7 +95,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
         pauseMs,
       });
       // Whoever gave everything back asks anew, whenever that is.
-      told = now === 0 ? NEVER_TOLD : { atMs: askedMs, wanted: now };
+      told = now === 0 ? NEVER_TOLD : { atMs: askedMs, wanted: now, inFlight: flying };
       if (untoldPauseMs === toldPauseMs) untoldPauseMs = Number.NEGATIVE_INFINITY;
       isAway = false;
       take(grant, askedMs);
@@ -130,7 +131,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   function drawAt(): number {
     if (isAway) return againAtMs;
     if (hasNewLimits || owesPause()) return Number.NEGATIVE_INFINITY;
-    const due = [told.atMs + (wanted() < told.wanted ? SHARED_LIMITER.tellMs : SHARED_LIMITER.keepMs)];
+    const owesLanes = told.inFlight > lanes && inFlight < told.inFlight;
+    const due = [told.atMs + (owesLanes || wanted() < told.wanted ? SHARED_LIMITER.tellMs : SHARED_LIMITER.keepMs)];
     if (waiting.length > 0 && lanes < limits.concurrency) due.push(told.atMs + SHARED_RATE.laneMs);
     const usable = Math.min(waiting.length, lanes - inFlight + turnover()) - permits.length;
     if (usable > 0) due.push(Math.max(againAtMs, pausedUntilMs));
@@ -158,7 +160,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       idleSinceMs = isIdle ? (idleSinceMs ?? now) : undefined;
       const endsAt = idleSinceMs === undefined ? undefined : idleSinceMs + SHARED_LIMITER.lingerMs;
       if (isClosed || (endsAt !== undefined && endsAt <= now)) {
-        if (lanes > 0) await draw();
+        if (told !== NEVER_TOLD) await draw();
         if (isClosed || wanted() === 0) return;
       } else if (endsAt !== undefined) await rest(endsAt);
       else if (drawAt() <= now) await draw();

@@ -111,7 +111,7 @@ export function drawFrom(state: RateState, asked: Draw, nowMs: number): { state:
   const own: Share = {
     ...asked.limits,
     wanted,
-    held: lanes,
+    held: Math.max(inFlight, lanes),
     short: usable - waitsMs.length,
     priority,
     servedMs: waitsMs.length > 0 ? nowMs : servedMs,
@@ -184,7 +184,7 @@ function lanesFor(
   wants.set(own.id, own.wanted);
   const part = divideLanes(total, wants, Math.floor(nowMs / SHARED_RATE.turnMs)).get(own.id) ?? 0;
   const taken = Object.values(others).reduce((sum, { held }) => sum + held, 0);
-  return Math.max(own.inFlight, Math.min(part, total - taken));
+  return Math.max(0, Math.min(part, total - taken));
 }
 
 /** One lane after another to whoever wants more; `turn` says with whom it begins. Never more than `total` in all. */

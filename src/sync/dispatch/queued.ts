@@ -159,7 +159,9 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
 function messageOf(slice: Slice, { context }: SliceOrder): SliceMessage {
   const { job, runId, options, period, lease } = context;
   if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
-  return { id: randomUUID(), job, runId, options, period, lease, slice };
+  // Only what tells it: the lease of a run also carries its engine, and that the address of the database.
+  const { name, token } = lease;
+  return { id: randomUUID(), job, runId, options, period, lease: { name, token }, slice };
 }
 
 /** The queue has given it up, or somebody took it out by hand. */

@@ -73,9 +73,13 @@ async function workOne(
 
   const outcome = await job.workSlice(message.slice, context, settle);
   if (outcome.end === 'stopped') throw new Retriable('The slice was stopped', { code: 'stopped' });
+  // What only this process met is for another one; what nobody waits for is told by nobody.
+  if (outcome.end === 'failed' && isOwn(outcome.failure)) throw outcome.failure;
   // What was loaded is settled with its rows.
   if (outcome.end !== 'loaded') await context.parts.engine.write((tx) => settle(tx, outcome));
 }
+
+const isOwn = ({ code }: RoadbookError): boolean => OVER.has(code) || code.startsWith('warehouse_');
 
 const contextOf = (
   { job, runId, options, period, lease }: SliceMessage,
