@@ -1,5 +1,6 @@
 // What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RoadbookError } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
@@ -185,6 +186,16 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       { id: 3, _missing_since: second.at },
       { id: 4, _missing_since: null },
     ]);
+  });
+
+  it('tells a failure in the first of several batches, and stores nothing', async () => {
+    const made = rowFor(event);
+    const rows = Array.from({ length: 25_000 }, (_, n) => made({ id: n + 1, event_category: 1 }));
+    // A key that is null: the table refuses it.
+    rows[0] = (rows[0] as Row).with(0, null) as Row;
+    const failed = engine.write((tx) => tx.load(event, rows, first));
+    await expect(failed).rejects.toThrow(RoadbookError);
+    expect(await engine.read((sql) => sql('event'))).toEqual([]);
   });
 
   it('commits all of a transaction or nothing', async () => {

@@ -49,6 +49,13 @@ export async function loadRows(
   return counts;
 }
 
+/**
+ * The planner knows nothing of staged rows, and would rather read a whole month for each batch than look so many keys
+ * up in its index: the cost would grow with what is stored.
+ */
+const LOOK_UP_EACH = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
+const JOIN_FREELY = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
+
 interface Sorted {
   fresh: Row[];
   /** Each with the instant that its stored row has; null where the table is not kept by month. */
@@ -125,7 +132,8 @@ async function mergeRows(
   const isTold = table.history !== null || table.revisions !== null;
   const staged = isTold ? [...known, ...fresh.map((row) => ({ row, was: null }))] : known;
   if (staged.length === 0) return 0;
-  await runStatement(connection, `${stageStatement(table)}; truncate ${stageName(table)}`);
+  const ready = [stageStatement(table), `truncate ${stageName(table)}`, LOOK_UP_EACH];
+  await runStatement(connection, ready.join('; '));
   const text = copyText(
     staged.map(({ row, was }) => [...row, was]),
     [],
@@ -146,6 +154,7 @@ async function mergeRows(
     ]);
     updated += rowCount ?? 0;
   }
+  await runStatement(connection, JOIN_FREELY);
   return updated;
 }
 

@@ -41,20 +41,18 @@ export function updateCounter(table: Table): string {
 }
 
 export const COUNTER_TABLE = `
-  create temp table if not exists load_counter (written integer not null, updated integer not null);
-  insert into temp.load_counter values (0, 0)`;
+  create temp table if not exists load_counter (updated integer not null);
+  insert into temp.load_counter values (0)`;
 
-export const RESET_COUNTER = 'update temp.load_counter set written = 0, updated = 0';
+export const RESET_COUNTER = 'update temp.load_counter set updated = 0';
 
-/** changes() leaves out what triggers did, so it is the inserts and updates of the statement before. */
-const COUNT_WRITTEN = 'update temp.load_counter set written = written + changes()';
+export const COUNT_UPDATES = 'select updated from temp.load_counter';
 
-/** What is run for each batch, in this order. Binds :rows (JSON), :at and :run. */
+/** What is run for each batch, in this order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
   ...(table.history === null ? [] : [historyStatement(table, table.history)]),
   ...(table.revisions === null ? [] : [revisionStatement(table, table.revisions)]),
   upsertStatement(table),
-  COUNT_WRITTEN,
 ];
 
 /** The incoming rows beside the stored ones, under `new_` names. Binds :rows. */

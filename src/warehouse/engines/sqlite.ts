@@ -7,11 +7,13 @@ import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import { ownTurn } from '../../core/own-turn.ts';
+import { pieces } from '../../core/pieces.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
 import { createInFlight } from './in-flight.ts';
 import { sqliteDdl } from './sqlite-ddl.ts';
+import { type Connection, countUpdates, prepareCounter, runBatch } from './sqlite-driver.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { inspectSqlite } from './sqlite-inspection.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
@@ -22,13 +24,13 @@ import {
   latestStatement,
   missingStatement,
   presentStatement,
-  RESET_COUNTER,
-  updateCounter,
 } from './sqlite-upsert.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 /** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
-const BATCH_ROWS = 4_000;
+const BATCH_ROWS = 10_000;
+/** Rows that are written down in one turn of the event loop. */
+const TURN_ROWS = 2_500;
 const READERS = 4;
 
 const settings = z.strictObject({
@@ -180,24 +182,38 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** On the driver's own connection: each statement more is a wait for the main thread, in which SQLite is idle. */
 async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts> {
-  await runAll(sql, [updateCounter(table), RESET_COUNTER]);
-  const statements = batchStatements(table);
-  let loading: Promise<void> = Promise.resolve();
-  for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-    // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
-    await ownTurn();
-    const batch = JSON.stringify(rows.slice(start, start + BATCH_ROWS));
-    await loading;
-    loading = runAll(sql, statements, { rows: batch, at: stamp.at, run: stamp.runId });
+  const connection: Connection = await sql.client.acquireConnection();
+  try {
+    await prepareCounter(connection, table);
+    const statements = batchStatements(table);
+    let written = 0;
+    let loading: Promise<number> = Promise.resolve(0);
+    for (let start = 0; start < rows.length; start += BATCH_ROWS) {
+      // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
+      const batch = await writtenDown(rows.slice(start, start + BATCH_ROWS));
+      written += await loading;
+      loading = runBatch(connection, statements, { ':rows': batch, ':at': stamp.at, ':run': stamp.runId });
+      // A failure is met at the next await of it, which may be some turns away.
+      loading.catch(() => undefined);
+    }
+    written += await loading;
+    const updated = await countUpdates(connection);
+    return { inserted: written - updated, updated, unchanged: rows.length - written };
+  } finally {
+    sql.client.releaseConnection(connection);
   }
-  await loading;
-  const [{ written, updated }] = await sql.raw('select written, updated from temp.load_counter');
-  return { inserted: written - updated, updated, unchanged: rows.length - written };
 }
 
-async function runAll(sql: Knex, statements: readonly string[], bindings: Record<string, string> = {}) {
-  for (const statement of statements) await sql.raw(statement, bindings);
+/** JSON of rows, a part of them for each turn of the event loop. */
+async function writtenDown(rows: readonly Row[]): Promise<string> {
+  const parts: string[] = [];
+  for (const part of pieces(rows, TURN_ROWS)) {
+    await ownTurn();
+    parts.push(JSON.stringify(part).slice(1, -1));
+  }
+  return `[${parts.join()}]`;
 }
 
 async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<number> {

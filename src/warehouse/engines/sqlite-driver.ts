@@ -1,0 +1,49 @@
+// Statements on a connection of the sqlite3 driver itself. knex takes a few turns of the event loop more for each, and
+// does not tell how many rows a statement wrote.
+import type { Table } from '../table.ts';
+import { COUNT_UPDATES, RESET_COUNTER, updateCounter } from './sqlite-upsert.ts';
+
+type Done = (error: Error | null) => void;
+
+export interface Connection {
+  exec(statements: string, done: Done): void;
+  run(
+    statement: string,
+    bindings: Record<string, string>,
+    done: (this: { changes: number }, error: Error | null) => void,
+  ): void;
+  get(statement: string, done: (error: Error | null, row: { updated: number }) => void): void;
+}
+
+/** Makes the loads of a table counted, from 0. */
+export const prepareCounter = (connection: Connection, table: Table): Promise<void> =>
+  new Promise((resolve, reject) => {
+    connection.exec(`${updateCounter(table)}; ${RESET_COUNTER};`, (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+
+/** Rows that the last of the statements inserted or updated. */
+export async function runBatch(
+  connection: Connection,
+  statements: readonly string[],
+  bindings: Record<string, string>,
+): Promise<number> {
+  let changes = 0;
+  for (const statement of statements) changes = await run(connection, statement, bindings);
+  return changes;
+}
+
+const run = (connection: Connection, statement: string, bindings: Record<string, string>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    connection.run(statement, bindings, function (error) {
+      if (error === null) resolve(this.changes);
+      else reject(error);
+    });
+  });
+
+/** Updates since the counter was prepared. */
+export const countUpdates = (connection: Connection): Promise<number> =>
+  new Promise((resolve, reject) => {
+    connection.get(COUNT_UPDATES, (error, row) => (error === null ? resolve(row.updated) : reject(error)));
+  });
