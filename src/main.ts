@@ -1,6 +1,7 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=70
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --heap-growing-percent=70
 // The command line's entry. The compile cache comes first: it halves the time of every later start. The small
 // young generation and the slow growth of the heap keep a pull's garbage from growing the process: some 200 MB less.
+// One arena for the memory of all threads, those of SQLite among them, is some 35 MB less again.
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();

@@ -64,7 +64,11 @@ export async function makeBenchPlace(): Promise<BenchPlace> {
       const args = [...(isOurs ? PRODUCT_FLAGS : []), file, JSON.stringify(task)];
       const { stdout } = await promisify(execFile)(process.execPath, args, {
         maxBuffer: 1e8,
-        env: { ...process.env, NODE_COMPILE_CACHE: join(dir, 'compiled') },
+        env: {
+          ...process.env,
+          NODE_COMPILE_CACHE: join(dir, 'compiled'),
+          ...(isOurs && { MALLOC_ARENA_MAX: '1' }),
+        },
       });
       process.stderr.write(`${way} ${engine} ${events}: ${stdout}`);
       return JSON.parse(stdout) as Measured;
