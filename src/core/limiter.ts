@@ -1,12 +1,12 @@
 // One limiter for all calls to the service: so many at once, so many a minute, and a pause that holds all of
-// them back. No sliding minute ever sees more than `perMinute` starts.
+// them back. No sliding minute of the service ever sees more than `perMinute` of them arrive.
 import PQueue from 'p-queue';
 import type { Clock } from './clock.ts';
 
 export interface Limits {
   /** Calls in flight at once. */
   concurrency: number;
-  /** Starts in any sliding minute. */
+  /** Arrivals in any sliding minute. */
   perMinute: number;
 }
 
@@ -26,6 +26,8 @@ export interface Limiter {
 }
 
 const MINUTE_MS = 60_000;
+/** One call may take so much longer than another on its way, and arrive in the minute of later ones. */
+const WAY_MS = 2_000;
 
 interface Pace {
   /** Starts that may follow one another at once. */
@@ -38,7 +40,7 @@ interface Pace {
 export function paceOf(concurrency: number, perMinute: number): Pace {
   const burst = Math.max(1, Math.min(concurrency, Math.floor(perMinute / 20)));
   const steady = Math.max(1, perMinute - burst);
-  return { burst, spacingMs: MINUTE_MS / steady };
+  return { burst, spacingMs: (MINUTE_MS + WAY_MS) / steady };
 }
 
 export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {

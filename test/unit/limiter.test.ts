@@ -15,13 +15,13 @@ function limited(concurrency: number, perMinute: number) {
 }
 
 describe('the limiter', () => {
-  it('never lets a sliding minute see more starts than allowed, and uses most of them', async () => {
+  it('never lets a minute see more calls arrive than allowed, two seconds apart on their way, and uses most of it', async () => {
     const { clock, starts, call } = limited(4, 300);
     const calls = Array.from({ length: 900 }, call);
     await clock.advance(60_000 * 5);
     await Promise.all(calls);
     for (const [index, start] of starts.entries()) {
-      const inMinute = starts.filter((other, at) => at >= index && other < start + 60_000).length;
+      const inMinute = starts.filter((other, at) => at >= index && other < start + 62_000).length;
       expect(inMinute).toBeLessThanOrEqual(300);
     }
     expect(starts.filter((start) => start < 60_000).length).toBeGreaterThanOrEqual(270);
@@ -34,7 +34,7 @@ describe('the limiter', () => {
         fc.integer({ min: 2, max: 10_000 }),
         (concurrency, perMinute) => {
           const { burst, spacingMs } = paceOf(concurrency, perMinute);
-          expect(burst + Math.floor(60_000 / spacingMs + 1e-9)).toBeLessThanOrEqual(perMinute);
+          expect(burst + Math.floor(62_000 / spacingMs + 1e-9)).toBeLessThanOrEqual(perMinute);
         },
       ),
     );
