@@ -231,6 +231,37 @@ describe('a record that cannot be asked for', () => {
     expect((await rig.rows('select id from route_plan')).length).toBeGreaterThan(0);
   });
 
+  it('does not keep a plan that the service no longer knows, nor its points', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    await rig.run('pull-route-plans', { since: '1d' });
+    const [{ id } = {}] = await rig.rows(
+      `select id from route_plan where date_time_start < '${START}' limit 1`,
+    );
+    const pointsOf = `from route_point where route_plan_id = ${id}`;
+    expect((await rig.rows(`select id ${pointsOf}`)).length).toBeGreaterThan(0);
+    await putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/import/route_plan') return undefined;
+      const asked = url.searchParams.get('route_plan_id');
+      if (asked === String(id)) return { status: 404, body: {} };
+      const { data } = (await original()) as { data: { id: number; route_points?: unknown[] }[] };
+      if (asked === null)
+        return { body: { data: [...data.filter((plan) => plan.id !== id), { external_code: 'NO-ID' }] } };
+      return {
+        body: {
+          data: data.map((plan) => ({
+            ...plan,
+            route_points: [...(plan.route_points ?? []), { name: 'NO-ID' }],
+          })),
+        },
+      };
+    });
+    expect(await rig.run('pull-route-plans', { since: '1d' })).toMatchObject({ status: 'partial' });
+    expect(await rig.rows('select id from route_plan where _missing_since is not null')).toEqual([{ id }]);
+    expect(await rig.rows(`select id ${pointsOf} and _missing_since is null`)).toEqual([]);
+    const others = `route_plan_id <> ${id} and _missing_since is not null`;
+    expect(await rig.rows(`select id from route_point where ${others}`)).toEqual([]);
+  });
+
   it('is asked for all the same where its id is a number in text', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     await putBefore(rig, async (url, original) => {
