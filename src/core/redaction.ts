@@ -48,12 +48,28 @@ export function redactedJson(value: unknown, redact: Redactor['redact']): string
 
 function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
   if (typeof value === 'string') return redact(value);
-  if (typeof value === 'number') return redact(String(value)) === REDACTED ? REDACTED : value;
+  if (typeof value === 'number') {
+    const clean = redact(String(value));
+    return clean === String(value) ? value : clean;
+  }
   if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact));
   if (typeof value !== 'object' || value === null) return value;
+  const taken = new Map<string, number>();
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [redact(name), redactedValue(inner, redact)]),
+    Object.entries(value).map(([name, inner]) => [
+      unusedName(redact(name), taken),
+      redactedValue(inner, redact),
+    ]),
   );
+}
+
+/** Names that are alike once redacted are numbered, so that no field takes another's place; `taken` has the last number. */
+function unusedName(name: string, taken: Map<string, number>): string {
+  let number = taken.get(name) ?? 0;
+  let unused = name;
+  while (taken.has(unused)) unused = `${name} ${++number}`;
+  taken.set(name, Math.max(number, 1)).set(unused, 1);
+  return unused;
 }
 
 /** True where the check digits of a personal tax number are right; dots and dash are optional. */

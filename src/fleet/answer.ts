@@ -22,26 +22,29 @@ export function documentOf(answer: WireAnswer): unknown {
   }
 }
 
-/** The records of a document: `data` as a list or as one object, the list itself, one record, or none. */
-export function recordsOf(document: unknown): unknown[] {
+/** The field by which a record of a call is known as one. */
+export type Identity = 'id' | 'title';
+
+/**
+ * The records of a document: `data` as a list or as one object, the list itself, one record, or none. A title tells a
+ * record inside `data` only: at the top it is what an error calls itself.
+ */
+export function recordsOf(document: unknown, identity: Identity = 'id'): unknown[] {
   if (document === undefined || document === null) return [];
   if (Array.isArray(document)) return document;
   if (!isObject(document)) throw unreadable('no list');
-  if (!('data' in document)) return recordAlone(document);
+  if (!('data' in document)) return recordAlone(document, identity === 'title' ? undefined : identity);
   const { data } = document;
   if (data === null) return [];
   if (Array.isArray(data)) return data;
-  if (isObject(data)) return recordAlone(data);
+  if (isObject(data)) return recordAlone(data, identity);
   throw unreadable('no list in data');
 }
 
-/** Every record has an id, save a daily figure, which has only a title. */
-const IDENTITIES = ['id', 'title'];
-
 /** An object where a list is due is a record where it names itself; what else it is cannot be known. */
-function recordAlone(object: Record<string, unknown>): unknown[] {
+function recordAlone(object: Record<string, unknown>, identity: Identity | undefined): unknown[] {
   if (isEmpty(object)) return [];
-  if (IDENTITIES.some((name) => name in object)) return [object];
+  if (identity !== undefined && identity in object) return [object];
   throw unreadable('no list in data');
 }
 

@@ -2,7 +2,7 @@
 // the answer; sending, tokens, retries and errors are the client's.
 import { z } from 'zod';
 import type { Json } from '../core/glossary.ts';
-import { documentOf, idOf, recordsOf } from './answer.ts';
+import { documentOf, type Identity, idOf, recordsOf } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
 import { checkRequest } from './request-check.ts';
@@ -34,12 +34,14 @@ interface ListDeclaration<Query extends z.ZodType<object>> {
   record: z.ZodType;
   /** Parameters whose form does not follow the setting. */
   forms?: FixedForms;
+  /** What tells a record that comes alone from an error document; `id` unless told. */
+  identity?: Identity;
 }
 
 export function listEndpoint<Query extends z.ZodType<object>>(
   declaration: ListDeclaration<Query>,
 ): ListEndpoint<z.input<Query>> {
-  const { name, path, query, forms } = declaration;
+  const { name, path, query, forms, identity } = declaration;
   return {
     name,
     kind: 'read',
@@ -50,7 +52,7 @@ export function listEndpoint<Query extends z.ZodType<object>>(
       const { filled, rest } = fillPath(path, checkRequest(name, query, request));
       return { method: 'GET', path: filled, query: encodeQuery(rest, collections, forms) };
     },
-    read: (answer) => recordsOf(documentOf(answer)),
+    read: (answer) => recordsOf(documentOf(answer), identity),
   };
 }
 

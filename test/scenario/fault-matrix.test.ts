@@ -8,6 +8,7 @@ import { MATRIX, nameOfFault, runRows } from '../support/fault-matrix.ts';
 const SAMPLE = [
   'truncated',
   'empty',
+  'wrong-shape',
   'wrong-encoding',
   'proto-keys',
   'redirect location=OTHER_HOST',

@@ -65,6 +65,32 @@ const enforce = (rig: Rig, policies: Record<string, Policy>, secret = SECRET) =>
   enforcePrivacy(rig.engine, createPrivacy(policies, secret), { clock: rig.clock, log: rig.parts.log });
 
 describe('personal values', () => {
+  it.each([
+    ['keep', [{ count: 2 }], 0],
+    ['drop', [], 2],
+  ] as const)(
+    '%s: rows of one driver from two answers are added up only where it can be known that it is one',
+    async (policy, stored, refused) => {
+      const privacy = createPrivacy({ 'driver.name': policy }, SECRET);
+      const rig = await openRig(START, { vehicles: 1, churn: false }, { parts: { privacy } });
+      await addRecords(
+        rig,
+        'vehicles',
+        Array.from({ length: 600 }, (_, at) => ({ id: 1_000_000 + at })),
+      );
+      await rig.run('pull-vehicles');
+      await rig.run('pull-drivers');
+      await putBefore(rig, (url) => {
+        if (url.pathname !== '/daily_summary/') return undefined;
+        const isOfDrivers = url.searchParams.get('aggregated_fields')?.includes('driver') === true;
+        return { body: { data: isOfDrivers ? [{ title: 'Planted Person', count: 1 }] : [] } };
+      });
+      const run = await rig.run('pull-daily-summaries', { since: '1h' });
+      expect(await rig.rows('select count from daily_summary')).toEqual(stored);
+      expect(run.quarantined).toBe(refused);
+    },
+  );
+
   it('are nowhere in the files by default, and equal values are still equal', async () => {
     const rig = await rigWith(DEFAULTS);
     const summary = await rig.run('pull-drivers');

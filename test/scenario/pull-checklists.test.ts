@@ -163,6 +163,20 @@ describe('pull-checklists', () => {
     expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[], []]);
   });
 
+  it('marks both all the same where other records have no id', async () => {
+    const rig = await openRig(START);
+    await addRecords(rig, 'checklists', [
+      { id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) },
+    ]);
+    await addRecords(rig, 'checklist-answers', [{ id: 70, checklist_id: 7, value: 'Good' }]);
+    await rig.run(JOB, { since: '2d' });
+    await removeRecords(rig);
+    await addRecords(rig, 'checklists', [{ date_executed: at(rig, -DAY) }]);
+    await addRecords(rig, 'checklist-answers', [{ value: 'of nothing' }]);
+    await rig.run(JOB, { since: '2d' });
+    expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[7], [70]]);
+  });
+
   it('quarantines summaries and answers that do not fit and loads the others', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'checklists', [{ id: 7, date_executed: 'yesterday' }]);

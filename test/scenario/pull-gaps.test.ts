@@ -67,6 +67,55 @@ describe('nothing is missed for ever', () => {
     }
   });
 
+  it.each([
+    ['at the top', (error: unknown) => error],
+    ['in data', (error: unknown) => ({ data: error })],
+  ])(
+    'when an error document with a title comes with status 200, %s: nothing is covered, marked or stored',
+    async (_where, shaped) => {
+      rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+      const jobs = ['pull-vehicles', 'pull-drivers', 'pull-itineraries', 'pull-route-plans'];
+      for (const job of jobs) await rig.run(job);
+      const held = () =>
+        Promise.all(
+          ['vehicle', 'driver', 'itinerary', 'route_plan', 'sync_coverage', 'sync_quarantine'].map((table) =>
+            rig.rows(`select * from ${table} order by 1, 2`),
+          ),
+        );
+      const before = await held();
+      await rig.clock.advance(3 * HOUR);
+      await putBefore(rig, (url) => {
+        if (url.pathname.startsWith('/auth/')) return undefined;
+        return { body: shaped({ type: 'about:blank', title: 'Service unavailable', status: 503 }) };
+      });
+      for (const job of jobs) {
+        const { status, error } = await rig.run(job);
+        expect({ job, status, code: error?.code }).toEqual({ job, status: 'failed', code: 'bad_answer' });
+      }
+      expect(await held()).toEqual(before);
+    },
+  );
+
+  it('when an error document comes for daily figures, which have only a title: it is none of them', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    await rig.run('pull-daily-summaries', { since: '2d' });
+    const held = () =>
+      Promise.all(
+        ['daily_summary', 'sync_coverage'].map((table) =>
+          rig.rows(`select * from ${table} order by 1, 2, 3`),
+        ),
+      );
+    const before = await held();
+    await rig.clock.advance(3 * HOUR);
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/daily_summary/') return undefined;
+      return { body: { type: 'about:blank', title: 'Service unavailable', status: 503 } };
+    });
+    const { status, error } = await rig.run('pull-daily-summaries', { since: '2d' });
+    expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'bad_answer' });
+    expect(await held()).toEqual(before);
+  });
+
   it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     rig.sandbox.addFault({ call: 'vehicles', fault: '403' });
@@ -180,6 +229,37 @@ describe('a record that cannot be asked for', () => {
     const kept = await rig.rows(`select payload from sync_quarantine where table_name = 'route_plan'`);
     expect(kept.map(({ payload }) => JSON.parse(String(payload)))).toEqual(expect.arrayContaining(odd));
     expect((await rig.rows('select id from route_plan')).length).toBeGreaterThan(0);
+  });
+
+  it('does not keep a plan that the service no longer knows, nor its points', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
+    await rig.run('pull-route-plans', { since: '1d' });
+    const [{ id } = {}] = await rig.rows(
+      `select id from route_plan where date_time_start < '${START}' limit 1`,
+    );
+    const pointsOf = `from route_point where route_plan_id = ${id}`;
+    expect((await rig.rows(`select id ${pointsOf}`)).length).toBeGreaterThan(0);
+    await putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/import/route_plan') return undefined;
+      const asked = url.searchParams.get('route_plan_id');
+      if (asked === String(id)) return { status: 404, body: {} };
+      const { data } = (await original()) as { data: { id: number; route_points?: unknown[] }[] };
+      if (asked === null)
+        return { body: { data: [...data.filter((plan) => plan.id !== id), { external_code: 'NO-ID' }] } };
+      return {
+        body: {
+          data: data.map((plan) => ({
+            ...plan,
+            route_points: [...(plan.route_points ?? []), { name: 'NO-ID' }],
+          })),
+        },
+      };
+    });
+    expect(await rig.run('pull-route-plans', { since: '1d' })).toMatchObject({ status: 'partial' });
+    expect(await rig.rows('select id from route_plan where _missing_since is not null')).toEqual([{ id }]);
+    expect(await rig.rows(`select id ${pointsOf} and _missing_since is null`)).toEqual([]);
+    const others = `route_plan_id <> ${id} and _missing_since is not null`;
+    expect(await rig.rows(`select id from route_point where ${others}`)).toEqual([]);
   });
 
   it('is asked for all the same where its id is a number in text', async () => {

@@ -104,6 +104,17 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([]);
   });
 
+  it('marks it all the same where the search holds a record without an id', async () => {
+    const rig = await openRig(START);
+    const ghost = { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) };
+    await addRecords(rig, 'itineraries', [ghost]);
+    await rig.run(JOB);
+    await removeRecords(rig);
+    await addRecords(rig, 'itineraries', [{ description: 'NO-ID' }]);
+    await rig.run(JOB);
+    expect(await missing(rig, itinerary)).toEqual([7]);
+  });
+
   it('takes no empty search for a vanishing: what the service still knows stays', async () => {
     const rig = await openRig(START);
     const { inserted } = await rig.run(JOB);

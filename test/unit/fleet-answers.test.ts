@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf, idOf, recordsOf } from '../../src/fleet/answer.ts';
+import { dailySummary } from '../../src/fleet/endpoints/daily-summary.ts';
 import { readPicture } from '../../src/fleet/picture.ts';
 import { TransportFault } from '../../src/fleet/transport-fault.ts';
 
 const answer = (body: string | Buffer, status = 200) => ({ status, headers: {}, body: Buffer.from(body) });
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(40, 7)]);
 
+/** How a gateway may tell of an error, with a status of 200 on the answer itself. */
+const UNAVAILABLE = { type: 'about:blank', title: 'Service unavailable', status: 503 };
+
 describe('the records of an answer', () => {
   it.each([
     [{ data: [{ id: 1 }] }, [{ id: 1 }]],
     [{ data: { id: 1 } }, [{ id: 1 }]],
-    [{ data: { title: 'ABC1D23' } }, [{ title: 'ABC1D23' }]],
     [[{ id: 1 }], [{ id: 1 }]],
     [{ id: 1, title: 'x' }, [{ id: 1, title: 'x' }]],
     [{ data: null }, []],
@@ -24,12 +27,23 @@ describe('the records of an answer', () => {
 
   it.each([
     [{ message: 'wait' }],
+    [UNAVAILABLE],
+    [{ data: UNAVAILABLE }],
     [{ data: { items: 'none', page: null } }],
     [{ data: 'text' }],
     ['text'],
     [5],
   ])('%j has none that could be read', (document) => {
     expect(() => recordsOf(document)).toThrow(TransportFault);
+  });
+
+  it('a daily figure, which has no id, is known by its title, and only inside data', () => {
+    const figure = { title: 'ABC1D23', count: 2 };
+    const read = (document: unknown) => dailySummary.read(answer(JSON.stringify(document)));
+    expect(read({ data: figure })).toEqual([figure]);
+    expect(() => read(UNAVAILABLE)).toThrow(TransportFault);
+    expect(() => read({ ...UNAVAILABLE, id: 1 })).toThrow(TransportFault);
+    expect(() => read({ data: { message: 'wait' } })).toThrow(TransportFault);
   });
 
   it('no content is no document; an empty body, HTML or a cut text is a bad answer', () => {

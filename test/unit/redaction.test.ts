@@ -45,7 +45,7 @@ describe('redaction', () => {
 });
 
 describe('redacted JSON', () => {
-  it('is JSON still, whatever was taken out: texts, names, and numbers that are a CPF', () => {
+  it('is JSON still, whatever was taken out: texts, names, and numbers that hold a CPF', () => {
     const redactor = createRedactor();
     redactor.add(PASSWORD);
     const text = redactedJson(
@@ -54,11 +54,38 @@ describe('redacted JSON', () => {
     );
     expect(JSON.parse(text)).toEqual({
       cpf: '[redacted]',
-      at: 52998224725.5,
+      at: '[redacted].5',
       '[redacted]': ['pw [redacted]', null, true],
       n: 7,
     });
     expect(redactedJson(undefined, redactor.redact)).toBe('null');
+  });
+
+  it('takes out of a number what it would take out of its text', () => {
+    const redactor = createRedactor();
+    redactor.add('884422');
+    const numbers = [-Number(CPF), 19884422, 8844.22, -23.52998224725, 52998224724, 1e21, 0];
+    expect(JSON.parse(redactedJson(numbers, redactor.redact))).toEqual([
+      '-[redacted]',
+      '19[redacted]',
+      8844.22,
+      -23.52998224725,
+      52998224724,
+      1e21,
+      0,
+    ]);
+  });
+
+  it('keeps every field where names are alike once redacted', () => {
+    const { redact } = createRedactor();
+    const fields = { [CPF]: 'a', '529.982.247-25': 'b', '[redacted] 2': 'c', '[redacted]': 'd', other: 'e' };
+    expect(JSON.parse(redactedJson(fields, redact))).toEqual({
+      '[redacted]': 'a',
+      '[redacted] 2': 'b',
+      '[redacted] 2 2': 'c',
+      '[redacted] 3': 'd',
+      other: 'e',
+    });
   });
 });
 

@@ -21,7 +21,7 @@ describe('a plan taken apart', () => {
         { id: 6, route_point_items: [{}] },
       ],
     };
-    expect(extents([plan], [9])).toEqual([{ in: [1, 9] }, { in: [5] }, { in: [6] }]);
+    expect(extents([plan], [9])).toEqual([{ in: [1] }, { in: [9] }, { in: [5] }, { in: [6] }]);
   });
 
   it('links each level to the one above and leaves a list that is none where it is', () => {

@@ -15,7 +15,14 @@ describe('rows of one driver from several answers', () => {
         speed_average: 40,
         other: 'kept',
       },
-      { title: 'Ana', count: '3', total_time_in_moviment: 100, speed_max: 95, speed_average: 80 },
+      {
+        title: 'Ana',
+        count: '3',
+        total_time_in_moviment: 100,
+        speed_max: 95,
+        speed_average: 80,
+        other: 'kept',
+      },
     ];
     expect(merge([[rows[0]], [rows[1], { title: 'Bia', count: 1 }]])).toEqual({
       records: [
@@ -51,6 +58,62 @@ describe('rows of one driver from several answers', () => {
     // One row in one answer of the only slice is loaded as it came.
     expect(merge([[two[0]]], { ambiguous: ['Ana'] }).records).toEqual([two[0]]);
     expect(merge([[two[0]]], { ambiguous: ['Ana'], isPart: true }).refused).toHaveLength(1);
+  });
+
+  it('are read by the rule of a row that comes alone: what is no decimal there is none here', () => {
+    const odd = [true, [3], '0x10', {}, '1,5', 'Infinity'];
+    for (const count of odd) {
+      const rows = [
+        { title: 'Ana', count: 1 },
+        { title: 'Ana', count },
+      ];
+      const { records, refused } = merge(rows.map((row) => [row]));
+      expect({ count, records }).toEqual({ count, records: [] });
+      expect(refused.map(({ record }) => record)).toEqual(rows);
+    }
+    const empty = [
+      [{ title: 'Ana', count: 1 }],
+      [{ title: 'Ana', count: '' }],
+      [{ title: 'Ana', count: ' 2.50 ' }],
+    ];
+    expect(merge(empty).records).toEqual([{ title: 'Ana', count: 3.5 }]);
+  });
+
+  it('keep a field that is no figure once where all agree, else part by part', () => {
+    const rows = [
+      { title: 'Ana', count: 1, team: { id: 4, name: 'North' }, bonus: 10, note: 'first' },
+      { title: 'Ana', count: 2, team: { name: 'North', id: 4 }, bonus: 20 },
+    ];
+    expect(merge(rows.map((row) => [row])).records).toEqual([
+      {
+        title: 'Ana',
+        count: 3,
+        team: { id: 4, name: 'North' },
+        parts: [{ bonus: 10, note: 'first' }, { bonus: 20 }],
+      },
+    ]);
+    const own = [
+      { title: 'Ana', parts: 'of the service', bonus: 1 },
+      { title: 'Ana', bonus: 2 },
+    ];
+    expect(merge(own.map((row) => [row])).records).toEqual([
+      { title: 'Ana', parts: [{ parts: 'of the service', bonus: 1 }, { bonus: 2 }] },
+    ]);
+  });
+
+  it('are refused where the mean speed cannot be weighed, or a sum is beyond any number', () => {
+    const mean = (...rows: object[]) => merge(rows.map((row) => [{ title: 'Ana', ...row }])).records;
+    const weighed = { speed_average: 40, total_time_in_moviment: 10 };
+    expect(mean(weighed, { speed_average: 60 })).toEqual([]);
+    expect(
+      mean(
+        { speed_average: 40, total_time_in_moviment: 0 },
+        { speed_average: 60, total_time_in_moviment: 0 },
+      ),
+    ).toEqual([]);
+    expect(mean(weighed, { speed_average: 40 })).toEqual([{ title: 'Ana', ...weighed }]);
+    expect(mean(weighed, { count: 1 })).toEqual([{ title: 'Ana', count: 1, ...weighed }]);
+    expect(mean({ total_distance: 1e308 }, { total_distance: 1e308 })).toEqual([]);
   });
 
   it('are refused, never lost, where they cannot be added up', () => {

@@ -20,6 +20,7 @@ export const dailySummary = listEndpoint({
     }),
     periodRule('initial_date', 'end_date'),
   ),
+  identity: 'title',
   record: z.looseObject({
     /** The plate of the vehicle or the label of the driver: the only identity that a row has. */
     title: name,

@@ -12,7 +12,7 @@ import { inGroups } from './grouped-calls.ts';
 import { openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './picture-fetching.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';
-import { type RecordId, readUnlisted } from './unlisted.ts';
+import { goneFrom, type RecordId, readUnlisted } from './unlisted.ts';
 import { coversOf, halvedWindow } from './window-slices.ts';
 
 const INCLUDES = [
@@ -47,8 +47,9 @@ export async function readChecklists(
       imageLoad(images),
     ],
     whole: [
-      { table: checklist, extent: { id: { in: gone } } },
-      { table: checklistAnswer, extent: { checklist_id: { in: [...open.map(({ id }) => id), ...gone] } } },
+      { table: checklistAnswer, extent: { checklist_id: { in: open.map(({ id }) => id) } } },
+      ...goneFrom(checklist, 'id', gone),
+      ...goneFrom(checklistAnswer, 'checklist_id', gone),
     ],
     covers: coversOf(work, source.readAt),
   };

@@ -101,7 +101,11 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
   const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
   const owners = await idsByLabel(source.warehouse, table, labels);
   const ownersOf = (title: string) =>
-    labels.map((label) => owners.get(source.asStored(table, label, title) ?? ''));
+    labels.map((label) => {
+      const stored = source.asStored(table, label, title);
+      // A label that may not be stored could be anyone's.
+      return stored === null ? null : owners.get(stored);
+    });
   const { records, refused } = mergeByTitle({
     // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
     answers: subject === 'driver' ? answers : [answers.flat()],

@@ -9,7 +9,7 @@ import { itinerary } from '../../warehouse/tables/itinerary.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { ItineraryWork } from './itinerary-plan.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';
-import { canBeAsked, idOf, type RecordId, readUnlisted } from './unlisted.ts';
+import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from './unlisted.ts';
 import { coversOf } from './window-slices.ts';
 
 const INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'] as const;
@@ -29,7 +29,7 @@ export async function readItineraries({ work }: Slice<ItineraryWork>, source: So
   const completed = await inGroups(found, (record) => withObjects(record, source));
   return {
     loads: [{ table: itinerary, record: itineraries.record, records: [...listed, ...completed] }],
-    whole: [{ table: itinerary, extent: { id: { in: gone } } }],
+    whole: goneFrom(itinerary, 'id', gone),
     covers: coversOf(work, source.readAt),
   };
 }

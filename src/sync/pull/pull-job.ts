@@ -71,6 +71,8 @@ export interface Whole {
   extent: Extent;
   /** Keys that were met beside those of the loads. */
   alsoSeen?: readonly Row[];
+  /** The service was asked for each by its id: a record without a readable key is none of them. */
+  isSure?: boolean;
 }
 
 /** A period of scopes that is in the warehouse once the harvest is. */

@@ -16,7 +16,7 @@ import {
   type RoutePlanOptions,
   type RoutePlanWork,
 } from './route-plan-slices.ts';
-import { askableId, canBeAsked, type RecordId } from './unlisted.ts';
+import { askableId, canBeAsked, goneFrom, type RecordId } from './unlisted.ts';
 import { intervalOf, type Span } from './windows.ts';
 
 /** More plans than this are not held in memory at once: the slice is cut instead. */
@@ -55,7 +55,7 @@ async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], 
   // An answer that holds anything else is no word about the plan: it is quarantined, and the plan asked for again.
   const absent = new Set(answers.filter(({ records }) => records.length === 0).map(({ id }) => id));
   const gone = doubtful.filter((id) => absent.has(id) && !there.has(id));
-  const whole = [{ table: routePlan, extent: { id: { in: gone } } }, ...planParts(plans, gone)];
+  const whole = [...goneFrom(routePlan, 'id', gone), ...planParts(plans, gone)];
   return { loads: planLoads(plans), whole };
 }
 

@@ -8,7 +8,7 @@ import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../warehouse/tables/route-point-item.ts';
 import type { Load, Whole } from './pull-job.ts';
-import { askableId, type RecordId } from './unlisted.ts';
+import { askableId, goneFrom, type RecordId } from './unlisted.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -69,7 +69,8 @@ export function planParts(plans: readonly unknown[], gone: readonly RecordId[]):
   const holding = (records: readonly unknown[], field: string): RecordId[] =>
     idsOf(records.filter((record) => isObject(record) && Array.isArray(record[field])));
   return [
-    { table: routePoint, extent: { route_plan_id: { in: [...holding(plans, 'route_points'), ...gone] } } },
+    { table: routePoint, extent: { route_plan_id: { in: holding(plans, 'route_points') } } },
+    ...goneFrom(routePoint, 'route_plan_id', gone),
     { table: routePointExecution, extent: { route_point_id: { in: holding(points, 'routes_info') } } },
     { table: routePointItem, extent: { route_point_id: { in: holding(points, 'route_point_items') } } },
   ];

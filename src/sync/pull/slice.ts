@@ -88,9 +88,9 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
 });
 
 async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Distinct[], stamp: Stamp) {
-  for (const { table, extent, alsoSeen = [] } of harvest.whole ?? []) {
+  for (const { table, extent, alsoSeen = [], isSure } of harvest.whole ?? []) {
     const part = parts.find((each) => each.table === table);
-    if (part?.allSeen === false) continue;
+    if (part?.allSeen === false && isSure !== true) continue;
     const keys = () => [...(part?.seen() ?? []), ...alsoSeen];
     await markVanished(tx, { table, extent }, { rows: part?.rows ?? [], keys }, stamp);
   }

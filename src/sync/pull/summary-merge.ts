@@ -1,10 +1,12 @@
 // The figures of a driver are over all vehicles. Where an address does not hold all of them, they are asked for in
 // parts, and the rows of one driver are put together here: sums, the highest speed, and the mean speed weighted by the
 // time in movement. Rows that cannot be told apart or added up are refused, never guessed.
+import type { Json, JsonObject } from '../../core/glossary.ts';
+import { stableJson } from '../../core/stable-json.ts';
+import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
+import { checkRecord } from '../../fleet/record-check.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
-
-type Fields = Record<string, unknown>;
 
 export interface Merged {
   records: unknown[];
@@ -17,17 +19,19 @@ const FIGURES = recordColumns(dailySummary)
 const HIGHEST = 'speed_max';
 const MEAN = 'speed_average';
 const WEIGHT = 'total_time_in_moviment';
+/** Fields that are no figures and in which the parts differ: a list, one object a part. */
+const PARTS = 'parts';
 
 const SHARED = 'title: two rows of one day have it, so that neither can be told from the other';
-const AMBIGUOUS = 'title: several have it, and their rows came in several answers';
-const UNFIT = 'figures: they came in several answers and are not all numbers';
+const AMBIGUOUS = 'title: several have it or may have it, and their rows came in several answers';
+const UNFIT = 'figures: they came in several answers and cannot be added up';
 
 export const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
 
 export interface Answers {
   /** The rows of each call. */
   answers: readonly unknown[][];
-  /** Several known owners have the title. */
+  /** Several known owners have the title, or it cannot be known whether they do. */
   isAmbiguous: (title: string) => boolean;
   /** Other slices hold rows of the same day. */
   isPart: boolean;
@@ -59,29 +63,52 @@ function rowsByTitle(answers: readonly unknown[][]) {
   return byTitle;
 }
 
-const hasTitle = (row: unknown): row is Fields =>
-  typeof (row as { title?: unknown } | null | undefined)?.title === 'string';
-
-/** Undefined where the rows cannot be added up. */
-function added(rows: readonly unknown[]): Fields | undefined {
-  if (!rows.every(hasTitle)) return undefined;
-  const whole: Fields = { ...rows[0] };
-  for (const name of FIGURES) {
-    const given = rows.map((row) => row[name]).filter((value) => value !== undefined && value !== null);
-    const values = given.map(Number);
-    if (values.some((value) => !Number.isFinite(value))) return undefined;
-    if (values.length > 0) whole[name] = name === HIGHEST ? Math.max(...values) : rounded(sum(values));
-  }
-  const speeds = rows.filter((row) => row[MEAN] !== undefined && row[MEAN] !== null);
-  if (speeds.length > 0) whole[MEAN] = meanSpeed(speeds);
-  return whole;
+/** Undefined where the rows cannot be added up. Figures are read by the rule of a row that comes alone. */
+function added(rows: readonly unknown[]): JsonObject | undefined {
+  const checked = rows.map((row) => checkRecord(summaryCall.record, row));
+  const parts = checked.flatMap((each) => (each.ok ? [each.record] : []));
+  if (parts.length < rows.length) return undefined;
+  const figures = FIGURES.map((name) => [name, figureOf(name, parts)] as const);
+  if (figures.some(([, figure]) => figure !== null && !Number.isFinite(figure))) return undefined;
+  return { ...othersOf(parts), ...Object.fromEntries(figures.filter(([, figure]) => figure !== null)) };
 }
 
-function meanSpeed(rows: readonly Fields[]): number {
-  const time = sum(rows.map((row) => Number(row[WEIGHT] ?? 0)));
-  const weighted = sum(rows.map((row) => Number(row[MEAN]) * Number(row[WEIGHT] ?? 0)));
-  return rounded(time > 0 ? weighted / time : sum(rows.map((row) => Number(row[MEAN]))) / rows.length);
+/** Null where no part tells it, no finite number where it cannot be known. */
+function figureOf(name: string, parts: readonly JsonObject[]): number | null {
+  const values = told(name, parts);
+  if (values.length === 0) return null;
+  if (name === HIGHEST) return Math.max(...values);
+  return rounded(name === MEAN ? meanSpeed(parts.filter((part) => isTold(part[MEAN]))) : sum(values));
 }
+
+const isTold = (value: Json | undefined): boolean => value !== undefined && value !== null;
+
+const told = (name: string, parts: readonly JsonObject[]): number[] =>
+  parts.map((part) => part[name]).filter(isTold) as number[];
+
+function meanSpeed(parts: readonly JsonObject[]): number {
+  const [means, weights] = [told(MEAN, parts), told(WEIGHT, parts)];
+  if (new Set(means).size === 1) return means[0] as number;
+  if (weights.length < means.length) return Number.NaN;
+  // No number where nothing moved.
+  return sum(means.map((mean, at) => mean * (weights[at] as number))) / sum(weights);
+}
+
+/** All that is no figure: once where all parts agree, else part by part. */
+function othersOf(parts: readonly JsonObject[]): JsonObject {
+  const names = [...new Set(parts.flatMap(Object.keys))].filter((name) => !FIGURES.includes(name));
+  const shared = names.filter((name) => name !== PARTS && haveAlike(name, parts));
+  const differing = names.filter((name) => !shared.includes(name));
+  const common = only(shared, parts[0] ?? {});
+  if (differing.length === 0) return common;
+  return { ...common, [PARTS]: parts.map((part) => only(differing, part)) };
+}
+
+const haveAlike = (name: string, parts: readonly JsonObject[]): boolean =>
+  new Set(parts.map((part) => stableJson(part[name] ?? null))).size === 1;
+
+const only = (names: readonly string[], part: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(part).filter(([name]) => names.includes(name)));
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

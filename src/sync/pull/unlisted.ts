@@ -6,8 +6,9 @@ import { Skippable } from '../../core/errors.ts';
 import type { ListEndpoint } from '../../fleet/endpoint.ts';
 import { recordId } from '../../fleet/request-fields.ts';
 import { id as wireId } from '../../fleet/wire.ts';
+import type { Table } from '../../warehouse/table.ts';
 import { inGroups } from './grouped-calls.ts';
-import type { Source } from './pull-job.ts';
+import type { Source, Whole } from './pull-job.ts';
 
 export type RecordId = number | string;
 
@@ -17,6 +18,10 @@ export interface Unlisted {
   /** Identifiers that the service no longer knows. */
   gone: RecordId[];
 }
+
+/** The rows of what is gone: `column` holds its identifier. */
+export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]): Whole[] =>
+  gone.length === 0 ? [] : [{ table, extent: { [column]: { in: [...gone] } }, isSure: true }];
 
 /** Calls by id that one slice makes at most; of more, each run takes others. */
 const MOST_CALLS = 200;
