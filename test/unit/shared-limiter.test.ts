@@ -159,6 +159,32 @@ describe('limiters that share a rate', () => {
     expect(starts.old?.some((at) => at > to)).toBe(true);
   });
 
+  it.each([
+    { concurrency: 4, perMinute: 600, callMs: 500 },
+    { concurrency: 4, perMinute: 60_000, callMs: 200 },
+    { concurrency: 1, perMinute: 60_000, callMs: 200 },
+  ])(
+    'leave no lane for ever to a backfill that always has calls waiting: $concurrency at once',
+    async (one) => {
+      const { clock, limiters } = several(['backfill', 'live'], one, 6);
+      const [backfill, live] = limiters;
+      for (let lane = 0; lane < 20; lane++)
+        void (async () => {
+          for (;;) await backfill?.run(() => clock.sleep(one.callMs), { priority: -1 });
+        })();
+      await clock.advance(5_000);
+      const starts: number[] = [];
+      for (let n = 0; n < 20; n++)
+        void live?.run(() => {
+          starts.push(clock.monotonic() - 5_000);
+          return clock.sleep(one.callMs);
+        });
+      await clock.advance(10_000);
+      expect(starts).toHaveLength(20);
+      expect(starts[0]).toBeLessThanOrEqual(2_000);
+    },
+  );
+
   it('have equal parts, however far from the database one of them is', async () => {
     const limits = { concurrency: 30, perMinute: 300 };
     const { clock, book, service, limiters } = several(['near', 'near too'], limits);
