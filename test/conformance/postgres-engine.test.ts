@@ -150,7 +150,7 @@ describe('the roles of deploy/postgres-roles.sql', () => {
     const bi = connect(as('roadbook_bi'));
     expect(await bi('event').select('id')).toEqual([{ id: '1' }]);
     expect(await bi('event_category').select('id')).not.toHaveLength(0);
-    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine']) {
+    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine', 'sync_slice']) {
       expect((await failureOf(bi(closed).select('*').then())).code, closed).toBe('42501');
     }
     const own = [
