@@ -7,8 +7,16 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It takes a whole number from 1 on.');
 }
 
-/** Several, with commas between them. */
-export const wholeNumbers = (text: string): number[] => text.split(',').map(wholeNumber);
+/** Several, with commas between them; 10,500 may be meant as one. */
+export function wholeNumbers(text: string): number[] {
+  const [first = '', ...others] = text.split(',');
+  if (others.some((part) => /^\d{3}$/.test(part))) {
+    throw new InvalidArgumentError(
+      'One number or two? Write one without commas (10500), and several with a space after each comma ("10, 500").',
+    );
+  }
+  return [first, ...others].map(wholeNumber);
+}
 
 export function amount(text: string): number {
   const number = Number(text);

@@ -6,6 +6,8 @@ import { SERVICE_LIMITS } from '../config/service-section.ts';
 import { callBudget } from '../status/call-budget.ts';
 import { type FleetDay, usualFleetDay } from '../status/fleet-day.ts';
 import { type Sizing, type SizingJob, sizing } from '../status/sizing.ts';
+import type { EngineKind } from '../warehouse/engine.ts';
+import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/retention.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
@@ -58,6 +60,7 @@ interface FleetPlan extends Sizing {
 function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
   const { service, warehouse, jobs: settings } = app.loaded.config;
   const jobs = enabledJobs(app).map((job) => sizingJob(app, job, asked));
+  const kind: EngineKind = engines[warehouse.engine as keyof typeof engines];
   const rate = asked.requestsPerMinute ?? service.requestsPerMinute;
   const budget = callBudget(jobs, rate, app.clock.now());
   const retention = (settings['maintain-warehouse']?.options as { retention?: Record<string, number> })
@@ -65,6 +68,7 @@ function planOf(app: App, asked: Figures & { vehicles: number }): FleetPlan {
   const found = sizing(jobs, budget, {
     day: asked,
     engine: warehouse.engine,
+    hasQueueHome: kind.hasQueueHome === true,
     latencyMs: asked.latencyMs,
     pictureKb: asked.pictureKb,
     concurrency: service.concurrency,
@@ -141,7 +145,7 @@ function showOne(plan: FleetPlan): string {
   const lines = [
     `${thousands(plan.vehicles)} vehicles: ${thousands(plan.calls_a_minute)} calls a minute, ${percent(plan.share)} of the ${thousands(plan.requests_per_minute)} that are allowed.`,
     `${thousands(plan.rows_a_day)} rows a day, ${thousands(plan.gb_a_year)} GB a year, pictures ${thousands(plan.picture_gb_a_year)} GB a year.`,
-    `${thousands(plan.records_a_second)} records a second, ${plan.concurrency_needed} requests at one time, ${plan.daemons} ${plan.daemons === 1 ? 'daemon' : 'daemons'}.`,
+    `${thousands(plan.records_a_second)} records a second, ${percent(plan.writer_share)} of what one writer loads; ${plan.concurrency_needed} requests at one time, ${plan.daemons} ${plan.daemons === 1 ? 'daemon' : 'daemons'}.`,
     plan.fits ? 'The rate carries it.' : 'The rate does NOT carry it.',
     ...plan.changes.map((change) => `- ${change}.`),
   ];
@@ -158,6 +162,7 @@ const showSeveral = (plans: readonly FleetPlan[]): string =>
       'rows a day',
       'GB a year',
       'records/s',
+      'of the writer',
       'requests at once',
       'daemons',
     ],
@@ -169,6 +174,7 @@ const showSeveral = (plans: readonly FleetPlan[]): string =>
       thousands(plan.rows_a_day),
       thousands(plan.gb_a_year),
       thousands(plan.records_a_second),
+      percent(plan.writer_share),
       plan.concurrency_needed,
       plan.daemons,
     ]),

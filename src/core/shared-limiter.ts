@@ -24,6 +24,8 @@ export const SHARED_LIMITER = {
   lingerMs: 1_000,
   /** Until the next draw where one failed. */
   retryMs: 1_000,
+  /** A draw that has no answer by then counts as failed: a database may be silent instead of refusing. */
+  answerMs: 10_000,
   /** A call that waits this long while the book cannot be reached fails. */
   giveUpMs: 60_000,
 };
@@ -82,18 +84,19 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     const toldPauseMs = untoldPauseMs;
     const now = wanted();
     const flying = isClosed ? 0 : inFlight;
+    const asked = {
+      id,
+      limits,
+      waiting: isClosed ? 0 : waiting.length,
+      inFlight: flying,
+      priority: waiting.priorityAt(permits.length),
+      inHand: permits.length,
+      turnover: turnover(),
+      pauseMs,
+    };
     hasNewLimits = false;
     try {
-      const grant = await book.draw({
-        id,
-        limits,
-        waiting: isClosed ? 0 : waiting.length,
-        inFlight: isClosed ? 0 : inFlight,
-        priority: waiting.priorityAt(permits.length),
-        inHand: permits.length,
-        turnover: turnover(),
-        pauseMs,
-      });
+      const grant = await answered(clock, book.draw(asked));
       // Whoever gave everything back asks anew, whenever that is.
       told = now === 0 ? NEVER_TOLD : { atMs: askedMs, wanted: now, inFlight: flying };
       if (untoldPauseMs === toldPauseMs) untoldPauseMs = Number.NEGATIVE_INFINITY;
@@ -162,7 +165,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       idleSinceMs = isIdle ? (idleSinceMs ?? now) : undefined;
       const endsAt = idleSinceMs === undefined ? undefined : idleSinceMs + SHARED_LIMITER.lingerMs;
       if (isClosed || (endsAt !== undefined && endsAt <= now)) {
-        if (told !== NEVER_TOLD) await draw();
+        // A share that cannot be given back now is free when nobody has heard of it for a while.
+        if (told !== NEVER_TOLD && !(isClosed && isAway)) await draw();
         if (isClosed || wanted() === 0) return;
       } else if (endsAt !== undefined) await rest(endsAt);
       else if (drawAt() <= now) await draw();
@@ -211,6 +215,24 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     },
   };
 }
+
+async function answered<T>(clock: Clock, answer: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const silence = clock.sleep(SHARED_LIMITER.answerMs, ended.signal).then(() => {
+    throw noAnswer();
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    ended.abort();
+  }
+}
+
+const noAnswer = (): Retriable =>
+  new Retriable(`The warehouse has not answered for ${SHARED_LIMITER.answerMs / 1_000} s`, {
+    code: 'warehouse_unreachable',
+    hint: 'Check the database of the warehouse and the network to it.',
+  });
 
 const closedError = (): Fatal =>
   new Fatal('The call was not sent: the process is ending', {

@@ -16,6 +16,8 @@ export interface SizingAsked {
   day: FleetDay;
   /** Name of the warehouse's engine. */
   engine: string;
+  /** Whether daemons on this engine can share work. */
+  hasQueueHome: boolean;
   /** Mean time that the service takes to answer, ms. */
   latencyMs: number;
   /** Mean size of a picture file, KB. */
@@ -51,6 +53,8 @@ export interface Sizing {
   picture_gb_a_year: number;
   /** Records met, rows that did not change included. This and what follows is for schedules that are kept. */
   records_a_second: number;
+  /** Of what the one writer of a PostgreSQL warehouse loads, 1 being all of it. */
+  writer_share: number;
   concurrency_needed: number;
   daemons: number;
   fits: boolean;
@@ -66,6 +70,12 @@ const DAYS_A_YEAR = 365;
 const GB = 1e9;
 /** Records that one daemon takes in, about half of what docs/performance.md shows: runs come in bursts. */
 const RECORDS_A_SECOND = 20_000;
+/**
+ * Records that all daemons on one PostgreSQL compare and load, about half of its load stage in docs/performance.md:
+ * that is done by one transaction at a time.
+ */
+const WRITER_RECORDS_A_SECOND = 25_000;
+const MOST_DAEMONS = Math.ceil(WRITER_RECORDS_A_SECOND / RECORDS_A_SECOND);
 /** The listing of vehicles is one answer, with about so much for each of them. */
 const LISTED_VEHICLE_BYTES = 1_000;
 const MIB = 1_048_576;
@@ -90,7 +100,8 @@ export function sizing(jobs: readonly SizingJob[], budget: CallBudget, asked: Si
     picture_gb_a_year: rounded((day.vehicles * day.picturesADay * pictureKb * 1e3 * DAYS_A_YEAR) / GB),
     records_a_second: Math.round(records),
     concurrency_needed: Math.ceil(((callsAMinute / 60) * (latencyMs / 1_000)) / FULL_SHARE),
-    daemons: Math.max(1, Math.ceil(records / RECORDS_A_SECOND)),
+    writer_share: rounded(records / WRITER_RECORDS_A_SECOND),
+    daemons: Math.min(MOST_DAEMONS, Math.max(1, Math.ceil(records / RECORDS_A_SECOND))),
     fits: budget.share <= FULL_SHARE,
     tables,
     slower: slowerSchedules(jobs, budget),
@@ -148,7 +159,7 @@ function changesOfRate(found: Found, { most }: SizingAsked): string[] {
 }
 
 function changesOfMachines(found: Found, asked: SizingAsked): string[] {
-  const { engine, concurrency, latencyMs, maxBodyMb, most } = asked;
+  const { hasQueueHome, concurrency, latencyMs, maxBodyMb, most } = asked;
   const changes: string[] = [];
   const listingMb = Math.ceil((found.vehicles * LISTED_VEHICLE_BYTES) / MIB);
   if (listingMb > maxBodyMb) {
@@ -160,10 +171,14 @@ function changesOfMachines(found: Found, asked: SizingAsked): string[] {
     const rest = lanes < found.concurrency_needed ? ', the most there is' : '';
     changes.push(`Set service.concurrency to ${lanes}${rest}: an answer takes ${latencyMs} ms`);
   }
-  if (engine === 'sqlite' && (found.daemons > 1 || isLarge)) {
+  if (!hasQueueHome && (found.daemons > 1 || isLarge)) {
     changes.push('Use PostgreSQL (warehouse.engine: postgres): one file is too little for this');
   }
-  if (found.daemons > 1) {
+  if (found.writer_share > 1) {
+    changes.push(
+      `Run less often, shorten lookback and settle, or divide the fleet over several warehouses: one writer at a time loads about ${WRITER_RECORDS_A_SECOND} records a second, however many daemons there are`,
+    );
+  } else if (found.daemons > 1) {
     changes.push(`Run ${found.daemons} daemons (scale: { dispatcher: pg-boss }) on machines of their own`);
   }
   if (isLarge) changes.push('Limit how long rows are kept: jobs.maintain-warehouse.retention');

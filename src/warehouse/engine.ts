@@ -39,6 +39,11 @@ export interface Transaction {
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
 }
 
+export interface WriteOptions {
+  /** It loads or deletes many rows: beats, claims and outcomes need not wait for it. */
+  isLong?: boolean;
+}
+
 /** The rows of a statement with `?` for its bindings. */
 export type Scan = (
   statement: string,
@@ -71,8 +76,8 @@ export interface Engine extends Ddl {
   readonly base?: Engine;
   /** Where a queue that several processes share can live; absent where there is no such place. */
   readonly queueHome?: QueueHome;
-  /** One transaction; the writes of this process run one after another. */
-  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** One transaction; the writes of this process run one after another, short ones before long ones that wait. */
+  write<T>(work: (tx: Transaction) => Promise<T>, how?: WriteOptions): Promise<T>;
   /**
    * Reads a committed state; never waits for a write; may be done twice. The values are the same from every engine:
    * instants as ISO text with Z and milliseconds, days as text, booleans as 1 and 0, JSON as text, integers as

@@ -7,8 +7,8 @@ export interface FenceParts<Moment> {
   /** ISO instant of now. */
   at(): string;
   moment(): Moment;
-  /** Told when a write has shown that the lease is still held, with when that write was asked for. */
-  onBeat(asked: Moment): void;
+  /** Told when a write that shows the lease is committed, with when it began: no other process saw it before that. */
+  onBeat(began: Moment): void;
   onLost(): void;
 }
 
@@ -19,14 +19,14 @@ export const fencedEngine = <Moment>(
 ): Engine => ({
   ...engine,
   base: engine.base ?? engine,
-  async write(work) {
-    const asked = moment();
-    const result = await engine.write(async (tx) => {
-      if (await beat(tx.sql, lease, at())) return work(tx);
+  async write(work, how) {
+    const { began, result } = await engine.write(async (tx) => {
+      const began = moment();
+      if (await beat(tx.sql, lease, at())) return { began, result: await work(tx) };
       onLost();
       throw leaseLost(lease.name);
-    });
-    onBeat(asked);
+    }, how);
+    onBeat(began);
     return result;
   },
 });
@@ -35,9 +35,9 @@ export const fencedEngine = <Moment>(
 export const helpersEngine = (engine: Engine, lease: Lease): Engine => ({
   ...engine,
   base: engine.base ?? engine,
-  write: (work) =>
+  write: (work, how) =>
     engine.write(async (tx) => {
       if (!(await isHeld(tx.sql, lease))) throw leaseLost(lease.name);
       return work(tx);
-    }),
+    }, how),
 });

@@ -48,7 +48,10 @@ interface Sight {
 interface Holding {
   lease: Lease;
   loss: AbortController;
-  /** The last proof of holding it, on both clocks: either may stop or leap while the machine sleeps. */
+  /**
+   * When the last transaction that proved it began, on both clocks: either may stop or leap while the machine sleeps.
+   * Others see its beat once it is committed, so they count from later on, however long it had waited for its turn.
+   */
   proven: { monotonicMs: number; wallMs: number };
 }
 
@@ -88,14 +91,15 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
   }
 
   async function beatAll(): Promise<void> {
-    const asked = moment();
     const live = [...holdings];
-    await engine.write(async ({ sql }) => {
+    const proven = await engine.write(async ({ sql }) => {
+      const began = moment();
       for (const holding of live) {
         if (!(await beat(sql, holding.lease, at()))) lose(holding);
       }
+      return began;
     });
-    for (const holding of live) holding.proven = asked;
+    for (const holding of live) holding.proven = proven;
   }
 
   async function keepBeating(): Promise<void> {
@@ -113,8 +117,8 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
     holding.loss.abort(leaseLost(holding.lease.name));
   }
 
-  function hold(lease: Lease, asked: Holding['proven']): HeldLease {
-    const holding: Holding = { lease, loss: new AbortController(), proven: asked };
+  function hold(lease: Lease, proven: Holding['proven']): HeldLease {
+    const holding: Holding = { lease, loss: new AbortController(), proven };
     holdings.add(holding);
     if (holdings.size === 1) {
       resting = new AbortController();
@@ -145,9 +149,11 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
   }
 
   async function take(name: string): ReturnType<LeaseKeeper['take']> {
-    const asked = moment();
-    const result = await takeLease(engine, name, thisProcess, at());
-    if ('lease' in result) return hold(result.lease, asked);
+    const { began, result } = await engine.write(async ({ sql }) => ({
+      began: moment(),
+      result: await takeLease(sql, name, thisProcess, at()),
+    }));
+    if ('lease' in result) return hold(result.lease, began);
     return (await freeIfDead(result.heldBy)) ? take(name) : result;
   }
 

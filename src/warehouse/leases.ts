@@ -25,24 +25,23 @@ const TABLE = 'sync_lease';
 export const readLeases = (engine: Engine): Promise<LeaseRow[]> => engine.read((sql) => sql(TABLE));
 
 /** The lease, or the row of whoever has it. */
-export const takeLease = (
-  engine: Engine,
+export async function takeLease(
+  sql: Knex,
   name: string,
   { holder, host, pid, place }: ProcessIdentity,
   at: string,
-): Promise<{ lease: Lease } | { heldBy: LeaseRow }> =>
-  engine.write(async ({ sql }) => {
-    const own = { holder, host, pid, place, taken_at: at, heartbeat_at: at };
-    await sql(TABLE).insert({ name, token: 0, beat: 0 }).onConflict('name').ignore();
-    const taken = await sql(TABLE)
-      .where({ name })
-      .whereNull('holder')
-      .update({ ...own, token: sql.raw('token + 1'), beat: sql.raw('beat + 1') });
-    const row: LeaseRow = await sql(TABLE).where({ name }).first();
-    if (taken === 0) return { heldBy: row };
-    await abandonRuns(sql, name, at);
-    return { lease: { name, token: Number(row.token) } };
-  });
+): Promise<{ lease: Lease } | { heldBy: LeaseRow }> {
+  const own = { holder, host, pid, place, taken_at: at, heartbeat_at: at };
+  await sql(TABLE).insert({ name, token: 0, beat: 0 }).onConflict('name').ignore();
+  const taken = await sql(TABLE)
+    .where({ name })
+    .whereNull('holder')
+    .update({ ...own, token: sql.raw('token + 1'), beat: sql.raw('beat + 1') });
+  const row: LeaseRow = await sql(TABLE).where({ name }).first();
+  if (taken === 0) return { heldBy: row };
+  await abandonRuns(sql, name, at);
+  return { lease: { name, token: Number(row.token) } };
+}
 
 /** Takes it from a holder that is believed dead; false where it moved since it was seen. */
 export async function freeLease(

@@ -80,15 +80,18 @@ async function rewriteRows(engine: Engine, table: Table, guard: Guard, at: strin
     });
     if (moved.length === 0) continue;
     changed += moved.length;
-    await engine.write(async ({ sql }) => {
-      for (const { row, stored, differing } of moved) {
-        const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
-        const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
-        await sql(table.name)
-          .where(key)
-          .update({ ...values, _changed_at: at, _run_id: 'privacy' });
-      }
-    });
+    await engine.write(
+      async ({ sql }) => {
+        for (const { row, stored, differing } of moved) {
+          const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
+          const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
+          await sql(table.name)
+            .where(key)
+            .update({ ...values, _changed_at: at, _run_id: 'privacy' });
+        }
+      },
+      { isLong: true },
+    );
   }
 }
 

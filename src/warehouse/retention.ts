@@ -32,13 +32,16 @@ export async function deleteOutdated(
 ): Promise<Outdated[]> {
   const gone = new Map<string, number>();
   while (!isStopped()) {
-    const deleted = await engine.write(async ({ sql }) => {
-      const owners: Record<string, string | number>[] = await outdated(sql, table, before)
-        .select([...table.key])
-        .limit(OWNERS);
-      if (owners.length > 0) await deleteRows(sql, table, owners, gone);
-      return owners.length;
-    });
+    const deleted = await engine.write(
+      async ({ sql }) => {
+        const owners: Record<string, string | number>[] = await outdated(sql, table, before)
+          .select([...table.key])
+          .limit(OWNERS);
+        if (owners.length > 0) await deleteRows(sql, table, owners, gone);
+        return owners.length;
+      },
+      { isLong: true },
+    );
     if (deleted < OWNERS) break;
   }
   return [...gone].map(([table, rows]) => ({ table, rows }));

@@ -30,6 +30,12 @@ const START = Date.parse('2026-05-04T12:00:00Z');
 const DAY_MS = 86_400_000;
 const log = createLog({ level: 'silent', redactor: createRedactor() });
 
+/** Somebody else's work, which ends when it is told to. */
+function gate(): { opened: Promise<void>; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
 interface Side {
   engine: Engine;
   clock: ManualClock;
@@ -139,6 +145,60 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     one.clock.set(LEASE_TIMES.deadMs);
     expect(() => held.check()).toThrow();
     await held.engine.write(async () => undefined);
+    held.check();
+  });
+
+  it('a write that had to wait for its turn proves the lease from when it ran', async () => {
+    const held = await take(one);
+    const others = gate();
+    const before = one.engine.write(() => others.opened, { isLong: true });
+    const claim = held.engine.write(async () => undefined);
+    one.clock.set(LEASE_TIMES.deadMs);
+    expect(() => held.check()).toThrow();
+    others.open();
+    await Promise.all([before, claim]);
+    held.check();
+    // What passes after that counts, though the write itself has only just ended.
+    await held.engine.write(async () => one.clock.set(LEASE_TIMES.deadMs));
+    expect(() => held.check()).toThrow();
+  });
+
+  it('a lease that had to wait for its turn is held from when it was taken', async () => {
+    const others = gate();
+    const before = one.engine.write(() => others.opened);
+    const taking = take(one);
+    one.clock.set(LEASE_TIMES.deadMs);
+    others.open();
+    await before;
+    (await taking).check();
+  });
+
+  it('beats and claims go before the loads that wait in the same process', async () => {
+    const held = await take(one);
+    const order: string[] = [];
+    const first = gate();
+    const load = (name: string, until?: Promise<void>) =>
+      held.engine.write(
+        async () => {
+          order.push(name);
+          await until;
+        },
+        { isLong: true },
+      );
+    const writes = [load('load 1', first.opened), load('load 2'), load('load 3')];
+    writes.push(held.engine.write(async () => void order.push('claim')));
+    one.clock.set(LEASE_TIMES.deadMs);
+    await one.clock.advance(LEASE_TIMES.beatMs);
+    writes.push(
+      one.engine.write(async ({ sql }) => {
+        const { beat } = await sql('sync_lease').first('beat');
+        // The take, the first load, the claim and the beat of the clock.
+        order.push(`beat ${beat}`);
+      }),
+    );
+    first.open();
+    await Promise.all(writes);
+    expect(order).toEqual(['load 1', 'claim', 'beat 4', 'load 2', 'load 3']);
     held.check();
   });
 

@@ -10,12 +10,15 @@ import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine, QueueHome, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { connectBeside } from '../../src/warehouse/engines/postgres-connection.ts';
+import { postgresError } from '../../src/warehouse/engines/postgres-errors.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres, startPostgres, stopPostgres } from '../support/postgres.ts';
+import { silentNetworkTo } from '../support/silent-network.ts';
 
 const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
 const stamp = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
@@ -147,7 +150,7 @@ describe('the roles of deploy/postgres-roles.sql', () => {
     const bi = connect(as('roadbook_bi'));
     expect(await bi('event').select('id')).toEqual([{ id: '1' }]);
     expect(await bi('event_category').select('id')).not.toHaveLength(0);
-    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine']) {
+    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine', 'sync_slice']) {
       expect((await failureOf(bi(closed).select('*').then())).code, closed).toBe('42501');
     }
     const own = [
@@ -224,6 +227,25 @@ describe('a session that ends', () => {
       unchanged: 3,
     });
     await engine.close();
+  });
+});
+
+describe('a server that is silent', () => {
+  it('ends a short transaction beside the writer with an error, and its connection', async () => {
+    const network = await silentNetworkTo(url);
+    onTestFinished(network.close);
+    const beside = connectBeside({ url: network.url, schema: 'fleet' }, 1_500);
+    const thrown = await failureOf(
+      beside.transaction(async (sql) => {
+        await sql.raw('select 1');
+        network.goSilent();
+        await sql.raw('select 2');
+      }),
+    );
+    const error = postgresError(thrown, 'here');
+    expect(error).toBeInstanceOf(Retriable);
+    expect(error).toMatchObject({ code: 'warehouse_unreachable' });
+    await beside.destroy();
   });
 });
 

@@ -49,6 +49,10 @@ describe('roadbook plan', () => {
     expect(existsSync(join(place.dir, 'data'))).toBe(false);
     const wrong = await place.run(['plan', '--vehicles', '10,none']);
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('whole number') });
+    const unclear = await place.run(['plan', '--vehicles', '10,500']);
+    expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining('10500') });
+    const both = await place.run(['plan', '--vehicles', '10, 500', '--json']);
+    expect(JSON.parse(both.stdout).plans).toMatchObject([{ vehicles: 10 }, { vehicles: 500 }]);
     place.remove();
   });
 });

@@ -122,6 +122,46 @@ describe('limiters that share a rate', () => {
     await outcome;
   });
 
+  describe('where a draw is never answered', () => {
+    const silent: RateBook = { draw: () => new Promise(() => undefined) };
+
+    it('fail a call that has waited a minute', async () => {
+      const { clock } = several([]);
+      const limiter = makeLimiter('a', { clock, log, book: silent }, LIMITS);
+      const outcome = expect(limiter.run(async () => 'sent')).rejects.toMatchObject({
+        code: 'warehouse_unreachable',
+      });
+      await clock.advance(80_000);
+      await outcome;
+    });
+
+    it('go on when the next one is', async () => {
+      const { clock, book, service } = several([]);
+      let draws = 0;
+      const once: RateBook = { draw: (asked) => (draws++ === 0 ? silent : book).draw(asked) };
+      const limiter = makeLimiter('a', { clock, log, book: once }, LIMITS);
+      void limiter.run(service.call);
+      await clock.advance(15_000);
+      expect(service.arrivals).toHaveLength(1);
+    });
+
+    it('end, though a share is still to be given back', async () => {
+      const { clock, book } = several([]);
+      let isSilent = false;
+      const later: RateBook = { draw: (asked) => (isSilent ? silent : book).draw(asked) };
+      const limiter = makeLimiter('a', { clock, log, book: later }, LIMITS);
+      void limiter.run(() => new Promise(() => undefined));
+      await clock.advance(1_000);
+      isSilent = true;
+      let isClosed = false;
+      void limiter.close().then(() => {
+        isClosed = true;
+      });
+      await clock.advance(11_000);
+      expect(isClosed).toBe(true);
+    });
+  });
+
   it('start the most urgent call first, even if others waited before it', async () => {
     const { clock, limiters } = several(['a'], { concurrency: 1, perMinute: 60 });
     const order: string[] = [];
@@ -158,6 +198,32 @@ describe('limiters that share a rate', () => {
     expect(between).toBeLessThanOrEqual(4);
     expect(starts.old?.some((at) => at > to)).toBe(true);
   });
+
+  it.each([
+    { concurrency: 4, perMinute: 600, callMs: 500 },
+    { concurrency: 4, perMinute: 60_000, callMs: 200 },
+    { concurrency: 1, perMinute: 60_000, callMs: 200 },
+  ])(
+    'leave no lane for ever to a backfill that always has calls waiting: $concurrency at once',
+    async (one) => {
+      const { clock, limiters } = several(['backfill', 'live'], one, 6);
+      const [backfill, live] = limiters;
+      for (let lane = 0; lane < 20; lane++)
+        void (async () => {
+          for (;;) await backfill?.run(() => clock.sleep(one.callMs), { priority: -1 });
+        })();
+      await clock.advance(5_000);
+      const starts: number[] = [];
+      for (let n = 0; n < 20; n++)
+        void live?.run(() => {
+          starts.push(clock.monotonic() - 5_000);
+          return clock.sleep(one.callMs);
+        });
+      await clock.advance(10_000);
+      expect(starts).toHaveLength(20);
+      expect(starts[0]).toBeLessThanOrEqual(2_000);
+    },
+  );
 
   it('have equal parts, however far from the database one of them is', async () => {
     const limits = { concurrency: 30, perMinute: 300 };

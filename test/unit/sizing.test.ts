@@ -22,6 +22,7 @@ const job = (name: string, cron: string, calls: (periodMs: number) => number): S
 const asked: SizingAsked = {
   day: { ...usualFleetDay, vehicles: 1_000 },
   engine: 'sqlite',
+  hasQueueHome: false,
   latencyMs: 300,
   pictureKb: 100,
   concurrency: 4,
@@ -72,12 +73,36 @@ describe('the size of a fleet', () => {
     const kept = size([job('events', '*/10 * * * *', () => 1)], 600, {
       day,
       engine: 'postgres',
+      hasQueueHome: true,
       retention: retentionByTable({ event: 36.5 * DAY, route_plan: 36.5 * DAY }),
     });
     const gb = (of: typeof found, name: string) => of.tables.find(({ table }) => table === name)?.gb ?? 0;
     expect(gb(kept, 'event')).toBeCloseTo((gb(found, 'event') * 450) / 440 / 10, -1);
     // A stop goes with its plan.
     expect(gb(kept, 'route_point')).toBeLessThan(gb(found, 'route_point') / 5);
+  });
+});
+
+describe('the one writer of a warehouse', () => {
+  const pull = job('events', '*/10 * * * *', () => 1);
+  const on = (vehicles: number, hasQueueHome: boolean) =>
+    size([pull], 600, { day: { ...usualFleetDay, vehicles }, hasQueueHome });
+
+  it('is named where it carries no more, instead of more daemons', () => {
+    const found = on(3_000_000, true);
+    // 600 million events a day, each met ten times.
+    expect(found).toMatchObject({ records_a_second: 69_444, writer_share: 2.78, daemons: 2 });
+    const changes = found.changes.join('\n');
+    expect(changes).toMatch(/one writer at a time loads about 25000 records a second/);
+    expect(changes).not.toMatch(/Run \d+ daemons|PostgreSQL/);
+    expect(on(3_000_000, false).changes.join('\n')).toMatch(/PostgreSQL/);
+  });
+
+  it('is not named while it carries what the daemons bring', () => {
+    const found = on(1_000_000, true);
+    expect(found.writer_share).toBeLessThan(1);
+    expect(found.changes.join('\n')).toMatch(/Run 2 daemons/);
+    expect(found.changes.join('\n')).not.toMatch(/one writer/);
   });
 });
 

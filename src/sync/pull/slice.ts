@@ -37,7 +37,7 @@ export async function pullSlice(
   for (const { table, rows } of sorted) noteRows(table, rows);
   const stamp = { runId, at: isoInstant(parts.clock.now()) };
   const distinct = byTable(sorted);
-  const loaded = await parts.engine.write(async (tx) => {
+  const load = async (tx: Transaction): Promise<SliceCounts> => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
     for (const part of distinct) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
@@ -58,7 +58,8 @@ export async function pullSlice(
     }
     await seal(tx, counts);
     return counts;
-  });
+  };
+  const loaded = await parts.engine.write(load, { isLong: true });
   parts.onSlice?.();
   return loaded;
 }

@@ -2,11 +2,12 @@
 // so that readers get the same values as from SQLite and an ERP source on the same driver is left alone.
 import knex, { type Knex } from 'knex';
 import { withoutNul } from './bound-text.ts';
-import { isLostSession } from './postgres-errors.ts';
+import { isLostSession, isSilence } from './postgres-errors.ts';
 
 /** The driver's own connection, as far as it is used. */
 export interface PgConnection {
   query(config: object, callback?: Callback): unknown;
+  end(): Promise<void>;
   /** knex's own mark: the pool gives the connection to nobody any more. */
   __knex__disposed?: unknown;
 }
@@ -31,6 +32,8 @@ const IDLE_TIMEOUT_MS = 15_000;
 
 const BESIDE_TIMEOUT_MS = 5_000;
 const BESIDE_IDLE_MS = 2_000;
+/** Longer than the server itself takes to give up: what has no answer by then will have none. */
+const BESIDE_SILENT_MS = 8_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
@@ -48,12 +51,18 @@ const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; s
 export const connectWriter = (settings: PostgresSettings): Knex => connect(settings, 1, WRITER_SESSION);
 
 /** For short transactions that do not wait for the writer. */
-export const connectBeside = (settings: PostgresSettings): Knex => connect(settings, 1, BESIDE_SESSION);
+export const connectBeside = (settings: PostgresSettings, silentMs = BESIDE_SILENT_MS): Knex =>
+  connect(settings, 1, BESIDE_SESSION, { query_timeout: silentMs });
 
 export const connectReaders = (settings: PostgresSettings, most: number): Knex =>
   connect(settings, most, READER_SESSION);
 
-function connect({ url, schema }: PostgresSettings, most: number, session: string): Knex {
+function connect(
+  { url, schema }: PostgresSettings,
+  most: number,
+  session: string,
+  limits: { query_timeout?: number } = {},
+): Knex {
   const silent = () => undefined;
   return knex({
     client: 'pg',
@@ -62,6 +71,7 @@ function connect({ url, schema }: PostgresSettings, most: number, session: strin
       application_name: 'roadbook',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      ...limits,
       types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText },
     } as Knex.PgConnectionConfig,
     searchPath: [schema],
@@ -86,7 +96,9 @@ function watchQueries(connection: PgConnection): void {
       withStorableValues(config),
       callback &&
         ((error, result) => {
-          if (isLostSession(error)) connection.__knex__disposed = error;
+          if (isLostSession(error) || isSilence(error)) connection.__knex__disposed = error;
+          // Whatever was asked next, such as the rollback, would wait behind it.
+          if (isSilence(error)) connection.end().catch(() => undefined);
           callback(error, result);
         }),
     );

@@ -13,7 +13,7 @@ interface Meaning {
 /** By SQLSTATE and by the codes of Node; the first that matches counts. */
 const MEANINGS: readonly Meaning[] = [
   {
-    matches: /^(?:08\w{3}|57P0\d|53300|E[A-Z_]+|LOST)$/,
+    matches: /^(?:08\w{3}|57P0\d|53300|E[A-Z_]+|LOST|SILENT)$/,
     what: 'cannot be reached',
     code: 'warehouse_unreachable',
     hint: 'It is tried again at the next run; check warehouse.url, the server and the network if it stays.',
@@ -106,6 +106,10 @@ export function postgresError(thrown: unknown, place: string): unknown {
 export const isLostSession = (thrown: unknown): boolean =>
   thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
 
+/** The server has not answered in the time of the connection. */
+export const isSilence = (thrown: unknown): boolean => thrown instanceof Error && codeOf(thrown) === 'SILENT';
+
+const NO_ANSWER = /(?:^| - )Query read timeout/;
 const LOST_CONNECTION =
   /(?:^| - )(?:Connection terminated|Connection ended|timeout expired|Client (?:has encountered|was closed))/;
 const NO_ENCRYPTION = /(?:^| - )The server does not support SSL/;
@@ -116,6 +120,7 @@ function codeOf(error: Error & { code?: unknown; severity?: unknown }): string |
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
   if (typeof code === 'string' && /^E[A-Z]+$|CERT|SIGNATURE/.test(code)) return code;
   if (NO_ENCRYPTION.test(message)) return 'SSL';
+  if (NO_ANSWER.test(message)) return 'SILENT';
   return LOST_CONNECTION.test(message) || name === 'KnexTimeoutError' ? 'LOST' : undefined;
 }
 

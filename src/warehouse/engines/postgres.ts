@@ -22,6 +22,7 @@ import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts'
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
+import { turnOf } from './write-turn.ts';
 
 const READERS = 4;
 
@@ -94,7 +95,7 @@ function openPostgres(given: PostgresSettings): Engine {
         }),
     },
     ...postgresDdl(given.schema),
-    write: (work) => turns.add(() => plainErrors(() => transact(work))),
+    write: (work, how) => turns.add(() => plainErrors(() => transact(work)), turnOf(how)),
     beside: (work) =>
       reads.run(() =>
         plainErrors(() => again(() => aside.transaction((sql) => work(sql, () => serverTime(sql))))),

@@ -25,6 +25,7 @@ import {
   missingStatement,
   presentStatement,
 } from './sqlite-upsert.ts';
+import { turnOf } from './write-turn.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 /** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
@@ -75,7 +76,7 @@ function openSqlite(file: string): Engine {
   return {
     name: 'sqlite',
     ...sqliteDdl,
-    write: (work) => turns.add(() => plainErrors(() => transact(writer, () => work(tx)))),
+    write: (work, how) => turns.add(() => plainErrors(() => transact(writer, () => work(tx))), turnOf(how)),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, work)),
     latest: (table, by, column, keys) =>
