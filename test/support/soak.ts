@@ -21,6 +21,7 @@ export interface SoakOptions {
 
 export interface SoakReport {
   minutes: number;
+  /** Of the daemon, not of what is run by hand afterwards. */
   runs: number;
   /** Runs that failed whole, which chaos may cause. */
   failed: number;
@@ -76,15 +77,15 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     sandbox.clearFaults();
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
+    const [counts] = await place.query<{ runs: number; failed: number }>(
+      `select count(*) as runs, coalesce(sum(status = 'failed'), 0) as failed from sync_run`,
+    );
     // What chaos left open, or was dropped last, is for runs in fair weather.
     for (let runs = 0; runs < 10; runs++) {
       await place.run(['run', PLANS.job]);
       if ((await openEntries(place)) === 0) break;
     }
     const accepted = Array.from({ length: things }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
-    const [counts] = await place.query<{ runs: number; failed: number }>(
-      `select count(*) as runs, sum(status = 'failed') as failed from sync_run`,
-    );
     return {
       minutes,
       runs: Number(counts?.runs),
