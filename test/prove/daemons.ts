@@ -59,7 +59,7 @@ later; some stops are longer than the lease of 20 s. What happened is read from 
 |---|---|---|---|---|---|---|---|
 | ${[r.ticks, r.kills, r.stops, r.abandoned, r.doubled, r.overlapping, r.lateWrites].join(' | ')} | ${(longestTakeover / 1_000).toFixed(1)} s |
 
-Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName}\`. A sample of it runs with every \`npm test\`
+Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. A sample of it runs with every \`npm test\`
 (test/scenario/daemons.test.ts). ${WORDS.hazard}
 `;
 

@@ -67,7 +67,7 @@ writeSection(
   `Records of every kind with every column fitting, in another form or not fitting at all, unknown fields, prototypes, SQL,
 formulas, NUL, lone surrogates and numbers beyond 2^53 and beyond any double, sent over HTTP to the real jobs. Each carries
 a number. SQL then finds every number exactly once, in a row or in \`sync_quarantine\`, and each row with its \`extra\` gives
-its record back. (SQLite reads decimals below 1e-20 and above 1e20 to all digits but the last.)
+its record back, whole numbers to the last digit. (SQLite reads decimals below 1e-20 and above 1e20 to all digits but the last.)
 
 | warehouse | records sent | loaded | quarantined | lost |
 |---|---|---|---|---|
@@ -79,7 +79,7 @@ ${row('PostgreSQL', postgres)}
 - Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were taken and ${config.refused} refused with file, line and
   column of every fault. The dearest took ${config.longestMs.toFixed(0)} ms of the processor.
 
-Made by \`node test/prove/fuzz.ts\` with seed ${seed}. A sample of it runs with every \`npm test\` (test/scenario/fuzz.test.ts).
+Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed}\`. A sample of it runs with every \`npm test\` (test/scenario/fuzz.test.ts).
 `,
   {
     run: 'fuzzed records, ERP files and configurations',

@@ -1,4 +1,4 @@
-// npm run prove: a fleet of 100,000 vehicles against the sandbox, on its clock. Fails where the calls are not what
+// npm run prove: a large fleet against the sandbox, on its clock. Fails where the calls are not what
 // `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of docs/reliability.md.
 //   node test/prove/many-vehicles.ts 100000
 import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
@@ -22,17 +22,18 @@ sandbox; beside them stands what \`roadbook plan\` takes for granted.
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-The longest address had ${told(longestAddress)} bytes, of ${told(MOST_URL_BYTES)} that are allowed. ${told(outOfLine)} vehicles had other events than the rest.
+The longest address had ${told(longestAddress)} bytes, of ${told(MOST_URL_BYTES)} that are allowed. ${told(outOfLine)} vehicles had another number of events than the service
+tells of one when it is asked past the product.
 Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listing of so many vehicles is one answer:
 \`service.max_body_mb\` has to allow it, about 1 KB a vehicle.
 
 Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
 (test/scenario/many-vehicles.test.ts).
 `;
-writeSection('A fleet of 100,000 vehicles', body, {
+writeSection('A large fleet', body, {
   run: 'vehicles and events of a large fleet',
   many: `${told(vehicles)} vehicles`,
-  lost: `${outOfLine} vehicles with other events than the service has`,
+  lost: `${outOfLine} vehicles with another number of events than the service has`,
 });
 process.stdout.write(body);
 const isAsPlanned = stages.every(

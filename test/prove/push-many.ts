@@ -145,7 +145,7 @@ seconds, is read from the ledger of the sandbox.
 |---|---|---|---|---|
 ${proofs.map(({ line }) => line).join('\n')}
 
-Made by \`node test/prove/push-many.ts\`; the times are those of 2 busy cores, and depend on what else
+Made by \`node test/prove/push-many.ts ${PLANS} ${LIMITED_PLANS}\`; the times are those of 2 busy cores, and depend on what else
 they do.
 `,
   {

@@ -12,6 +12,8 @@ import { type StormReport, stormPostgres } from '../support/postgres-storm.ts';
 import { writeSection } from '../support/reliability-page.ts';
 
 const [times = 30, locks = 1, plans = 30] = process.argv.slice(2).map(Number);
+/** How long the SQLite engine waits for a lock. */
+const BUSY_TIMEOUT_MS = 30_000;
 const print = (report: object): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
 
 /** A small disk of its own where this user may mount one: it gets really full. */
@@ -45,6 +47,13 @@ for (const how of ['sessions ended', 'server restarted'] as const) {
   const report = await stormPostgres({ how, everyMs: 1_000, plans, latencyMs: 60 });
   print(report);
   storms.push(report);
+}
+
+/** A lock that is gone in time is waited for; a longer one is told plainly, and the next run makes it good. */
+function isMet({ heldMs, code, error, next, rows, truth }: LockReport): boolean {
+  const isAsTold =
+    heldMs < BUSY_TIMEOUT_MS ? code === 0 && error === null : code !== 0 && error === 'warehouse_locked';
+  return isAsTold && next === 0 && rows === truth;
 }
 
 const errorsOf = (errors: Record<string, number>): string =>
@@ -82,7 +91,7 @@ Made by \`node test/prove/resources.ts ${times} ${locks} ${plans}\`. Samples of 
 
 const isSound =
   fulls.every(({ unclear, wrong }) => unclear.length + wrong.length === 0) &&
-  lockReports.every(({ next, rows, truth }) => next === 0 && rows === truth) &&
+  lockReports.every(isMet) &&
   storms.every(({ isDone, wrong, twice, lost, open }) => isDone && wrong.length + twice + lost + open === 0);
 if (isSound)
   writeSection('No room, no lock, no server', section, {

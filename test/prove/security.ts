@@ -44,7 +44,10 @@ const inPostgres = await texts('postgres');
 await stopPostgres();
 const stored = await pictures();
 const checked = expressions();
-const wrong = [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length + stored.outside;
+const formulas = inSqlite.formulas.length + inPostgres.formulas.length;
+const quarantined = inSqlite.quarantined + inPostgres.quarantined;
+const wrong =
+  [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length + formulas + quarantined + stored.outside;
 
 writeSection(
   'What an attacker can write',
@@ -52,7 +55,8 @@ writeSection(
 |---|---|---|
 | SQL, formulas, HTML, paths and control characters in every text field of every kind, read back to the byte (SQLite) | ${inSqlite.texts} texts in ${inSqlite.fields} fields | ${inSqlite.wrong.length} |
 | the same in PostgreSQL | ${inPostgres.texts} texts in ${inPostgres.fields} fields | ${inPostgres.wrong.length} |
-| cells of the CSV export that a spreadsheet would take for a formula | ${inSqlite.cells + inPostgres.cells} cells | 0 |
+| cells of the CSV export that a spreadsheet would take for a formula | ${inSqlite.cells + inPostgres.cells} cells | ${formulas} |
+| records of these that ended in quarantine, though each fits | ${inSqlite.records + inPostgres.records} records | ${quarantined} |
 | names of pictures that lead out of the folder, to another host or to a device | ${PICTURE_NAMES.length} names, ${stored.files} files | ${stored.outside} |
 | regular expressions that take more than linear time | ${checked.expressions} expressions | ${checked.dear.length} |
 
@@ -60,7 +64,7 @@ writeSection(
   the ERP and the webhook of alerts follow none either. No address that the service sends is ever called: a picture is
   asked for by its name, at the service's own address.
 - Passwords, tokens, keys and addresses that hold them are in no output of any command, log level, page or metric:
-  test/scenario/canaries.test.ts.
+  test/scenario/canaries.test.ts, and test/scenario/config-canaries.test.ts for one of each kind that a configuration may hold.
 
 Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts).
 `,

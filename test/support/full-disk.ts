@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
@@ -161,12 +162,20 @@ function filesIn(folder: string): string {
   return files
     .filter(({ name }) => !/^(?:export\.json|bi_freshness\.csv)$/.test(name))
     .map(({ parentPath, name }) => {
-      const text = readFileSync(join(parentPath, name), 'utf8').replace(VOLATILE, '');
-      return `${name} ${createHash('sha256').update(text).digest('hex')}`;
+      const bytes = readFileSync(join(parentPath, name));
+      const content = name.endsWith('.csv') ? lastingCells(bytes) : bytes;
+      return `${name} ${createHash('sha256').update(content).digest('hex')}`;
     })
     .sort()
     .join('\n');
 }
 
-/** Instants, names of runs and of processes. */
-const VOLATILE = /\d{4}-\d\d-\d\d[T ][\d:.]+Z?|[0-9a-f]{20}|\b\d{2,7}\b/g;
+/** All cells but those that tell when and by which run a row was written. */
+function lastingCells(bytes: Buffer): string {
+  const rows: Record<string, string>[] = parse(bytes, { columns: true, bom: true });
+  return JSON.stringify(
+    rows.map((row) => Object.entries(row).filter(([column]) => !VOLATILE.includes(column))),
+  );
+}
+
+const VOLATILE: readonly string[] = ['_first_seen_at', '_changed_at', '_run_id', 'observed_at', 'run_id'];

@@ -16,7 +16,7 @@ import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { type DraftRecord, NASTY_TEXTS, SERIAL } from './fuzzed-records.ts';
-import { FUZZ_KINDS, type FuzzKind, type FuzzPlace } from './record-fuzz.ts';
+import { FUZZ_KINDS, type FuzzKind, type FuzzPlace, takeStock } from './record-fuzz.ts';
 
 /** The field of the record that no column holds, so that `extra` has one of each too. */
 const NOTE = 'note';
@@ -39,10 +39,16 @@ function tablesOf(kind: FuzzKind): Table[] {
 
 export interface NastyCounts {
   texts: number;
+  /** As many as were sent. */
+  records: number;
   fields: number;
   cells: number;
+  /** Records that no row holds; each of them fits. */
+  quarantined: number;
   /** In words, what came back otherwise. */
   wrong: string[];
+  /** In words, cells that a spreadsheet would calculate. */
+  formulas: string[];
 }
 
 /** Every kind once with every text; what SQL and the exported files then hold. */
@@ -53,11 +59,15 @@ export async function sendNastyTexts(place: FuzzPlace): Promise<NastyCounts> {
   }
   const stored = await storedTexts(place);
   const exported = await exportedCells(place);
+  const counted = await takeStock(place);
   return {
     texts: NASTY_TEXTS.length,
     fields: stored.fields,
     cells: exported.cells,
-    wrong: [...stored.wrong, ...exported.wrong],
+    records: counted.sent,
+    quarantined: counted.quarantined,
+    wrong: stored.wrong,
+    formulas: exported.wrong,
   };
 }
 

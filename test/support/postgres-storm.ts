@@ -17,6 +17,8 @@ const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
 /** Before the storm: the schema is made once in the life of a warehouse. */
 const FIRST = 'pull-drivers';
 const MOST_RUNS = 40;
+/** A look at the outbox may be hit too; so many in a row are no storm but a server that is gone. */
+const MOST_TRIES = 50;
 
 export interface StormOptions {
   how: 'sessions ended' | 'server restarted';
@@ -135,14 +137,15 @@ function drop({ dir }: Workplace, plans: number): void {
 }
 
 async function openEntries(place: Workplace): Promise<number> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       const rows = await place.query(
         `select 1 from push_outbox where state <> 'confirmed' or told_at is null`,
       );
       return rows.length;
-    } catch {
-      // This session was hit too.
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+      await pause(100);
     }
   }
 }

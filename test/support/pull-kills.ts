@@ -2,13 +2,18 @@
 // and holds the warehouse against one that was never killed: every row, every mark, every covered period.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Knex } from 'knex';
+import { loadJobs } from '../../src/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
+import { recordColumns, type Table } from '../../src/warehouse/table.ts';
 import { type EngineName, type EnginePlace, makePlace } from './engines.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const SWITCH = resolve(import.meta.dirname, 'kill-at.ts');
 const DAY_MS = 86_400_000;
+/** Added to an id, it is one that the service never gave. */
+const FAR_AWAY = 900_000_000;
 
 /** Live runs where the end of time does not change the content, a fixed period where it would. */
 export const PULLS: Readonly<Record<string, readonly string[]>> = {
@@ -22,10 +27,11 @@ export const PULLS: Readonly<Record<string, readonly string[]>> = {
   'pull-checklists': period(3),
 };
 
+/** What is covered is not read again, so that a run that covers what it did not load leaves it out for ever. */
 const OPTIONS = `jobs:
-  pull-events: { since: 3d }
-  pull-route-plans: { since: 3d }
-  pull-daily-summaries: { since: 3d }
+  pull-events: { since: 3d, lookback: 0s }
+  pull-route-plans: { since: 3d, lookback: 0s }
+  pull-daily-summaries: { since: 3d, lookback: 0s }
 `;
 
 /** The far end of `since` moves on with the clock; what lies there is left out of the comparison. */
@@ -54,8 +60,17 @@ export interface SweepResult {
   /** Of these, how many hit the recovery. */
   again: number;
   steps: number;
+  /** What the run that was never killed had to do. */
+  work: Work;
   /** Steps of kills after which the warehouse was not what it should be. */
   wrong: number[];
+}
+
+/** Rows of each kind. */
+export interface Work {
+  inserted: number;
+  updated: number;
+  marked: number;
 }
 
 /** A workplace with its warehouse; gone with `remove`. */
@@ -70,52 +85,93 @@ export async function sweep({ job, kills, engine = 'sqlite' }: SweepOptions): Pr
   const base = sweptIn(sandbox, await makePlace(engine));
   try {
     const args = ['run', job, ...(PULLS[job] ?? [])];
-    await prepare(base, args);
-    const calm = await calmRun(base, sandbox, args);
+    const damaged = await tablesOf(job);
+    await prepare(base, args, damaged);
+    const calm = await calmRun(base, sandbox, args, damaged);
     const wrong: number[] = [];
     let again = 0;
     for (let index = 1; index <= kills; index++) {
       const at = Math.max(1, Math.round((index * calm.steps) / (kills + 1)));
-      // The second death goes round faster than the first, so that they meet in many pairs.
-      const ended = await killedRun(base, sandbox, args, [at, 1 + ((at * 7) % calm.steps)]);
+      // The second death goes round faster than the first, so that they meet in many pairs, within what is left to do.
+      const second = 1 + ((at * 7) % Math.max(1, calm.steps - at));
+      const ended = await killedRun(base, sandbox, args, [at, second]);
       again += ended.deaths - 1;
       if (ended.content !== calm.content) wrong.push(at);
     }
-    return { job, engine, kills: kills + again, again, steps: calm.steps, wrong };
+    return { job, engine, kills: kills + again, again, steps: calm.steps, work: calm.work, wrong };
   } finally {
     await base.remove();
     await sandbox.close();
   }
 }
 
+/** The tables with records that the job fills. */
+async function tablesOf(name: string): Promise<Table[]> {
+  const job = (await loadJobs()).find((each) => each.name === name);
+  return (job?.tables ?? []).filter(({ kind }) => kind === 'base');
+}
+
 /** A warehouse that already holds an earlier state, so that the swept run inserts, updates and marks. */
-async function prepare({ place, warehouse }: Swept, args: string[]): Promise<void> {
+async function prepare({ place, warehouse }: Swept, args: string[], damaged: Table[]): Promise<void> {
   for (const job of ['pull-vehicles', 'pull-drivers']) await succeed(place, ['run', job]);
   await succeed(place, args);
   const engine = await warehouse.open();
   await engine.write(async ({ sql }) => {
-    for (const { name, key } of tables.filter(({ kind }) => kind === 'base')) {
-      // A third of the rows, so that something is left of each table.
-      const [first = ''] = key;
-      await sql.raw(
-        `delete from "${name}" where "${first}" in (select "${first}" from (select "${first}", row_number() over (order by "${first}") as n from "${name}") as numbered where n % 3 = 0)`,
-      );
-      await sql(name).update({ extra: '{"spoiled":true}' });
-    }
+    for (const table of damaged) await damage(sql, table);
     await sql('status_change').delete();
     await sql('sync_coverage').delete();
   });
   await engine.close();
 }
 
-async function calmRun(base: Swept, sandbox: Sandbox, args: string[]) {
+/** Of every three rows one has gone, one has other figures and another status, one has a twin nobody knows. */
+async function damage(sql: Knex, table: Table): Promise<void> {
+  const { name, key, columns, history } = table;
+  const listed = (names: readonly string[]): string => names.map((each) => `"${each}"`).join(', ');
+  // By the whole key; twins are not numbered.
+  const third = (n: number): string => `(${listed(key)}) in (select ${listed(key)} from (
+    select ${listed(key)}, row_number() over (order by ${listed(key)}) as n from "${name}" where _run_id <> 'twin'
+  ) as numbered where n % 3 = ${n})`;
+  const last = key.at(-1);
+  const twin = columns.map((column) => {
+    if (column.name === '_run_id') return `'twin'`;
+    if (column.name !== last) return `"${column.name}"`;
+    return column.type === 'integer' ? `"${last}" + ${FAR_AWAY}` : `"${last}" || ' gone'`;
+  });
+  const other = [
+    `extra = '{"spoiled":true}'`,
+    ...recordColumns(table)
+      .filter(({ type }) => type === 'real')
+      .map((column) => `"${column.name}" = "${column.name}" + 1`),
+    ...(history === null ? [] : [`"${history}" = 'spoiled'`]),
+  ];
+  const all = listed(columns.map((column) => column.name));
+  await sql.raw(`insert into "${name}" (${all}) select ${twin.join(', ')} from "${name}" where ${third(1)}`);
+  await sql.raw(`update "${name}" set ${other.join(', ')} where ${third(2)}`);
+  await sql.raw(`delete from "${name}" where ${third(0)}`);
+}
+
+async function workOf(place: Workplace, damaged: Table[]): Promise<Work> {
+  const [run] = await place.query<{ run_id: string; inserted: number; updated: number }>(
+    'select run_id, inserted, updated from sync_run order by started_at desc limit 1',
+  );
+  const marks = await Promise.all(
+    damaged.map(({ name }) =>
+      place.query(`select 1 from "${name}" where _missing_since is not null and _run_id = '${run?.run_id}'`),
+    ),
+  );
+  return { inserted: Number(run?.inserted), updated: Number(run?.updated), marked: marks.flat().length };
+}
+
+async function calmRun(base: Swept, sandbox: Sandbox, args: string[], damaged: Table[]) {
   const swept = await copyOf(base, sandbox);
   const stepsFile = join(swept.place.dir, 'steps');
   await succeed(swept.place, args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
   const content = await contentOf(swept.place);
   const steps = readFileSync(stepsFile, 'utf8').split('\n').length;
+  const work = await workOf(swept.place, damaged);
   await swept.remove();
-  return { content, steps };
+  return { content, steps, work };
 }
 
 /** A later process may be done before its step comes; the first always dies. */

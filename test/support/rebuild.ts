@@ -1,6 +1,7 @@
 // Gives a record back from its row: the inverse of the row mapping, written from the declarations alone.
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { exactJson } from './exact-json.ts';
 
 export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonObject {
   const record: JsonObject = {};
@@ -8,7 +9,7 @@ export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonO
     const value = row[column.name];
     if (value === null || value === undefined) continue;
     const restored = column.type === 'boolean' ? value === 1 || value === true : (value as Json);
-    place(record, column.from, column.type === 'json' ? JSON.parse(String(value)) : restored);
+    place(record, column.from, column.type === 'json' ? (exactJson(String(value)) as Json) : restored);
   }
   for (const column of recordColumns(table)) {
     const value = row[column.name];
@@ -21,7 +22,7 @@ export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonO
   }
   return row.extra === null || row.extra === undefined
     ? record
-    : merge(record, JSON.parse(String(row.extra)));
+    : merge(record, exactJson(String(row.extra)) as JsonObject);
 }
 
 function place(record: JsonObject, path: readonly string[], value: Json): void {

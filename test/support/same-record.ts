@@ -48,14 +48,24 @@ function isNearest(sent: unknown, back: unknown): boolean {
 function isSameValue(sent: unknown, back: unknown): boolean {
   if (sent === back || isNearest(sent, back)) return true;
   if (typeof back === 'boolean') return FLAGS.get(sent) === back;
-  // A number that arrived as text, or the other way round; more digits than a double has stay text.
-  if (typeof sent !== typeof back)
-    return String(sent).trim() === String(back) || Number(sent) === Number(back);
+  const isText = typeof sent === 'string' && typeof back === 'string';
+  // A number that arrived as text, or the other way round, as it was written.
+  if (!isText && String(sent).trim() === String(back)) return true;
+  const [whole, wholeBack] = [wholeNumber(sent), wholeNumber(back)];
+  // To the last digit.
+  if (whole !== undefined && wholeBack !== undefined) return whole === wholeBack;
+  if (typeof sent !== typeof back) return whole === undefined && Number(sent) === Number(back);
   if (typeof sent !== 'string' || typeof back !== 'string') return false;
-  if (/^[+-]?\d+(\.0+)?$/.test(sent.trim())) return BigInt(sent.trim().replace(/\.0+$/, '')) === BigInt(back);
   const instant = Date.parse(back);
   if (/^\d{4}-\d\d-\d\d$/.test(back)) return sent.startsWith(back);
   return /^\d{4}-.*Z$/.test(back) && momentOf(sent) === instant;
+}
+
+/** Undefined for what is none, or is written with an exponent. */
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
+  const digits = typeof value === 'string' ? /^[+]?(-?\d+)(?:\.0+)?$/.exec(value.trim())?.[1] : undefined;
+  return digits === undefined ? undefined : BigInt(digits);
 }
 
 /** Forms of ISO 8601 that Date.parse does not take. */
