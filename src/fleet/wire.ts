@@ -46,13 +46,15 @@ function toInteger(value: unknown): WireInteger | null | undefined {
   return exact >= INT64_MIN && exact <= INT64_MAX ? exact.toString() : undefined;
 }
 
-function toDecimal(value: unknown): number | null | undefined {
+/** Digits that a double would round stay text: the column is left empty and `extra` keeps them. */
+function toDecimal(value: unknown): number | string | null | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string') return undefined;
   if (value.trim() === '') return null;
   if (!DECIMAL_TEXT.test(value)) return undefined;
   const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
+  if (!Number.isFinite(number)) return undefined;
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? value.trim() : number;
 }
 
 function toText(value: unknown): string | undefined {

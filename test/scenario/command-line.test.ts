@@ -102,6 +102,7 @@ describe('the command line', () => {
       'tables',
       'outbox',
       'quarantine',
+      'daemons',
     ]);
     expect(document).toMatchObject({ config: { error: null }, quarantine: 0 });
     expect(document.jobs.find(({ name }: { name: string }) => name === 'pull-vehicles')).toMatchObject({
