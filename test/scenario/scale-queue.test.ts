@@ -84,6 +84,21 @@ describe('slices through the queue', () => {
     await helper.stop();
   });
 
+  it('leave no password of the database in any table of the queue', async () => {
+    const rig = await queuedRig(1);
+    await rig.run('pull-vehicles');
+    const { url, schema } = rig.engine.queueHome as QueueHome;
+    const password = decodeURIComponent(new URL(url).password);
+    expect(password).not.toBe('');
+    const tables = await rig.rows(
+      `select table_name as name from information_schema.tables where table_schema = '${schema}'`,
+    );
+    expect(tables.map(({ name }) => name)).toContain('job');
+    const kept = await Promise.all(tables.map(({ name }) => rig.rows(`select * from ${schema}."${name}"`)));
+    expect(JSON.stringify(kept)).toContain('pull-vehicles');
+    expect(JSON.stringify(kept)).not.toContain(password);
+  });
+
   it('are cut where they are too large, and the parts go back to the queue', async () => {
     const rig = await queuedRig(2);
     await rig.run('pull-vehicles');
