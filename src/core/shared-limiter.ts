@@ -132,7 +132,9 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     if (isAway) return againAtMs;
     if (hasNewLimits || owesPause()) return Number.NEGATIVE_INFINITY;
     const owesLanes = told.inFlight > lanes && inFlight < told.inFlight;
-    const due = [told.atMs + (owesLanes || wanted() < told.wanted ? SHARED_LIMITER.tellMs : SHARED_LIMITER.keepMs)];
+    const due = [
+      told.atMs + (owesLanes || wanted() < told.wanted ? SHARED_LIMITER.tellMs : SHARED_LIMITER.keepMs),
+    ];
     if (waiting.length > 0 && lanes < limits.concurrency) due.push(told.atMs + SHARED_RATE.laneMs);
     const usable = Math.min(waiting.length, lanes - inFlight + turnover()) - permits.length;
     if (usable > 0) due.push(Math.max(againAtMs, pausedUntilMs));

@@ -10,6 +10,7 @@ import { forgetSlices, toldSlices } from '../../warehouse/slice-outcomes.ts';
 import type { Slice } from '../pull/pull-job.ts';
 import type { Dispatcher, SliceOrder, SliceOutcome } from './dispatcher.ts';
 import { outcomeFromJson } from './outcome-json.ts';
+import { createReceiver } from './receiver.ts';
 import type { SliceMessage, SliceQueue } from './slice-queue.ts';
 import { type WorkerParts, workReceived } from './slice-worker.ts';
 
@@ -33,7 +34,8 @@ const DRAIN_MS = 5_000;
 export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   const { workers, log, clock = systemClock } = options;
   const queue = createPart('queue', options.open, (opened) => opened.close());
-  const working = createWorking();
+  /** Aborts the slices under way in this process. */
+  let cutting = new AbortController();
   /** Wakes who waits for a run of this process. */
   const bells = new Map<string, () => void>();
   let users = 0;
@@ -41,23 +43,34 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
 
   const parts: WorkerParts = { ...options, newId: randomUUID, clock };
 
-  async function receive(): Promise<void> {
-    const opened = await queue.open();
-    await opened.receive(workers, ({ message, signal }) =>
-      working.run(signal, async (stoppable) => {
-        await workReceived({ message, signal: stoppable }, opened, parts);
-        bells.get(message.runId)?.();
-      }),
-    );
+  const receiver = createReceiver({
+    next: async (except) => (await queue.open()).next(except),
+    workers,
+    atOnce(name) {
+      const job = options.find(name);
+      return job?.workSlice === undefined ? 0 : (job.slicesAtOnce ?? workers);
+    },
+    async work(received) {
+      const signal = AbortSignal.any([received.signal, cutting.signal]);
+      await workReceived({ ...received, signal }, await queue.open(), parts);
+      bells.get(received.message.runId)?.();
+    },
+    clock,
+    log,
+  });
+
+  function cut(): void {
+    cutting.abort();
+    cutting = new AbortController();
   }
 
   /** The slices that are under way get `graceMs`, then they go back to the queue. */
   async function pause(graceMs: number): Promise<void> {
     const done = new AbortController();
-    const cut = clock.sleep(graceMs, done.signal).then(working.cut, () => undefined);
-    await (await queue.open()).pause();
+    const waited = clock.sleep(graceMs, done.signal).then(cut, () => undefined);
+    await receiver.stop();
     done.abort();
-    await cut;
+    await waited;
   }
 
   /** One after another: a pause that is under way is waited for before the next start. */
@@ -65,22 +78,26 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     turn = turn.then(step, step);
     return turn;
   };
-  const use = () => inTurn(async () => (users++ === 0 ? receive() : undefined));
+  const use = () =>
+    inTurn(async () => {
+      await queue.open();
+      if (users++ === 0) receiver.start();
+    });
   const leave = () => inTurn(async () => (--users === 0 ? pause(0) : undefined));
 
   async function dispatch(order: SliceOrder): Promise<void> {
     const { context, signal } = order;
     const { engine } = context.parts;
     if (order.slices.length === 0) return;
-    const opened = await queue.open();
-    const messages = order.slices.map((slice) => messageOf(slice, order));
-    const open = new Map(messages.map(({ id, slice }) => [id, slice]));
-    await engine.write((tx) => opened.put(tx, messages));
     await use();
     try {
+      const opened = await queue.open();
+      const messages = order.slices.map((slice) => messageOf(slice, order));
+      const open = new Map(messages.map(({ id, slice }) => [id, slice]));
+      await engine.write((tx) => opened.put(tx, messages));
+      receiver.ring();
       await untilTold(order, opened, open);
     } finally {
-      if (open.size > 0) await opened.cancel([...open.keys()]);
       await leave();
     }
     if (signal.aborted) return;
@@ -149,7 +166,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       }),
     facts: async () => (await queue.open()).facts(),
     async close() {
-      working.cut();
+      cut();
       await queue.close();
       log.debug('queue closed');
     },
@@ -171,17 +188,4 @@ function lost({ scope }: Slice): SliceOutcome {
     hint: 'Look into the logs of the daemons for what ended them; the next run reads it again.',
   });
   return { scope, counts: noCounts(), named: [], end: 'failed', failure };
-}
-
-/** The slices under way in this process. */
-function createWorking() {
-  let cutting = new AbortController();
-  return {
-    run: (signal: AbortSignal, work: (stoppable: AbortSignal) => Promise<void>): Promise<void> =>
-      work(AbortSignal.any([signal, cutting.signal])),
-    cut(): void {
-      cutting.abort();
-      cutting = new AbortController();
-    },
-  };
 }
