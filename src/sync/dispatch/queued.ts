@@ -2,7 +2,7 @@
 // everybody else, and reads how they ended from the warehouse until none is left.
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { Fatal, Skippable } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import { createPart } from '../../core/part.ts';
@@ -88,7 +88,8 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   async function dispatch(order: SliceOrder): Promise<void> {
     const { context, signal } = order;
     const { engine } = context.parts;
-    if (order.slices.length === 0) return;
+    const mayBegin = !signal.aborted && context.draining?.aborted !== true;
+    if (order.slices.length === 0 || !mayBegin) return;
     await use();
     try {
       const opened = await queue.open();
@@ -128,7 +129,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     }
 
     let quietSince = clock.monotonic();
-    while (open.size > 0 && !signal.aborted) {
+    async function lookOn(): Promise<void> {
       if (await look()) quietSince = clock.monotonic();
       else if (clock.monotonic() - quietSince < SILENCE_MS) await untilRung(runId, signal);
       else {
@@ -142,10 +143,22 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
         quietSince = clock.monotonic();
       }
     }
-    if (open.size === 0) return;
-    // Nothing more can be completed after this, so the last look sees all that was.
-    await opened.cancel([...open.keys()]);
-    await look();
+
+    // A look that fails ends nothing: others go on working, and the signal aborts when the lease is lost.
+    while (open.size > 0 && !signal.aborted) {
+      await lookOn().catch(async (thrown) => {
+        context.log.warn({ code: asRoadbookError(thrown).code }, 'slices could not be looked for');
+        await untilRung(runId, signal);
+      });
+    }
+    // Nothing of what is cancelled can be completed after it, so the look sees all that was. It may tell of one that was
+    // cut just before; its parts are cancelled in the next round.
+    while (open.size > 0) {
+      const given = [...open.keys()];
+      await opened.cancel(given);
+      await look();
+      for (const id of given) open.delete(id);
+    }
   }
 
   async function untilRung(runId: string, signal: AbortSignal): Promise<void> {
