@@ -30,6 +30,8 @@ const LOOK_MS = 250;
 const SILENCE_MS = 10_000;
 /** How long slices under way may take once the daemon drains; as long as the pull engine gives its own. */
 const DRAIN_MS = 5_000;
+/** How long slices may take to go back when the queue is closed under them. */
+const CLOSE_MS = 1_000;
 
 export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   const { workers, log, clock = systemClock } = options;
@@ -179,7 +181,11 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       }),
     facts: async () => (await queue.open()).facts(),
     async close() {
+      const patience = new AbortController();
+      const stopped = receiver.stop();
       cut();
+      await Promise.race([stopped, clock.sleep(CLOSE_MS, patience.signal)]);
+      patience.abort();
       await queue.close();
       log.debug('queue closed');
     },
