@@ -96,6 +96,8 @@ export interface Job extends JobDeclaration {
   execute(context: RunContext): Promise<RunOutcome>;
   /** Works one slice of a run that another process may have planned; only a pull has slices. */
   workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;
+  /** Its slices at once in one process; as many as the process works unless told. */
+  slicesAtOnce?: number;
   /** For --dry-run: says what would be done and does none of it. */
   preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>): Promise<Preview[]>;
 }

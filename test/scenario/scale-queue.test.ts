@@ -3,12 +3,19 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
+import { Retriable } from '../../src/core/errors.ts';
+import { noCounts } from '../../src/core/glossary.ts';
+import type { Dispatcher, SliceOutcome } from '../../src/sync/dispatch/dispatcher.ts';
+import { dispatcherFor } from '../../src/sync/dispatch/dispatchers.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
-import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
+import { createQueuedDispatcher, type QueuedOptions } from '../../src/sync/dispatch/queued.ts';
+import type { Received, SliceQueue } from '../../src/sync/dispatch/slice-queue.ts';
 import { workReceived } from '../../src/sync/dispatch/slice-worker.ts';
-import type { QueueHome } from '../../src/warehouse/engine.ts';
+import type { RunContext } from '../../src/sync/job.ts';
+import type { Slice } from '../../src/sync/pull/pull-job.ts';
+import type { Engine, QueueHome } from '../../src/warehouse/engine.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
+import { tellSlice } from '../../src/warehouse/slice-outcomes.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeRig, type Rig, type RigOptions } from '../support/rig.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
@@ -29,15 +36,17 @@ async function rigOn(engine: RigOptions['engine'], options: Partial<RigOptions> 
   return rig;
 }
 
+const dispatcherParts = (rig: Rig, workers: number): QueuedOptions => ({
+  open: () => openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES }),
+  find,
+  during: (work) => work(rig.parts),
+  workers,
+  log: rig.parts.log,
+});
+
 /** A daemon's share in this process, with a connection of its own to the queue. */
 function dispatcherOn(rig: Rig, workers: number): Dispatcher {
-  const dispatcher = createQueuedDispatcher({
-    open: () => openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES }),
-    find,
-    during: (work) => work(rig.parts),
-    workers,
-    log: rig.parts.log,
-  });
+  const dispatcher = createQueuedDispatcher(dispatcherParts(rig, workers));
   onTestFinished(() => dispatcher.close());
   return dispatcher;
 }
@@ -59,6 +68,30 @@ const facts = async (rig: Rig) => ({
 });
 
 const callsOf = (rig: Rig, call: string): number => rig.sandbox.ledger().requests[call] ?? 0;
+
+const contextOn = ({ parts }: Rig): RunContext => ({
+  job: 'pull-vehicles',
+  runId: 'r',
+  options: find('pull-vehicles')?.options.parse({}) as Record<string, unknown>,
+  lease: { name: 'pull-vehicles', token: 1 },
+  counts: noCounts(),
+  parts,
+  log: parts.log,
+  signal: new AbortController().signal,
+});
+
+/** As a worker does it whose slice was too large. */
+async function cut(rig: Rig, queue: SliceQueue, { message, complete, end }: Received, slice: Slice) {
+  const part = { ...message, id: crypto.randomUUID(), slice };
+  await rig.engine.write(async (tx) => {
+    await complete(tx);
+    await queue.put(tx, [part]);
+    const facts = { scope: 'all', counts: noCounts(), named: [] };
+    const told = { ...facts, end: 'cut', parts: [slice], code: 'too_large', partIds: [part.id] };
+    await tellSlice(tx.sql, message.runId, message.id, told);
+  });
+  await end('settled');
+}
 
 const balanced = (run: Awaited<ReturnType<Rig['run']>>) =>
   expect(run.inserted + run.updated + run.unchanged + run.quarantined).toBe(run.records);
@@ -82,6 +115,22 @@ describe('slices through the queue', () => {
     expect(await facts(shared)).toEqual(await facts(alone));
     expect(await shared.rows('select * from sync_slice')).toEqual([]);
     await helper.stop();
+  });
+
+  it('leave no password of the database in any table of the queue', async () => {
+    const rig = await queuedRig(1);
+    await rig.run('pull-vehicles');
+    const { url, schema } = rig.engine.queueHome as QueueHome;
+    const password = decodeURIComponent(new URL(url).password);
+    expect(password).not.toBe('');
+    const tables = await rig.rows(
+      `select table_name as name from information_schema.tables where table_schema = '${schema}'`,
+    );
+    expect(tables.map(({ name }) => name)).toContain('job');
+    const kept = await Promise.all(tables.map(({ name }) => rig.rows(`select * from ${schema}."${name}"`)));
+    const text = JSON.stringify(kept);
+    expect(text.includes('pull-vehicles')).toBe(true);
+    expect(text.includes(password)).toBe(false);
   });
 
   it('are cut where they are too large, and the parts go back to the queue', async () => {
@@ -140,19 +189,92 @@ describe('slices through the queue', () => {
       during: <T>(work: (own: typeof rig.parts) => Promise<T>) => work(rig.parts),
       newId: () => crypto.randomUUID(),
       clock: systemClock,
+      log: rig.parts.log,
     };
     // One worker that stood still until the slice had been given to another.
-    await queue.receive(1, async (received) => {
-      await Promise.all([workReceived(received, queue, parts), workReceived(received, queue, parts)]);
-    });
-    await expect.poll(() => queue.unfinished('r').then(({ size }) => size), { timeout: 10_000 }).toBe(0);
-    await queue.pause();
+    const received = await queue.next([]);
+    if (received === undefined) throw new Error('the slice waits');
+    await Promise.all([workReceived(received, queue, parts), workReceived(received, queue, parts)]);
+    expect(await queue.unfinished('r')).toEqual(new Set());
     expect(callsOf(rig, 'vehicles')).toBe(2);
     const told = await rig.rows("select outcome from sync_slice where run_id = 'r'");
     expect(told).toHaveLength(1);
     const [{ n } = { n: 0 }] = await rig.rows('select count(*) as n from vehicle');
     expect(JSON.parse(String(told[0]?.outcome)).counts).toMatchObject({ inserted: Number(n), unchanged: 0 });
     await held.release();
+  });
+
+  it('are not put there once the daemon drains', async () => {
+    const rig = await queuedRig(1);
+    const draining = AbortSignal.abort();
+    const { failures } = (await find('pull-vehicles')?.execute({ ...contextOn(rig), draining })) ?? {};
+    expect(failures?.map(({ code }) => code)).toEqual(['stopped']);
+    expect(await (rig.engine.queueHome as QueueHome).isMade()).toBe(false);
+  });
+
+  it('are waited for where the warehouse did not answer for a while', async () => {
+    const rig = await queuedRig(1);
+    rig.sandbox.addFault({ call: 'vehicles', fault: 'latency', ms: 500, times: 1 });
+    let failing = 2;
+    const engine: Engine = {
+      ...rig.engine,
+      async read(work) {
+        if (callsOf(rig, 'vehicles') > 0 && failing-- > 0) throw new Retriable('Away', { code: 'away' });
+        return rig.engine.read(work);
+      },
+    };
+    rig.parts.leases = createLeaseKeeper(engine, { clock: systemClock, log: rig.parts.log });
+    expect(await rig.run('pull-vehicles')).toMatchObject({ status: 'ok', slices: 1 });
+    expect(failing).toBeLessThan(0);
+  });
+
+  it('and the parts of one that was cut at the last moment are all cancelled', async () => {
+    const rig = await queuedRig(0);
+    const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES });
+    const ending = new AbortController();
+    const slice = { scope: 'all', work: {} };
+    let cutting = true;
+    const dispatcher = createQueuedDispatcher({
+      ...dispatcherParts(rig, 0),
+      open: async () => ({
+        ...queue,
+        async put(tx, messages) {
+          await queue.put(tx, messages);
+          ending.abort();
+        },
+        async cancel(ids) {
+          const received = cutting ? await queue.next([]) : undefined;
+          cutting = false;
+          if (received !== undefined) await cut(rig, queue, received, slice);
+          await queue.cancel(ids);
+        },
+      }),
+    });
+    onTestFinished(() => dispatcher.close());
+    const ends: string[] = [];
+    const work = () => Promise.reject(new Error('not here'));
+    const take = ({ end }: SliceOutcome) => void ends.push(end);
+    const context = contextOn(rig);
+    await dispatcher.dispatch({ slices: [slice], context, atOnce: 1, work, take, signal: ending.signal });
+    expect(ends).toEqual(['cut']);
+    expect(await queue.unfinished(context.runId)).toEqual(new Set());
+  });
+
+  it('are counted by nobody who would have to make the queue, or cannot read it', async () => {
+    const rig = await queuedRig(0);
+    const home = rig.engine.queueHome as QueueHome;
+    const factsAt = (at: QueueHome) => {
+      const around = { ...dispatcherParts(rig, 1), home: async () => at };
+      const dispatcher = dispatcherFor({ dispatcher: 'pg-boss', workers: 1 }, around);
+      onTestFinished(() => dispatcher.close());
+      return dispatcher.facts();
+    };
+    expect(await factsAt(home)).toBeNull();
+    expect(await home.isMade()).toBe(false);
+    const away = { ...home, url: 'postgres://nobody@127.0.0.1:1/nothing', isMade: async () => true };
+    expect(await factsAt(away)).toBeNull();
+    await rig.parts.dispatcher.facts();
+    expect(await factsAt(home)).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
   it('of a daemon that was killed are given out again and counted once', async () => {

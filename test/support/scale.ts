@@ -53,8 +53,13 @@ export async function timeBackfill(processes: number, setting: Setting): Promise
 export interface HitReport {
   kills: number;
   stops: number;
+  /** Of the command that had a past read while the daemons which help it were hit. */
+  backfillCode: number | null;
   /** Runs that were cut off by it. */
   abandoned: number;
+  /** Runs that ended with some of their work, and with none. */
+  partial: number;
+  failed: number;
   plans: { twice: number; lost: number };
   /** Runs that were left as running, and runs whose counts do not add up. */
   leftRunning: number;
@@ -65,7 +70,10 @@ export interface HitReport {
   seconds: number;
 }
 
-/** Daemons that pull a long past and push many plans, hit until both are done; then one more look by each job. */
+/**
+ * Daemons that pull a long past, push many plans and help a backfill of another past, hit until all three are done; then
+ * one more look.
+ */
 export async function hitScaledDaemons(
   setting: Setting & { seed: number; daemons: number; plans: number; restMs: [number, number] },
 ): Promise<HitReport> {
@@ -96,13 +104,15 @@ export async function hitScaledDaemons(
       } else {
         blows.stops++;
         daemon.kill('SIGSTOP');
-        await pause(random.pick([random.int(1_000, 5_000), random.int(21_000, 26_000)]));
+        await pause(random.int(1_000, 40_000));
         daemon.kill('SIGCONT');
       }
       down.delete(index);
     };
 
-    while (!(await isDone(place, plans))) {
+    const backfill = place.run(['backfill', PULL, ...period(setting.days)]);
+    const isEnded = endOf(backfill);
+    while (!isEnded() || !(await isDone(place, plans))) {
       await pause(random.int(...restMs));
       if (down.size >= many - 1) continue;
       const index = random.pick(daemons.map((_, at) => at).filter((at) => !down.has(at)));
@@ -111,16 +121,22 @@ export async function hitScaledDaemons(
       recoveries.add(recovery);
     }
     await Promise.all(recoveries);
+    const { code: backfillCode, stderr } = await backfill;
+    if (backfillCode !== 0) process.stderr.write(stderr);
     for (const daemon of daemons) daemon.kill('SIGTERM');
     await Promise.all(daemons.map(({ ended }) => ended));
     const runs = await place.query<Record<string, number | string>>('select * from sync_run');
     const sum = (run: Record<string, number | string>, names: string[]) =>
       names.reduce((total, name) => total + Number(run[name]), 0);
+    const ended = (as: string): number => runs.filter(({ status }) => status === as).length;
     return {
       ...blows,
-      abandoned: runs.filter(({ status }) => status === 'abandoned').length,
+      backfillCode,
+      abandoned: ended('abandoned'),
+      partial: ended('partial'),
+      failed: ended('failed'),
       plans: verdictOf(ledger(), plans),
-      leftRunning: runs.filter(({ status }) => status === 'running').length,
+      leftRunning: ended('running'),
       unbalanced: runs.filter(
         (run) => sum(run, ['inserted', 'updated', 'unchanged', 'quarantined']) !== Number(run.records),
       ).length,
@@ -142,12 +158,22 @@ async function missingRows(place: Workplace, days: number): Promise<number> {
   return inserted + updated;
 }
 
+/** All plans are confirmed, and the last pull that came to an end has brought all it planned. */
 async function isDone(place: Workplace, plans: number): Promise<boolean> {
-  const [row] = await place.query<{ confirmed: number; pulled: number }>(
+  const [row] = await place.query<{ confirmed: number; pulled: string | null }>(
     `select (select count(*) from push_outbox where state = 'confirmed') as confirmed,
-      (select count(*) from sync_run where job = '${PULL}' and status = 'ok') as pulled`,
+      (select status from sync_run where job = '${PULL}' and cause <> 'backfill'
+        and status in ('ok', 'partial', 'failed') order by started_at desc limit 1) as pulled`,
   );
-  return Number(row?.confirmed) >= plans && Number(row?.pulled) >= 1;
+  return Number(row?.confirmed) >= plans && row?.pulled === 'ok';
+}
+
+function endOf(command: Promise<unknown>): () => boolean {
+  let isEnded = false;
+  void command.then(() => {
+    isEnded = true;
+  });
+  return () => isEnded;
 }
 
 interface Opened {

@@ -1,5 +1,5 @@
 // The dispatchers by the names that the configuration uses.
-import { Fatal } from '../../core/errors.ts';
+import { asRoadbookError, Fatal } from '../../core/errors.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { localDispatcher } from './local.ts';
@@ -26,5 +26,18 @@ export function dispatcherFor({ dispatcher, workers }: ScaleSettings, around: Su
     if (home === undefined) throw new Fatal('The warehouse has no room for a queue', { code: 'unexpected' });
     return openPgBoss(home, { log });
   };
-  return createQueuedDispatcher({ ...around, open, workers });
+  const queued = createQueuedDispatcher({ ...around, open, workers });
+  return {
+    ...queued,
+    // Who only counts makes no queue, and does without where it cannot be read.
+    async facts() {
+      try {
+        const isMade = await (await around.home())?.isMade();
+        return isMade === true ? await queued.facts() : null;
+      } catch (thrown) {
+        log.debug({ code: asRoadbookError(thrown).code }, 'the queue could not be counted');
+        return null;
+      }
+    },
+  };
 }

@@ -1,10 +1,12 @@
 // The queue on pg-boss, in a schema of its own beside the warehouse's. Giving out, giving out again when a worker
-// dies, priorities, dead letters and clearing up are pg-boss's; here is only the mapping.
-import { fromKnex, PgBoss } from 'pg-boss';
+// dies, priorities, dead letters and clearing up are pg-boss's; here is only the mapping. A slice is asked for and
+// settled here rather than by pg-boss's workers, for these settle what another worker has by now.
+import { fromKnex, type JobInsert, PgBoss } from 'pg-boss';
 import { Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { pieces } from '../../core/pieces.ts';
 import type { QueueHome, Transaction } from '../../warehouse/engine.ts';
+import { createAttempt, type SliceJob } from './pg-boss-attempt.ts';
 import type { SliceMessage, SliceQueue } from './slice-queue.ts';
 
 /** Named by the form of the messages: versions that do not understand each other's leave them alone. */
@@ -18,11 +20,11 @@ export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5 };
 const LONGEST_SLICE_S = 3_600;
 /** How often a slice is given out again before it is called dead. */
 const MOST_RETRIES = 5;
+/** Seconds before one that failed is given out again: what was in its way may have passed, or another worker is free. */
+const RETRY_DELAY_S = 1;
 /** What is done is kept this long, for people who look. */
 const KEEP_S = 600;
 const CLEAR_UP_S = 300;
-/** How often an idle worker asks: where the server tells it of new slices, and where it does not. */
-const ASK_S = { told: 2, untold: 1 };
 const CONNECTIONS = 4;
 const MESSAGES_A_STATEMENT = 1_000;
 const PRIORITY = { live: 1, backfill: 0 };
@@ -39,43 +41,48 @@ export async function openPgBoss(
     max: CONNECTIONS,
     // Schedules are Roadbook's own.
     schedule: false,
-    useListenNotify: true,
     superviseIntervalSeconds: times.look,
     monitorIntervalSeconds: times.look,
     maintenanceIntervalSeconds: CLEAR_UP_S,
   });
   // Named by its code alone: the text of a driver's error may hold what was bound.
-  boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'the queue had a failure'));
+  const onError = (error: unknown): void => log.warn({ code: codeOf(error) }, 'the queue had a failure');
+  boss.on('error', onError);
   boss.on('warning', ({ message }) => log.warn({ warning: message.split(':')[0] }, 'the queue warns'));
   await plainly(async () => {
     await boss.start();
     await boss.createQueue(DEAD);
     await boss.createQueue(QUEUE, {
       deadLetter: DEAD,
-      notify: true,
       retryLimit: MOST_RETRIES,
+      retryDelay: RETRY_DELAY_S,
       expireInSeconds: LONGEST_SLICE_S,
       heartbeatSeconds: times.heartbeat,
       deleteAfterSeconds: KEEP_S,
     });
   });
   const within = (tx: Transaction) => ({ db: fromKnex(tx.sql) });
+  const attempts = { boss, queue: QUEUE, beatMs: times.refresh * 1_000, again, onError };
 
   return {
     async put(tx, messages) {
       for (const some of pieces(messages, MESSAGES_A_STATEMENT)) {
-        const jobs = some.map((message) => ({
-          id: message.id,
-          data: message,
-          priority: message.period?.resumable === true ? PRIORITY.backfill : PRIORITY.live,
-        }));
-        await boss.insert(QUEUE, jobs, within(tx));
+        await boss.insert(QUEUE, some.map(jobOf), within(tx));
       }
     },
-    async complete(tx, id) {
-      const { affected } = (await boss.complete(QUEUE, id, null, within(tx))) as Affected;
-      return affected > 0;
-    },
+    next: (except) =>
+      plainly(async () => {
+        const ignoreGroups = [...except];
+        const [job] = await boss.fetch<SliceMessage>(QUEUE, { includeMetadata: true, ignoreGroups });
+        if (job === undefined) return undefined;
+        const { signal, complete, end } = createAttempt(job, attempts);
+        return {
+          message: job.data,
+          signal,
+          complete: (tx) => complete(within(tx)),
+          end: (how) => plainly(() => end(how)),
+        };
+      }),
     cancel: (ids) =>
       plainly(async () => {
         for (const some of pieces(ids, MESSAGES_A_STATEMENT)) await boss.cancel(QUEUE, some);
@@ -85,24 +92,6 @@ export async function openPgBoss(
         const jobs = await boss.findJobs<SliceMessage>(QUEUE, { data: { runId } });
         return new Set(jobs.filter(({ state }) => UNFINISHED.has(state)).map(({ id }) => id));
       }),
-    receive: (atOnce, work) =>
-      plainly(async () => {
-        const options = {
-          pollingIntervalSeconds: ASK_S.untold,
-          notifyPollingIntervalSeconds: ASK_S.told,
-          heartbeatRefreshSeconds: times.refresh,
-        };
-        for (let lane = 0; lane < atOnce; lane++) {
-          let worker = '';
-          worker = await boss.work<SliceMessage>(QUEUE, options, async ([job]) => {
-            if (job === undefined) return;
-            await work({ message: job.data, signal: job.signal });
-            // Where there was one slice there may be more: no wait before the next.
-            boss.notifyWorker(worker);
-          });
-        }
-      }),
-    pause: () => plainly(() => boss.offWork(QUEUE, { wait: true })),
     facts: () =>
       plainly(async () => {
         const [slices] = await boss.getQueueStats(QUEUE, { force: true });
@@ -122,10 +111,18 @@ interface Options {
   times?: typeof QUEUE_TIMES;
 }
 
-/** What the commands of pg-boss answer; its typings leave it open. */
-interface Affected {
-  affected: number;
-}
+/** Grouped by the job, so that a process can leave out those that it does not know or has enough of. */
+const jobOf = (message: SliceMessage): JobInsert<SliceMessage> => ({
+  id: message.id,
+  data: message,
+  group: { id: message.job },
+  priority: message.period?.resumable === true ? PRIORITY.backfill : PRIORITY.live,
+});
+
+const again = ({ data, retryLimit, retryCount }: SliceJob): JobInsert<SliceMessage> => ({
+  ...jobOf(data),
+  retryLimit: retryLimit - retryCount,
+});
 
 const UNFINISHED: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 

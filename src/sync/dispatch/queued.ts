@@ -2,7 +2,7 @@
 // everybody else, and reads how they ended from the warehouse until none is left.
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { Fatal, Skippable } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import { createPart } from '../../core/part.ts';
@@ -10,6 +10,7 @@ import { forgetSlices, toldSlices } from '../../warehouse/slice-outcomes.ts';
 import type { Slice } from '../pull/pull-job.ts';
 import type { Dispatcher, SliceOrder, SliceOutcome } from './dispatcher.ts';
 import { outcomeFromJson } from './outcome-json.ts';
+import { createReceiver } from './receiver.ts';
 import type { SliceMessage, SliceQueue } from './slice-queue.ts';
 import { type WorkerParts, workReceived } from './slice-worker.ts';
 
@@ -29,11 +30,14 @@ const LOOK_MS = 250;
 const SILENCE_MS = 10_000;
 /** How long slices under way may take once the daemon drains; as long as the pull engine gives its own. */
 const DRAIN_MS = 5_000;
+/** How long slices may take to go back when the queue is closed under them. */
+const CLOSE_MS = 1_000;
 
 export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   const { workers, log, clock = systemClock } = options;
   const queue = createPart('queue', options.open, (opened) => opened.close());
-  const working = createWorking();
+  /** Aborts the slices under way in this process. */
+  let cutting = new AbortController();
   /** Wakes who waits for a run of this process. */
   const bells = new Map<string, () => void>();
   let users = 0;
@@ -41,23 +45,34 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
 
   const parts: WorkerParts = { ...options, newId: randomUUID, clock };
 
-  async function receive(): Promise<void> {
-    const opened = await queue.open();
-    await opened.receive(workers, ({ message, signal }) =>
-      working.run(signal, async (stoppable) => {
-        await workReceived({ message, signal: stoppable }, opened, parts);
-        bells.get(message.runId)?.();
-      }),
-    );
+  const receiver = createReceiver({
+    next: async (except) => (await queue.open()).next(except),
+    workers,
+    atOnce(name) {
+      const job = options.find(name);
+      return job?.workSlice === undefined ? 0 : (job.slicesAtOnce ?? workers);
+    },
+    async work(received) {
+      const signal = AbortSignal.any([received.signal, cutting.signal]);
+      await workReceived({ ...received, signal }, await queue.open(), parts);
+      bells.get(received.message.runId)?.();
+    },
+    clock,
+    log,
+  });
+
+  function cut(): void {
+    cutting.abort();
+    cutting = new AbortController();
   }
 
   /** The slices that are under way get `graceMs`, then they go back to the queue. */
   async function pause(graceMs: number): Promise<void> {
     const done = new AbortController();
-    const cut = clock.sleep(graceMs, done.signal).then(working.cut, () => undefined);
-    await (await queue.open()).pause();
+    const waited = clock.sleep(graceMs, done.signal).then(cut, () => undefined);
+    await receiver.stop();
     done.abort();
-    await cut;
+    await waited;
   }
 
   /** One after another: a pause that is under way is waited for before the next start. */
@@ -65,22 +80,27 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     turn = turn.then(step, step);
     return turn;
   };
-  const use = () => inTurn(async () => (users++ === 0 ? receive() : undefined));
+  const use = () =>
+    inTurn(async () => {
+      await queue.open();
+      if (users++ === 0) receiver.start();
+    });
   const leave = () => inTurn(async () => (--users === 0 ? pause(0) : undefined));
 
   async function dispatch(order: SliceOrder): Promise<void> {
     const { context, signal } = order;
     const { engine } = context.parts;
-    if (order.slices.length === 0) return;
-    const opened = await queue.open();
-    const messages = order.slices.map((slice) => messageOf(slice, order));
-    const open = new Map(messages.map(({ id, slice }) => [id, slice]));
-    await engine.write((tx) => opened.put(tx, messages));
+    const mayBegin = !signal.aborted && context.draining?.aborted !== true;
+    if (order.slices.length === 0 || !mayBegin) return;
     await use();
     try {
+      const opened = await queue.open();
+      const messages = order.slices.map((slice) => messageOf(slice, order));
+      const open = new Map(messages.map(({ id, slice }) => [id, slice]));
+      await engine.write((tx) => opened.put(tx, messages));
+      receiver.ring();
       await untilTold(order, opened, open);
     } finally {
-      if (open.size > 0) await opened.cancel([...open.keys()]);
       await leave();
     }
     if (signal.aborted) return;
@@ -111,7 +131,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     }
 
     let quietSince = clock.monotonic();
-    while (open.size > 0 && !signal.aborted) {
+    async function lookOn(): Promise<void> {
       if (await look()) quietSince = clock.monotonic();
       else if (clock.monotonic() - quietSince < SILENCE_MS) await untilRung(runId, signal);
       else {
@@ -125,10 +145,22 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
         quietSince = clock.monotonic();
       }
     }
-    if (open.size === 0) return;
-    // Nothing more can be completed after this, so the last look sees all that was.
-    await opened.cancel([...open.keys()]);
-    await look();
+
+    // A look that fails ends nothing: others go on working, and the signal aborts when the lease is lost.
+    while (open.size > 0 && !signal.aborted) {
+      await lookOn().catch(async (thrown) => {
+        context.log.warn({ code: asRoadbookError(thrown).code }, 'slices could not be looked for');
+        await untilRung(runId, signal);
+      });
+    }
+    // Nothing of what is cancelled can be completed after it, so the look sees all that was. It may tell of one that was
+    // cut just before; its parts are cancelled in the next round.
+    while (open.size > 0) {
+      const given = [...open.keys()];
+      await opened.cancel(given);
+      await look();
+      for (const id of given) open.delete(id);
+    }
   }
 
   async function untilRung(runId: string, signal: AbortSignal): Promise<void> {
@@ -149,7 +181,11 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       }),
     facts: async () => (await queue.open()).facts(),
     async close() {
-      working.cut();
+      const patience = new AbortController();
+      const stopped = receiver.stop();
+      cut();
+      await Promise.race([stopped, clock.sleep(CLOSE_MS, patience.signal)]);
+      patience.abort();
       await queue.close();
       log.debug('queue closed');
     },
@@ -171,17 +207,4 @@ function lost({ scope }: Slice): SliceOutcome {
     hint: 'Look into the logs of the daemons for what ended them; the next run reads it again.',
   });
   return { scope, counts: noCounts(), named: [], end: 'failed', failure };
-}
-
-/** The slices under way in this process. */
-function createWorking() {
-  let cutting = new AbortController();
-  return {
-    run: (signal: AbortSignal, work: (stoppable: AbortSignal) => Promise<void>): Promise<void> =>
-      work(AbortSignal.any([signal, cutting.signal])),
-    cut(): void {
-      cutting.abort();
-      cutting = new AbortController();
-    },
-  };
 }

@@ -1,5 +1,6 @@
-// What a queue of slices that several processes share has to offer. Retrying, expiry and priorities are the queue's
-// own; who plans, who works and what a slice came to are not its business.
+// What a queue of slices that several processes share has to offer. Giving a slice out again when its worker dies or
+// fails, up to a limit, and priorities are the queue's own; who plans, who works and what a slice came to are not its
+// business.
 import type { Transaction } from '../../warehouse/engine.ts';
 import type { Lease } from '../../warehouse/leases.ts';
 import type { RunContext } from '../job.ts';
@@ -14,25 +15,37 @@ export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'option
   lease: Lease;
 }
 
+/** How the work on a slice that was given out ended. */
+export type WorkEnd =
+  /** It was completed already. */
+  | 'settled'
+  /** Nobody waits for it: it is not given out again. */
+  | 'dropped'
+  /** It is given out again, as if it had never been. */
+  | 'stopped'
+  /** It is given out again, and counted; the last time it is put among the dead. */
+  | 'failed';
+
+/** A slice that was given to this worker. It stays this worker's until it ends, or until the worker shows no life. */
 export interface Received {
   message: SliceMessage;
-  /** Aborts when the queue has given the slice to somebody else, or shuts down. */
+  /** Aborts when it is seen that the slice is no longer this worker's; what is written until then is refused. */
   signal: AbortSignal;
+  /** In the caller's transaction; where it is false the slice is no longer this worker's, and all is to be undone. */
+  complete(tx: Transaction): Promise<boolean>;
+  /** To be called once. Changes nothing where the slice is no longer this worker's. */
+  end(how: WorkEnd): Promise<void>;
 }
 
 export interface SliceQueue {
-  /** In the caller's transaction; live work is received before backfills. */
+  /** In the caller's transaction; live work is given out before backfills. */
   put(tx: Transaction, messages: readonly SliceMessage[]): Promise<void>;
-  /** In the caller's transaction; false where the slice was done or cancelled already. */
-  complete(tx: Transaction, id: string): Promise<boolean>;
+  /** One that waits, unless it is of one of these jobs. */
+  next(except: readonly string[]): Promise<Received | undefined>;
   /** Those that are not done are never given out again, and those under way can no longer be completed. */
   cancel(ids: readonly string[]): Promise<void>;
   /** The ids of a run's slices that wait or are worked on. */
   unfinished(runId: string): Promise<Set<string>>;
-  /** Receives up to `atOnce` at a time. A slice whose `work` throws is given out again. */
-  receive(atOnce: number, work: (received: Received) => Promise<void>): Promise<void>;
-  /** Receives no more; resolves when nothing is worked on. */
-  pause(): Promise<void>;
   facts(): Promise<QueueFacts>;
   close(): Promise<void>;
 }

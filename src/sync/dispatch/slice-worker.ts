@@ -2,8 +2,9 @@
 // ended are one transaction, which is refused once the run's lease has changed hands; so a slice that was given out
 // twice is loaded and counted once, and one of a run that was given up writes nothing.
 import type { Clock } from '../../core/clock.ts';
-import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
+import type { Log } from '../../core/log.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { helpersEngine } from '../../warehouse/fenced-engine.ts';
 import { isHeld, type Lease } from '../../warehouse/leases.ts';
@@ -12,7 +13,7 @@ import type { NamedJob, RunContext } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
 import type { SliceOutcome } from './dispatcher.ts';
 import { outcomeToJson } from './outcome-json.ts';
-import type { Received, SliceMessage, SliceQueue } from './slice-queue.ts';
+import type { Received, SliceMessage, SliceQueue, WorkEnd } from './slice-queue.ts';
 
 /** How often it is asked whether the run is still wanted. */
 const LOOK_MS = 1_000;
@@ -27,43 +28,43 @@ export interface WorkerParts {
   newId(): string;
   /** Paces the looks; real time, as the queue's. */
   clock: Clock;
+  log: Log;
 }
 
-/** Throws where somebody should work the slice again. */
-export async function workReceived(
-  { message, signal }: Received,
-  queue: SliceQueue,
-  parts: WorkerParts,
-): Promise<void> {
-  await parts.during(async (own) => {
-    if (!(await own.engine.read((sql) => isHeld(sql, message.lease)))) return;
-    const over = new AbortController();
-    const watched = watch(own.engine, message.lease, parts.clock, over);
-    try {
-      const context = contextOf(message, own, AbortSignal.any([signal, over.signal]));
-      await workOne(message, context, queue, parts);
-    } catch (thrown) {
-      const isOver = over.signal.aborted || (thrown instanceof RoadbookError && OVER.has(thrown.code));
-      if (!isOver) throw thrown;
-      own.log.debug({ run_id: message.runId, scope: message.slice.scope }, 'slice dropped');
-    } finally {
-      watched.stop();
-    }
+/** Where the parts of a slice that was cut go. */
+type Puts = Pick<SliceQueue, 'put'>;
+
+/** Works it and tells the queue how that ended; throws only where the queue cannot be told. */
+export async function workReceived(received: Received, queue: Puts, parts: WorkerParts): Promise<void> {
+  const { runId, lease, slice } = received.message;
+  const over = new AbortController();
+  const work = async (own: SyncParts): Promise<WorkEnd> => {
+    if (!(await own.engine.read((sql) => isHeld(sql, lease)))) return 'dropped';
+    const watched = watch(own.engine, lease, parts.clock, over);
+    const signal = AbortSignal.any([received.signal, over.signal]);
+    return workOne(received, contextOf(received.message, own, signal), queue, parts).finally(watched.stop);
+  };
+  const how = await parts.during(work).catch((thrown): WorkEnd => {
+    const { code } = asRoadbookError(thrown);
+    if (OVER.has(code)) return 'dropped';
+    parts.log.warn({ run_id: runId, scope: slice.scope, code }, 'slice is for another worker');
+    return 'failed';
   });
+  await received.end(over.signal.aborted && how !== 'settled' ? 'dropped' : how);
 }
 
+/** Throws where only this process could not, or where nobody should. */
 async function workOne(
-  message: SliceMessage,
+  { message, complete }: Received,
   context: RunContext,
-  queue: SliceQueue,
+  queue: Puts,
   { find, newId }: WorkerParts,
-): Promise<void> {
+): Promise<WorkEnd> {
   const job = find(message.job);
-  if (job?.workSlice === undefined)
-    throw new Retriable(`No such pull: ${message.job}`, { code: 'unknown_job' });
+  if (job?.workSlice === undefined) return 'stopped';
 
   async function settle(tx: Transaction, outcome: SliceOutcome): Promise<void> {
-    if (!(await queue.complete(tx, message.id))) throw taken();
+    if (!(await complete(tx))) throw taken();
     const parts = outcome.end === 'cut' ? outcome.parts : [];
     const cut = parts.map((slice) => ({ ...message, id: newId(), slice }));
     if (cut.length > 0) await queue.put(tx, cut);
@@ -72,11 +73,12 @@ async function workOne(
   }
 
   const outcome = await job.workSlice(message.slice, context, settle);
-  if (outcome.end === 'stopped') throw new Retriable('The slice was stopped', { code: 'stopped' });
+  if (outcome.end === 'stopped') return 'stopped';
   // What only this process met is for another one; what nobody waits for is told by nobody.
   if (outcome.end === 'failed' && isOwn(outcome.failure)) throw outcome.failure;
   // What was loaded is settled with its rows.
   if (outcome.end !== 'loaded') await context.parts.engine.write((tx) => settle(tx, outcome));
+  return 'settled';
 }
 
 const isOwn = ({ code }: RoadbookError): boolean => OVER.has(code) || code.startsWith('warehouse_');

@@ -135,7 +135,9 @@ function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController
   const finished = new AbortController();
   const cut = () => stop.abort();
   const wait = () => void parts.clock.sleep(DRAIN_MS, finished.signal).then(cut, () => undefined);
-  draining?.addEventListener('abort', wait, { once: true });
+  // It may have begun while the run was planned.
+  if (draining?.aborted === true) wait();
+  else draining?.addEventListener('abort', wait, { once: true });
   return () => {
     finished.abort();
     draining?.removeEventListener('abort', wait);
