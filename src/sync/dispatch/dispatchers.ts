@@ -3,7 +3,6 @@ import { asRoadbookError, Fatal } from '../../core/errors.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { localDispatcher } from './local.ts';
-import { openPgBoss } from './pg-boss.ts';
 import { createQueuedDispatcher, type QueuedOptions } from './queued.ts';
 
 export interface ScaleSettings {
@@ -24,6 +23,8 @@ export function dispatcherFor({ dispatcher, workers }: ScaleSettings, around: Su
   const open = async () => {
     const home = await around.home();
     if (home === undefined) throw new Fatal('The warehouse has no room for a queue', { code: 'unexpected' });
+    // Loaded where it is used: every other start of a command would wait for it.
+    const { openPgBoss } = await import('./pg-boss.ts');
     return openPgBoss(home, { log });
   };
   const queued = createQueuedDispatcher({ ...around, open, workers });
