@@ -9,14 +9,14 @@ const sample = [
   ...killModes.map((mode, index) => ({
     kind: planCases[index % 2],
     mode,
-    kills: 5,
+    kills: 3,
     engine: index === 3 ? ('postgres' as const) : ('sqlite' as const),
   })),
   // The other kinds share the engine; each meets one way of answering here, all of them in the sweep.
   ...otherCases.map((kind, index) => ({
     kind,
     mode: killModes[3 - index],
-    kills: 3,
+    kills: 2,
     engine: 'sqlite' as const,
   })),
 ].flatMap(({ kind, mode, ...rest }) =>
