@@ -27,7 +27,7 @@ export interface Limiter {
 
 const MINUTE_MS = 60_000;
 /** One call may take so much longer than another on its way, and arrive in the minute of later ones. */
-const WAY_MS = 2_000;
+export const UNDER_WAY_MS = 2_000;
 
 interface Pace {
   /** Starts that may follow one another at once. */
@@ -40,7 +40,7 @@ interface Pace {
 export function paceOf(concurrency: number, perMinute: number): Pace {
   const burst = Math.max(1, Math.min(concurrency, Math.floor(perMinute / 20)));
   const steady = Math.max(1, perMinute - burst);
-  return { burst, spacingMs: (MINUTE_MS + WAY_MS) / steady };
+  return { burst, spacingMs: (MINUTE_MS + UNDER_WAY_MS) / steady };
 }
 
 export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {

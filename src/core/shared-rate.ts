@@ -1,7 +1,7 @@
 // One account's rate, shared by several processes. All that is known of it is one small value, and a draw is a pure
 // function of that value: whoever stores it decides one draw after another. Calls are spaced evenly, so that neither a
 // clock that was set nor a process that comes or goes makes a burst.
-import type { Limits } from './limiter.ts';
+import { type Limits, UNDER_WAY_MS } from './limiter.ts';
 
 /** What a process has of the concurrency, and what it last said. */
 export interface Share extends Limits {
@@ -65,8 +65,6 @@ export const SHARED_RATE = {
   permitMs: 1_000,
   /** An instant that nobody was there to take may still be taken this much later. */
   lateMs: 500,
-  /** By how much longer one request may be under way to the service than another. */
-  underWayMs: 2_000,
   /** A share whose process has been silent for longer is free again. */
   deadMs: 20_000,
   /** Where there are more processes than lanes, lanes go round at this pace. */
@@ -90,14 +88,14 @@ export const newRate: RateState = { nextMs: 0, pausedUntilMs: 0, shares: {} };
  * a request may be under way for longer than the next one.
  */
 export const spacingOf = (perMinute: number): number =>
-  (MINUTE_MS + SHARED_RATE.permitMs + SHARED_RATE.underWayMs) / perMinute;
+  (MINUTE_MS + SHARED_RATE.permitMs + UNDER_WAY_MS) / perMinute;
 
 export function drawFrom(state: RateState, asked: Draw, nowMs: number): { state: RateState; grant: Grant } {
   const { id, waiting, inFlight, inHand, turnover, priority } = asked;
   const others = liveShares(state.shares, id, nowMs);
   const limits = lowestLimits([asked.limits, ...Object.values(others)]);
   const wanted = waiting + inFlight;
-  const lanes = lanesFor({ id, wanted, inFlight }, others, limits.concurrency, nowMs);
+  const lanes = lanesFor({ id, wanted }, others, limits.concurrency, nowMs);
   const pausedUntilMs = Math.max(
     Math.min(state.pausedUntilMs, nowMs + LONGEST_PAUSE_MS),
     nowMs + asked.pauseMs,
@@ -173,9 +171,9 @@ const lowestLimits = (all: readonly Limits[]): Limits => ({
   perMinute: Math.min(...all.map(({ perMinute }) => perMinute)),
 });
 
-/** Its part of the lanes, as far as the others have let go of theirs; a call that is under way keeps its lane. */
+/** Its part of the lanes, as far as the others have let go of theirs. */
 function lanesFor(
-  own: { id: string; wanted: number; inFlight: number },
+  own: { id: string; wanted: number },
   others: Record<string, Share>,
   total: number,
   nowMs: number,

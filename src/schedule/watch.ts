@@ -3,6 +3,7 @@
 import type { Clock } from '../core/clock.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { createLoop } from '../core/loop.ts';
 import type { JobControl } from '../warehouse/job-controls.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -28,8 +29,6 @@ const LOOK_MS = 1_000;
 const SET_MS = 1_000;
 
 export function createWatch({ clock, log, scheduler, controls, freedLeases }: WatchParts): Watch {
-  const stopping = new AbortController();
-  let looking = Promise.resolve();
   let paused = new Set<string>();
   let isAway = false;
   /** What the clock shows beyond the time that has passed. */
@@ -60,21 +59,5 @@ export function createWatch({ clock, log, scheduler, controls, freedLeases }: Wa
     for (const [job, { runRequestedAt }] of orders) if (runRequestedAt !== null) scheduler.runNow(job);
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await runOnce();
-      await clock.sleep(LOOK_MS, stopping.signal).catch(() => undefined);
-    }
-  }
-
-  return {
-    runOnce,
-    start() {
-      looking = loop();
-    },
-    async stop() {
-      stopping.abort();
-      await looking;
-    },
-  };
+  return { runOnce, ...createLoop(clock, LOOK_MS, runOnce) };
 }

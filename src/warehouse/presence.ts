@@ -3,6 +3,7 @@
 import type { Clock } from '../core/clock.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { createLoop } from '../core/loop.ts';
 import { forgetDaemon, tellDaemon } from './daemons.ts';
 import type { Engine } from './engine.ts';
 import { thisProcess } from './this-process.ts';
@@ -53,8 +54,6 @@ export function createSliceMeter(clock: Clock): SliceMeter {
 
 export function createPresence(parts: PresenceParts): Presence {
   const { engine, clock, log, version, slices, process = thisProcess } = parts;
-  const stopping = new AbortController();
-  let beating = Promise.resolve();
   let startedAt: string | undefined;
   let isAway = false;
 
@@ -77,21 +76,12 @@ export function createPresence(parts: PresenceParts): Presence {
     }
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await runOnce();
-      await clock.sleep(BEAT_MS, stopping.signal).catch(() => undefined);
-    }
-  }
-
+  const beats = createLoop(clock, BEAT_MS, runOnce);
   return {
     runOnce,
-    start() {
-      beating = loop();
-    },
+    start: beats.start,
     async stop() {
-      stopping.abort();
-      await beating;
+      await beats.stop();
       // A row that stays is told as silent, and removed by another daemon.
       await forgetDaemon(engine, clock, process.holder).catch(() => undefined);
     },

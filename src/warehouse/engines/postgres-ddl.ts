@@ -28,12 +28,14 @@ export const typeOf = ({ type }: Pick<Column, 'type'>, { kind }: Table): string 
 const columnDefinition = (column: Column, table: Table): string =>
   `${quote(column.name)} ${typeOf(column, table)}${column.required ? ' not null' : ''}`;
 
+export const hasSchema = async (sql: Knex, schema: string): Promise<boolean> =>
+  (await sql.raw('select 1 from pg_namespace where nspname = ?', [schema])).rows.length > 0;
+
 export const postgresDdl = (schema: string): Ddl => ({
   dialect: postgresDialect,
   async prepareSchema(sql) {
     // Looked up first: a user that may not create schemas can still work in one that is there.
-    const { rows } = await sql.raw('select 1 from pg_namespace where nspname = ?', [schema]);
-    if (rows.length === 0) await sql.raw(`create schema ${quote(schema)}`);
+    if (!(await hasSchema(sql, schema))) await sql.raw(`create schema ${quote(schema)}`);
   },
   columnDefinition,
   createStatements(table) {

@@ -16,7 +16,7 @@ import {
   type PgConnection,
   type PostgresSettings,
 } from './postgres-connection.ts';
-import { postgresDdl } from './postgres-ddl.ts';
+import { hasSchema, postgresDdl } from './postgres-ddl.ts';
 import { isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
@@ -87,12 +87,7 @@ function openPostgres(given: PostgresSettings): Engine {
     queueHome: {
       url: given.url,
       schema: queueSchema(given.schema),
-      isMade: () =>
-        reading(async () => {
-          const name = queueSchema(given.schema);
-          const { rows } = await reader.raw('select 1 from pg_namespace where nspname = ?', [name]);
-          return rows.length > 0;
-        }),
+      isMade: () => reading(() => hasSchema(reader, queueSchema(given.schema))),
     },
     ...postgresDdl(given.schema),
     write: (work, how) => turns.add(() => plainErrors(() => transact(work)), turnOf(how)),
