@@ -20,6 +20,7 @@ import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EngineName, makePlace, rowsOf } from './engines.ts';
+import { fleetSettings } from './fleet-settings.ts';
 
 export interface Rig {
   clock: ManualClock;
@@ -66,19 +67,8 @@ export async function makeRig({
   const redactor = createRedactor();
   const logLines: string[] = [];
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
-  const { username, parent_username, password, realm } = sandbox.credentials;
   const fleet = createFleet(
-    {
-      baseUrl: sandbox.url,
-      username,
-      parentUsername: parent_username,
-      password,
-      realm,
-      renewal: 'auto',
-      collections: 'json',
-      timeoutMs: 60_000,
-      maxBodyMb,
-    },
+    fleetSettings(sandbox, maxBodyMb),
     // The limiter paces real requests, so it lives on real time.
     {
       clock,

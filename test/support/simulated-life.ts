@@ -22,6 +22,7 @@ import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { readTicks } from '../../src/warehouse/tick-book.ts';
+import { fleetSettings } from './fleet-settings.ts';
 import { newLife, type SimulatedIo } from './simulated-io.ts';
 import { simulateNetwork, type Weather } from './simulated-network.ts';
 
@@ -76,28 +77,14 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
   const engine = io.engineOf(bare);
   const redactor = createRedactor();
   const log = createLog({ level: 'debug', redactor, write: (line) => note(plainLine(line)) });
-  const { username, parent_username, password, realm } = sandbox.credentials;
-  const fleet = createFleet(
-    {
-      baseUrl: sandbox.url,
-      username,
-      parentUsername: parent_username,
-      password,
-      realm,
-      renewal: 'auto',
-      collections: 'json',
-      timeoutMs: 60_000,
-      maxBodyMb: 64,
-    },
-    {
-      clock,
-      log,
-      redactor,
-      random: jitter.next,
-      limiter: createLimiter({ concurrency: 4, perMinute: 600, clock }),
-      connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
-    },
-  );
+  const fleet = createFleet(fleetSettings(sandbox), {
+    clock,
+    log,
+    redactor,
+    random: jitter.next,
+    limiter: createLimiter({ concurrency: 4, perMinute: 600, clock }),
+    connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
+  });
   const feeds = new Map<FeedKind, Feed>();
   const parts: SyncParts = {
     fleet,
