@@ -29,9 +29,9 @@ import { turnOf } from './write-turn.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 /** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
-const BATCH_ROWS = 5_000;
+const BATCH_ROWS = 4_000;
 /** Rows that are written down in one turn of the event loop. */
-const TURN_ROWS = 2_500;
+const TURN_ROWS = 1_000;
 const READERS = 4;
 
 const settings = z.strictObject({
