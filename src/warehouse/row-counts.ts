@@ -1,15 +1,15 @@
 // How many rows a table has, for who asks again and again. Counting a large table takes a while, so its count is
 // kept until counting again would take no more than a hundredth of the time; a count is always one that was true.
-// A cheap count is never kept. Real time on purpose: what is bounded is the work of this machine.
+// A small table is counted each time. Real time on purpose: what is bounded is the work of this machine.
 import type { Engine } from './engine.ts';
 
 export interface RowCounts {
   of(table: string): Promise<number>;
 }
 
-/** A count that took no longer is made anew each time. */
-const CHEAP_MS = 20;
-/** A dear count is kept this many times as long as it took. */
+/** A table of no more rows is counted each time, however slow the machine was just now. */
+const SMALL_ROWS = 50_000;
+/** The count of a large table is kept this many times as long as it took. */
 const KEPT_TIMES = 100;
 
 interface Count {
@@ -44,7 +44,7 @@ export function createRowCounts(engine: Pick<Engine, 'read'>): RowCounts {
   return {
     async of(table) {
       const known = counts.get(table);
-      if (known === undefined || known.tookMs <= CHEAP_MS) return (await count(table)).rows;
+      if (known === undefined || known.rows <= SMALL_ROWS) return (await count(table)).rows;
       const isOld = performance.now() - known.countedAt > known.tookMs * KEPT_TIMES;
       // Whoever asks need not wait for it; a failure is met by the next who counts.
       if (isOld) count(table).catch(() => undefined);
