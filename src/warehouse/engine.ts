@@ -14,6 +14,8 @@ export interface Stamp {
   runId: string;
   /** ISO instant of the load. */
   at: string;
+  /** ISO instant at which the reading began. What is stored and was written after it may be newer than the reading. */
+  readAt: string;
 }
 
 export interface LoadCounts {
@@ -30,12 +32,13 @@ export interface Transaction {
   readonly sql: Knex;
   /**
    * Upserts by key; a row whose content is the same is not written. No key may occur twice in `rows`. What the
-   * table declares as its history and revisions is written with it.
+   * table declares as its history and revisions is written with it. Throws Overtaken rather than put a reading over a
+   * row that was written after the reading began.
    */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
   /** Rows of `extent` that are not marked as missing. */
   countPresent(table: Table, extent: Extent): Promise<number>;
-  /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many. */
+  /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many, or throws Overtaken. */
   markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
 }
 

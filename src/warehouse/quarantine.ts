@@ -30,7 +30,7 @@ export async function quarantine(
   { sql }: Transaction,
   job: string,
   misfits: readonly Misfit[],
-  stamp: Stamp,
+  stamp: Pick<Stamp, 'runId' | 'at'>,
   redactor: Redactor,
 ): Promise<void> {
   for (const { table, key, reason, record } of misfits) {

@@ -14,10 +14,11 @@ import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { recordColumns } from '../../src/warehouse/table.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { stampAt } from '../support/stamp.ts';
 
 /** Rows of a slice, about what the product commits at once. */
 export const SLICE_ROWS = 10_000;
-const stamp = { runId: 'bench', at: '2026-01-01T00:00:00.000Z' };
+const stamp = stampAt('bench', '2026-01-01T00:00:00.000Z');
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const toRow = rowMapping(event);
 

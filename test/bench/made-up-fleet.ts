@@ -13,6 +13,7 @@ import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { stampAt } from '../support/stamp.ts';
 
 const VEHICLES = 100;
 const DAYS = 90;
@@ -49,7 +50,7 @@ async function put(engine: Engine, table: Table, ms: number, records: Fields[]):
     if ('misfit' in mapped) throw new Error(mapped.misfit);
     return mapped.row;
   });
-  await engine.write((tx) => tx.load(table, rows, { runId: 'bench', at: at(ms) }));
+  await engine.write((tx) => tx.load(table, rows, stampAt('bench', at(ms))));
   return rows.length;
 }
 

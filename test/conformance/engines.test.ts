@@ -7,6 +7,7 @@ import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
 import type { Engine, Extent, Row } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
+import { Overtaken } from '../../src/warehouse/overtaken.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
@@ -20,6 +21,7 @@ import { markVanished } from '../../src/warehouse/vanished.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
+import { stampAt } from '../support/stamp.ts';
 
 const rowFor = (table: Table) => {
   const toRow = rowMapping(table);
@@ -35,8 +37,8 @@ const fleet = (count: number, title = 'title'): Row[] =>
   Array.from({ length: count }, (_, index) =>
     row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }),
   );
-const first = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
-const second = { runId: 'run-2', at: '2026-01-02T00:00:00.000Z' };
+const first = stampAt('run-1', '2026-01-01T00:00:00.000Z');
+const second = stampAt('run-2', '2026-01-02T00:00:00.000Z');
 
 /** One state for the whole query; SQLite's transactions have no other. */
 const SNAPSHOT: Record<string, object> = { postgres: { isolationLevel: 'repeatable read' }, sqlite: {} };
@@ -148,10 +150,28 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const missing = (seen: Row[], stamp = second) =>
       engine.write((tx) => tx.markMissing(vehicle, {}, seen, stamp));
     expect(await missing([[1], [2], [3]])).toBe(1);
-    expect(await missing([[1], [2], [3]], { runId: 'run-3', at: '2026-01-03T00:00:00.000Z' })).toBe(0);
+    expect(await missing([[1], [2], [3]], stampAt('run-3', '2026-01-03T00:00:00.000Z'))).toBe(0);
     expect(await stored('id, _missing_since')).toContainEqual({ id: 4, _missing_since: second.at });
     expect(await load(fleet(4), second)).toEqual({ inserted: 0, updated: 1, unchanged: 3 });
     expect(await stored('_missing_since')).toEqual(Array(4).fill({ _missing_since: null }));
+  });
+
+  it('puts no reading over a row that was written after the reading began', async () => {
+    const late = { ...second, readAt: '2025-12-31T00:00:00.000Z' };
+    await load(fleet(3));
+    const before = await stored('*');
+    await expect(load([row({ id: 2, plate: 'OLD' }), row({ id: 9 })], late)).rejects.toThrow(Overtaken);
+    await expect(engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], late))).rejects.toThrow(
+      Overtaken,
+    );
+    expect(await stored('*')).toEqual(before);
+    // What it says is stored already, or nobody has stored: it is as good as any.
+    expect(await load([...fleet(3), row({ id: 9 })], late)).toEqual({
+      inserted: 1,
+      updated: 0,
+      unchanged: 3,
+    });
+    expect(await load([row({ id: 2, plate: 'NEW' })], second)).toMatchObject({ updated: 1 });
   });
 
   it('marks nothing outside the extent', async () => {
@@ -365,7 +385,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       ['E', 2],
       [null, null],
     ].entries()) {
-      const stamp = { runId: `run-${index}`, at: `2026-01-0${index + 1}T00:00:00.000Z` };
+      const stamp = stampAt(`run-${index}`, `2026-01-0${index + 1}T00:00:00.000Z`);
       await engine.write(async (tx) => {
         await tx.load(routePlan, [plan(status as string | null)], stamp);
         await tx.load(dailySummary, [day(speed as number | null)], stamp);

@@ -19,9 +19,10 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres, startPostgres, stopPostgres } from '../support/postgres.ts';
 import { silentNetworkTo } from '../support/silent-network.ts';
+import { stampAt } from '../support/stamp.ts';
 
 const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
-const stamp = { runId: 'run-1', at: '2026-01-01T00:00:00.000Z' };
+const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
 const toEvent = rowMapping(event);
 const eventAt = (id: number, begin_date: string): Row => {
   const mapped = toEvent({ event_category: 1, id, begin_date });

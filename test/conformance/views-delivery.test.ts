@@ -7,6 +7,7 @@ import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
+import { stampAt } from '../support/stamp.ts';
 import { openViews, type ViewPlace } from '../support/view-place.ts';
 
 afterAll(stopPostgres);
@@ -198,7 +199,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
   it('leave out what the service no longer returns', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
-    const stamp = { runId: 'run-2', at: '2026-03-21T00:00:00.000Z' };
+    const stamp = stampAt('run-2', '2026-03-21T00:00:00.000Z');
     await place.engine.write(async (tx) => {
       await tx.markMissing(routePointExecution, { route_point_id: { in: [13] } }, [[13]], stamp);
       await tx.markMissing(routePoint, { route_plan_id: { in: [1] } }, [[11], [13], [15]], stamp);

@@ -5,6 +5,7 @@ import { noCounts } from '../../src/core/glossary.ts';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
+import { stampAt } from '../support/stamp.ts';
 import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
@@ -101,7 +102,7 @@ describe('the data', () => {
         tx,
         'pull-daily-summaries',
         [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
-        { runId: 'r', at: '2026-03-10T12:00:00.000Z' },
+        stampAt('r', '2026-03-10T12:00:00.000Z'),
         place.rig.parts.redactor,
       ),
     );

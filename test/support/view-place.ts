@@ -8,6 +8,7 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { type EngineCase, rowsOf } from './engines.ts';
+import { stampAt } from './stamp.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -40,7 +41,7 @@ export async function openViews({ make }: EngineCase, zone = 'America/Sao_Paulo'
         if ('misfit' in mapped) throw new Error(mapped.misfit);
         return mapped.row;
       });
-      await engine.write((tx) => tx.load(table, rows, { runId: 'run-1', at }));
+      await engine.write((tx) => tx.load(table, rows, stampAt('run-1', at)));
     },
     async insert(table, rows) {
       await engine.write(async ({ sql }) => {

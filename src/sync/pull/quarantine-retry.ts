@@ -40,7 +40,8 @@ async function retryOne(
     return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
   }
   const { rows, misfits } = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
-  const stamp = { runId, at: isoInstant(clock.now()) };
+  const at = isoInstant(clock.now());
+  const stamp = { runId, at, readAt: at };
   await engine.write(async (tx) => {
     await tx.load(schema.table, rows, stamp);
     if (misfits.length === 0) await tx.sql('sync_quarantine').where({ id: row.id }).delete();

@@ -4,6 +4,7 @@ import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
+import { Overtaken } from '../../warehouse/overtaken.ts';
 import type { Table } from '../../warehouse/table.ts';
 import { markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
@@ -19,13 +20,36 @@ export interface SliceCounts {
   quarantined: number;
 }
 
+/** Readings of a slice that another run overtakes each time, before it is left to the next run. */
+const READINGS = 3;
+
+type NoteRows = (table: Table, rows: readonly Row[]) => void;
+/** The last word in the transaction. */
+type Seal = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
+
 export async function pullSlice(
   job: AnyPull,
   slice: Slice,
   context: RunContext,
-  noteRows: (table: Table, rows: readonly Row[]) => void,
-  /** The last word in the transaction. */
-  seal: (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined,
+  noteRows: NoteRows,
+  seal: Seal,
+): Promise<SliceCounts> {
+  for (let reading = 1; ; reading++) {
+    try {
+      return await readAndLoad(job, slice, context, noteRows, seal);
+    } catch (thrown) {
+      if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
+      context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
+    }
+  }
+}
+
+async function readAndLoad(
+  job: AnyPull,
+  slice: Slice,
+  context: RunContext,
+  noteRows: NoteRows,
+  seal: Seal,
 ): Promise<SliceCounts> {
   const { parts, runId, log } = context;
   const source = sourceOf(context);
@@ -35,7 +59,7 @@ export async function pullSlice(
   for (const load of harvest.loads) sorted.push('rows' in load ? load : await source.sort(load));
   log.debug({ scope: slice.scope }, 'slice read');
   for (const { table, rows } of sorted) noteRows(table, rows);
-  const stamp = { runId, at: isoInstant(parts.clock.now()) };
+  const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
   const distinct = byTable(sorted);
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };

@@ -2,6 +2,7 @@
 // fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
 import type { Extent, LoadCounts, Row, Scalar, Stamp } from '../engine.ts';
+import { Overtaken } from '../overtaken.ts';
 import type { Table } from '../table.ts';
 import { recordColumns } from '../table.ts';
 import type { PgConnection } from './postgres-connection.ts';
@@ -15,6 +16,8 @@ import {
   lookupStatement,
   missingStatement,
   nearPartsStatement,
+  newerMissingStatement,
+  newerStatement,
   presentStatement,
   revisionStatement,
   stageName,
@@ -37,7 +40,7 @@ export async function loadRows(
     table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, rows);
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
     const batch = rows.slice(start, start + BATCH_ROWS);
-    const { fresh, known } = await sortByKey(connection, table, batch, parts);
+    const { fresh, known } = await sortByKey(connection, table, batch, { parts, readAt: stamp.readAt });
     const updated = await mergeRows(connection, table, { fresh, known }, stamp);
     if (fresh.length > 0) {
       await copyIn(connection, copyStatement(table), copyText(fresh, [stamp.at, stamp.at, stamp.runId]));
@@ -59,28 +62,35 @@ const JOIN_FREELY = 'set local enable_hashjoin to default; set local enable_merg
 interface Sorted {
   fresh: Row[];
   /** Each with the instant that its stored row has; null where the table is not kept by month. */
-  known: { row: Row; was: string | null }[];
+  known: { row: Row; was: string | null; isNewer: boolean }[];
+}
+
+interface Found {
+  place: number;
+  was: string | null;
+  is_newer: boolean;
 }
 
 async function sortByKey(
   connection: PgConnection,
   table: Table,
   rows: readonly Row[],
-  parts: readonly string[] | undefined,
+  { parts, readAt }: { parts: readonly string[] | undefined; readAt: string },
 ): Promise<Sorted> {
   const keys = keyColumns(table, rows);
   const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
-  const found = new Map<number, string | null>();
+  const found = new Map<number, { was: string | null; isNewer: boolean }>();
   if (targets.length > 0) {
-    const result = await runStatement(connection, lookupStatement(table, targets), keys.map(arrayText));
-    for (const { place, was } of result.rows as { place: number; was: string | null }[])
-      found.set(place, was);
+    const values = [...keys.map(arrayText), readAt];
+    const result = await runStatement(connection, lookupStatement(table, targets), values);
+    for (const { place, was, is_newer } of result.rows as Found[])
+      found.set(place, { was, isNewer: is_newer });
   }
   const sorted: Sorted = { fresh: [], known: [] };
   for (const [index, row] of rows.entries()) {
-    const was = found.get(index + 1);
-    if (was === undefined) sorted.fresh.push(row);
-    else sorted.known.push({ row, was });
+    const stored = found.get(index + 1);
+    if (stored === undefined) sorted.fresh.push(row);
+    else sorted.known.push({ row, ...stored });
   }
   return sorted;
 }
@@ -127,7 +137,7 @@ async function mergeRows(
   connection: PgConnection,
   table: Table,
   { fresh, known }: Sorted,
-  { at, runId }: Stamp,
+  { at, runId, readAt }: Stamp,
 ): Promise<number> {
   const isTold = table.history !== null || table.revisions !== null;
   const staged = isTold ? [...known, ...fresh.map((row) => ({ row, was: null }))] : known;
@@ -139,6 +149,9 @@ async function mergeRows(
     [],
   );
   await copyIn(connection, copyToStageStatement(table), text);
+  if (known.some(({ isNewer }) => isNewer)) {
+    await refuseNewer(connection, table, { text: newerStatement(table), values: [] }, readAt);
+  }
   if (table.history !== null) {
     await runStatement(connection, historyStatement(table, table.history), [at, runId]);
   }
@@ -156,6 +169,18 @@ async function mergeRows(
   }
   await runStatement(connection, JOIN_FREELY);
   return updated;
+}
+
+/** Throws where the statement, which binds `readAt` first, counts rows that were written after it. */
+async function refuseNewer(
+  connection: PgConnection,
+  table: Table,
+  { text, values }: { text: string; values: string[] },
+  readAt: string,
+): Promise<void> {
+  const { rows } = await runStatement(connection, text, [readAt, ...values]);
+  const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
+  if (newer > 0) throw new Overtaken(table.name, newer);
 }
 
 /** Where the stored rows are: the bounds let PostgreSQL leave out every month that holds none of them. */
@@ -189,10 +214,12 @@ export async function markMissingRows(
   table: Table,
   extent: Extent,
   seen: readonly Row[],
-  { at, runId }: Stamp,
+  { at, runId, readAt }: Stamp,
 ): Promise<number> {
   const { text, values } = missingStatement(table, extent);
   const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
+  const newer = newerMissingStatement(table, extent);
+  await refuseNewer(connection, table, { ...newer, values: [...keys, ...newer.values] }, readAt);
   const { rowCount } = await runStatement(connection, text, [at, runId, ...keys, ...values]);
   return rowCount ?? 0;
 }

@@ -26,15 +26,16 @@ const keyMatch = (table: Table, row: string): string =>
   table.key.map((name, index) => `${row}.${quote(name)} = k.k${index}`).join(' and ');
 
 /**
- * Which of the keys (an array each, in the order of the key) are in `target`: their places from 1, and the instant
- * that the table's months go by. The offset keeps it one look into the index a key, whatever the planner believes.
+ * Which of the keys (an array each, in the order of the key) are in `target`: their places from 1, the instant that
+ * the table's months go by, and whether they were written after an instant, which is bound last. The offset keeps it one look into the index a key, whatever the planner believes.
  */
 export const lookupStatement = (table: Table, targets: readonly string[]): string =>
   targets
     .map(
       (target) => `
-        select k.place, found.was from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
-        lateral (select ${table.monthsOf === null ? 'null' : `row.${quote(table.monthsOf)}`} as was
+        select k.place, found.was, found.is_newer from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
+        lateral (select ${table.monthsOf === null ? 'null' : `row.${quote(table.monthsOf)}`} as was,
+          row._changed_at > $${table.key.length + 1}::timestamptz as is_newer
           from ${quote(target)} as row where ${keyMatch(table, 'row')} offset 0) as found`,
     )
     .join(' union all ');
@@ -79,19 +80,30 @@ export const copyToStageStatement = (table: Table): string =>
 const stagedMatch = (table: Table): string =>
   table.key.map((name) => `old.${quote(name)} = new.${quote(name)}`).join(' and ');
 
-/** Binds at and run, then what `place` speaks of. A row equal to the stored one is left alone. */
-export function updateStatement(table: Table, place: string): string {
-  const content = fieldNames(table).filter((name) => !table.key.map(quote).includes(name));
+const contentNames = (table: Table): string[] =>
+  fieldNames(table).filter((name) => !table.key.map(quote).includes(name));
+
+function stagedDiffers(table: Table): string {
+  const content = contentNames(table);
   const stored = content.map((name) => `old.${name}`);
   const given = content.map((name) => `new.${name}`);
-  return `
-    update ${quote(table.name)} as old set
-      ${content.map((name) => `${name} = new.${name}`).join(', ')},
-      _changed_at = $1, _run_id = $2, _missing_since = null
-    from ${stageName(table)} as new
-    where ${stagedMatch(table)} and ${place}
-      and (${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
+  return `(${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
 }
+
+/** Binds at and run, then what `place` speaks of. A row equal to the stored one is left alone. */
+export const updateStatement = (table: Table, place: string): string => `
+  update ${quote(table.name)} as old set
+    ${contentNames(table)
+      .map((name) => `${name} = new.${name}`)
+      .join(', ')},
+    _changed_at = $1, _run_id = $2, _missing_since = null
+  from ${stageName(table)} as new
+  where ${stagedMatch(table)} and ${place} and ${stagedDiffers(table)}`;
+
+/** Staged rows that differ from one that was written after $1. */
+export const newerStatement = (table: Table): string => `
+  select count(*) as newer from ${stageName(table)} as new join ${quote(table.name)} as old on ${stagedMatch(table)}
+  where old._changed_at > $1 and ${stagedDiffers(table)}`;
 
 /** Run before the rows are written: each status that is new or differs from the stored one. Binds at and run. */
 export function historyStatement(table: Table, column: string): string {
@@ -128,11 +140,26 @@ interface Bound {
 }
 
 export function missingStatement(table: Table, extent: Extent): Bound {
-  const { text: inExtent, values } = presentIn(table, extent, 2 + table.key.length);
+  const { text: missing, values } = isMissing(table, extent, 2);
   const text = `
-    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2
-    where ${inExtent} and not exists
-      (select from unnest(${keyArrays(table, 3)}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
+    update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2 where ${missing}`;
+  return { text, values };
+}
+
+/** Binds an instant after which the row was written, then as missingStatement. */
+export function newerMissingStatement(table: Table, extent: Extent): Bound {
+  const { text: missing, values } = isMissing(table, extent, 1);
+  const text = `
+    select count(*) as newer from ${quote(table.name)} as row where row._changed_at > $1 and ${missing}`;
+  return { text, values };
+}
+
+/** The rows of `extent` whose keys were not seen; binds the keys and the values of the extent after `before` others. */
+function isMissing(table: Table, extent: Extent, before: number): Bound {
+  const { text: inExtent, values } = presentIn(table, extent, before + table.key.length);
+  const keys = keyArrays(table, before + 1);
+  const text = `${inExtent} and not exists
+      (select from unnest(${keys}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
   return { text, values };
 }
 

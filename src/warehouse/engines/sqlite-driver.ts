@@ -12,16 +12,23 @@ export interface Connection {
     bindings: Record<string, string>,
     done: (this: { changes: number }, error: Error | null) => void,
   ): void;
-  get(statement: string, done: (error: Error | null, row: { updated: number }) => void): void;
+  get(statement: string, done: (error: Error | null, row: Updates) => void): void;
+}
+
+export interface Updates {
+  updated: number;
+  /** Those of rows that were written after the reading began. */
+  overtaken: number;
 }
 
 /** Makes the loads of a table counted, from 0. */
-export const prepareCounter = (connection: Connection, table: Table): Promise<void> =>
-  new Promise((resolve, reject) => {
-    connection.exec(`${updateCounter(table)}; ${RESET_COUNTER};`, (error) =>
-      error === null ? resolve() : reject(error),
-    );
+export async function prepareCounter(connection: Connection, table: Table, readAt: string): Promise<void> {
+  // Both are handed over at once; the driver runs them one after the other.
+  const made = new Promise<void>((resolve, reject) => {
+    connection.exec(updateCounter(table), (error) => (error === null ? resolve() : reject(error)));
   });
+  await Promise.all([made, run(connection, RESET_COUNTER, { ':readAt': readAt })]);
+}
 
 /** Rows that the last of the statements inserted or updated. */
 export async function runBatch(
@@ -43,7 +50,7 @@ const run = (connection: Connection, statement: string, bindings: Record<string,
   });
 
 /** Updates since the counter was prepared. */
-export const countUpdates = (connection: Connection): Promise<number> =>
+export const countUpdates = (connection: Connection): Promise<Updates> =>
   new Promise((resolve, reject) => {
-    connection.get(COUNT_UPDATES, (error, row) => (error === null ? resolve(row.updated) : reject(error)));
+    connection.get(COUNT_UPDATES, (error, row) => (error === null ? resolve(row) : reject(error)));
   });

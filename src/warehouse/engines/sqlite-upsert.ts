@@ -33,20 +33,27 @@ function upsertStatement(table: Table): string {
     where (${stored.join(', ')}, ${quote(table.name)}._missing_since) is not (${given.join(', ')}, null)`;
 }
 
-/** Counts updates on the writer's connection, so that inserts need no second look at the keys. */
+/**
+ * Counts updates on the writer's connection, so that inserts need no second look at the keys, and those among them
+ * whose row had been written after the reading began.
+ */
 export function updateCounter(table: Table): string {
   return `
     create temp trigger if not exists ${quote(`count_${table.name}`)} after update on main.${quote(table.name)}
-    begin update temp.load_counter set updated = updated + 1; end`;
+    begin
+      update temp.load_counter set updated = updated + 1, overtaken = overtaken + (old._changed_at > read_at);
+    end`;
 }
 
 export const COUNTER_TABLE = `
-  create temp table if not exists load_counter (updated integer not null);
-  insert into temp.load_counter values (0)`;
+  create temp table if not exists load_counter
+    (updated integer not null, overtaken integer not null, read_at text not null);
+  insert into temp.load_counter values (0, 0, '')`;
 
-export const RESET_COUNTER = 'update temp.load_counter set updated = 0';
+/** Binds :readAt. */
+export const RESET_COUNTER = 'update temp.load_counter set updated = 0, overtaken = 0, read_at = :readAt';
 
-export const COUNT_UPDATES = 'select updated from temp.load_counter';
+export const COUNT_UPDATES = 'select updated, overtaken from temp.load_counter';
 
 /** What is run for each batch, in this order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
@@ -99,15 +106,23 @@ function revisionStatement(table: Table, revisions: string): string {
 export const presentStatement = (table: Table, condition: string): string =>
   `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
-/** Binds :keys (JSON), :at, :run and the values of the extent, which `condition` speaks of. */
-export function missingStatement(table: Table, condition: string): string {
+/** Binds :keys (JSON) and the values of the extent, which `condition` speaks of. */
+function isMissing(table: Table, condition: string): string {
   const keys = table.key.map(quote);
-  return `
-    update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run
-    where _missing_since is null and ${condition} and (${keys.join(', ')}) not in (
+  return `_missing_since is null and ${condition} and (${keys.join(', ')}) not in (
       select ${keys.map((_, position) => `json_extract(value, '$[${position}]')`).join(', ')}
       from jsonb_each(:keys))`;
 }
+
+/** Binds what isMissing does, :at and :run. */
+export const missingStatement = (table: Table, condition: string): string => `
+  update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run
+  where ${isMissing(table, condition)}`;
+
+/** Binds what isMissing does, and :readAt. */
+export const newerMissingStatement = (table: Table, condition: string): string => `
+  select count(*) as newer from ${quote(table.name)}
+  where _changed_at > :readAt and ${isMissing(table, condition)}`;
 
 /** The SQL of an extent and what it binds. Column names come from declarations, values are always bound. */
 export function extentCondition(extent: Extent): { condition: string; bindings: Record<string, string> } {

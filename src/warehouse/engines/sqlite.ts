@@ -9,6 +9,7 @@ import { Fatal } from '../../core/errors.ts';
 import { ownTurn } from '../../core/own-turn.ts';
 import { pieces } from '../../core/pieces.ts';
 import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
+import { Overtaken } from '../overtaken.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
 import { createInFlight } from './in-flight.ts';
@@ -23,6 +24,7 @@ import {
   extentCondition,
   latestStatement,
   missingStatement,
+  newerMissingStatement,
   presentStatement,
 } from './sqlite-upsert.ts';
 import { turnOf } from './write-turn.ts';
@@ -187,7 +189,7 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
 async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts> {
   const connection: Connection = await sql.client.acquireConnection();
   try {
-    await prepareCounter(connection, table);
+    await prepareCounter(connection, table, stamp.readAt);
     const statements = batchStatements(table);
     let written = 0;
     let loading: Promise<number> = Promise.resolve(0);
@@ -200,7 +202,8 @@ async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp)
       loading.catch(() => undefined);
     }
     written += await loading;
-    const updated = await countUpdates(connection);
+    const { updated, overtaken } = await countUpdates(connection);
+    if (overtaken > 0) throw new Overtaken(table.name, overtaken);
     return { inserted: written - updated, updated, unchanged: rows.length - written };
   } finally {
     sql.client.releaseConnection(connection);
@@ -225,12 +228,13 @@ async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<nu
 
 async function markMissing(sql: Knex, table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp) {
   const { condition, bindings } = extentCondition(extent);
-  await sql.raw(missingStatement(table, condition), {
-    ...bindings,
-    keys: JSON.stringify(seen),
-    at: stamp.at,
-    run: stamp.runId,
+  const missing = { ...bindings, keys: JSON.stringify(seen) };
+  const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {
+    ...missing,
+    readAt: stamp.readAt,
   });
+  if (newer > 0) throw new Overtaken(table.name, newer);
+  await sql.raw(missingStatement(table, condition), { ...missing, at: stamp.at, run: stamp.runId });
   const [{ vanished }] = await sql.raw('select changes() as vanished');
   return vanished as number;
 }

@@ -1,0 +1,49 @@
+// A reading that waits so long that another run stores a newer one first: it must not bring the older state back.
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const JOB = 'pull-route-plans';
+let rig: Rig;
+afterEach(() => rig.close());
+
+/** Does something once, when so many slices were read and none of them is stored. */
+function beforeLoads(engine: Engine, slices: number, act: () => Promise<unknown>): Engine {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  let read = 0;
+  return {
+    ...engine,
+    write: async (work, how) => {
+      if (how?.isLong === true) {
+        if (++read === slices) resolve(act());
+        await promise;
+      }
+      return engine.write(work, how);
+    },
+  };
+}
+
+describe.each(['sqlite', 'postgres'] as const)('on %s, a run that another one overtakes', (engine) => {
+  it('reads again what the other has changed, and the newer state stays', async () => {
+    rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine, parts: { concurrency: 50 } });
+    await rig.run(JOB);
+    await rig.clock.advance(600_000);
+    const { parts } = rig;
+    const own = parts.engine;
+    const slices = (await rig.preview(JOB)).length;
+    let newer = 0;
+    parts.engine = beforeLoads(own, slices, async () => {
+      // As another process would: in one process a job that is under way is not run a second time.
+      parts.engine = own;
+      await rig.clock.advance(3 * 3_600_000);
+      newer = (await rig.run(JOB)).updated;
+    });
+    const overtaken = await rig.run(JOB);
+    expect(newer).toBeGreaterThan(0);
+    expect(overtaken).toMatchObject({ status: 'ok', inserted: 0, updated: 0 });
+    const told = await rig.rows('select id, status from route_plan where _missing_since is null order by id');
+    const truth = await rig.truth('route_plans');
+    const statusOf = new Map(truth.map(({ id, status }) => [Number(id), status]));
+    expect(told).toEqual(told.map(({ id }) => ({ id, status: statusOf.get(Number(id)) })));
+  });
+});
