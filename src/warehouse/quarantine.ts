@@ -9,6 +9,8 @@ export interface Misfit {
   /** Key of the record where it has one. */
   key: string | null;
   reason: string;
+  /** It was refused because of what came beside it, not by itself. */
+  isPart?: boolean;
   /** As the service sent it. */
   record: unknown;
 }
@@ -19,6 +21,7 @@ export interface QuarantinedRecord {
   table_name: string;
   record_key: string | null;
   reason: string;
+  is_part: boolean;
   payload: string;
   first_seen_at: string;
   last_seen_at: string;
@@ -33,10 +36,15 @@ export async function quarantine(
   stamp: Pick<Stamp, 'runId' | 'at'>,
   redactor: Redactor,
 ): Promise<void> {
-  for (const { table, key, reason, record } of misfits) {
+  for (const { table, key, reason, isPart = false, record } of misfits) {
     const payload = redactedJson(record, redactor.redact);
     const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
-    const met = { reason: redactor.redact(reason), last_seen_at: stamp.at, run_id: stamp.runId };
+    const met = {
+      reason: redactor.redact(reason),
+      is_part: isPart,
+      last_seen_at: stamp.at,
+      run_id: stamp.runId,
+    };
     await sql('sync_quarantine')
       .insert({
         id,
@@ -84,7 +92,7 @@ export const quarantined = (
   limit: number,
   offset = 0,
 ): Promise<QuarantinedRecord[]> =>
-  engine.read((sql) => {
+  engine.read(async (sql) => {
     const rows = sql<QuarantinedRecord>('sync_quarantine')
       .orderBy('last_seen_at', 'desc')
       .orderBy('id')
@@ -93,5 +101,6 @@ export const quarantined = (
     if (job !== undefined) rows.where({ job });
     if (table !== undefined) rows.where({ table_name: table });
     if (id !== undefined) rows.whereLike('id', `${id.replace(/[^0-9a-f]/g, '_')}%`);
-    return rows;
+    // SQLite has no booleans.
+    return (await rows).map((row) => ({ ...row, is_part: Boolean(row.is_part) }));
   });

@@ -1,5 +1,6 @@
 // Tries quarantined records again: those that fit now are loaded, and let go in the same transaction. A payload
-// with masked values is left alone, because the mask would be loaded as though it were the value.
+// with masked values is left alone, because the mask would be loaded as though it were the value; so is a record that
+// was refused because of others, such as one part of a driver's day, because alone it would look whole.
 import { isoInstant } from '../../core/clock.ts';
 import { REDACTED } from '../../core/redaction.ts';
 import { type QuarantinedRecord, quarantine } from '../../warehouse/quarantine.ts';
@@ -38,6 +39,9 @@ async function retryOne(
   if (schema === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
   if (row.payload.includes(REDACTED)) {
     return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
+  }
+  if (row.is_part) {
+    return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
   const { rows, misfits } = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
   const at = isoInstant(clock.now());

@@ -3,8 +3,8 @@
 import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
-import { quarantine, release } from '../../warehouse/quarantine.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
+import { quarantine, release } from '../../warehouse/quarantine.ts';
 import type { Table } from '../../warehouse/table.ts';
 import { markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';

@@ -51,20 +51,20 @@ export async function sortRecords(
   const rows: Row[] = [];
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
-  const misplaced = (raw: unknown, reason: string): void => {
+  const misplaced = (raw: unknown, reason: string, isPart: boolean): void => {
     const record = guard.record(raw);
     const key = readableKey(table, record);
     lostKeys.push(key);
-    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, record });
+    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, isPart, record });
   };
-  for (const { record, reason } of refused) misplaced(record, reason);
+  for (const { record, reason } of refused) misplaced(record, reason, true);
   for (let index = 0; index < records.length; index++) {
     if (index % TURN === TURN - 1) await ownTurn();
     const raw = records[index];
     const checked = checkRecord(schema, raw);
     const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
     if ('row' in mapped) rows.push(guard.row(mapped.row));
-    else misplaced(raw, mapped.misfit);
+    else misplaced(raw, mapped.misfit, false);
   }
   return {
     table,

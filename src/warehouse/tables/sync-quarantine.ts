@@ -1,5 +1,5 @@
 // Records that did not fit, kept whole with the reason. The same record met again is the same row.
-import { controlTable, instant, integer, json, text } from '../table.ts';
+import { boolean, controlTable, instant, integer, json, text } from '../table.ts';
 
 export const syncQuarantine = controlTable({
   name: 'sync_quarantine',
@@ -12,6 +12,7 @@ export const syncQuarantine = controlTable({
     table_name: text('Table it was meant for.', { required: true }),
     record_key: text('Key of the record where it has one.'),
     reason: text('Why it did not fit: field paths and expectations.', { required: true }),
+    is_part: boolean('It was refused because of what came beside it, so only a reading of all can place it.'),
     payload: json('The record; secrets and tax numbers masked.', { personal: true, required: true }),
     first_seen_at: instant('When it was first met.', { required: true }),
     last_seen_at: instant('When it was last met.', { required: true }),

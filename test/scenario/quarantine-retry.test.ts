@@ -1,0 +1,50 @@
+// Quarantined records are tried again: what fits by itself now is loaded, what was refused because of others is not.
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadJobs } from '../../src/app.ts';
+import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
+import { retryQuarantined } from '../../src/sync/pull/quarantine-retry.ts';
+import { sortRecords } from '../../src/sync/pull/sorting.ts';
+import { type Misfit, quarantine, quarantined } from '../../src/warehouse/quarantine.ts';
+import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const AT = '2026-03-10T15:00:00.000Z';
+let rig: Rig;
+afterEach(() => rig.close());
+
+const keep = (job: string, misfits: readonly Misfit[]) =>
+  rig.engine.write((tx) => quarantine(tx, job, misfits, { runId: 'r', at: AT }, rig.parts.redactor));
+
+const retryAll = async () => {
+  const kept = await quarantined(rig.engine, {}, 10);
+  return retryQuarantined(kept, await loadJobs(), 'again', rig.parts);
+};
+
+describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (engine) => {
+  it('is loaded and let go where it fits now, and kept with its reason where it does not', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    const misfit = { table: 'vehicle', key: null, reason: 'of an older version' };
+    await keep('pull-vehicles', [
+      { ...misfit, record: { id: 7, plate: 'ABC1D23' } },
+      { ...misfit, record: { id: 'none', plate: 'ABC1D24' } },
+    ]);
+    const results = await retryAll();
+    expect(results.map(({ loaded }) => loaded).sort()).toEqual([false, true]);
+    expect(results.find(({ loaded }) => !loaded)?.reason).toMatch(/^id/);
+    expect(await rig.rows('select id, plate from vehicle')).toEqual([{ id: 7, plate: 'ABC1D23' }]);
+    expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);
+  });
+
+  it('stays where it was refused because of others: alone it would look whole', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
+    const refused = [{ record: part, reason: 'title: two rows of one day have it' }];
+    const load = { table: dailySummary, record: summaryCall.record, records: [], refused };
+    await keep('pull-daily-summaries', (await sortRecords(load, rig.parts.privacy)).misfits);
+    expect(await retryAll()).toMatchObject([
+      { loaded: false, reason: expect.stringMatching(/two rows of one day have it.*roadbook run/) },
+    ]);
+    expect(await rig.rows('select count(*) as n from daily_summary')).toEqual([{ n: 0 }]);
+    expect(await quarantined(rig.engine, {}, 10)).toMatchObject([{ is_part: true, times: 1 }]);
+  });
+});
