@@ -14,7 +14,10 @@ export interface Stamp {
   runId: string;
   /** ISO instant of the load. */
   at: string;
-  /** ISO instant at which the reading began. What is stored and was written after it may be newer than the reading. */
+  /**
+   * ISO instant at which the reading began. What was written between it and `at` may be newer than the reading. What
+   * says that it was written later than that is of a clock that was ahead, and tells nothing.
+   */
   readAt: string;
 }
 

@@ -165,6 +165,11 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       Overtaken,
     );
     expect(await stored('*')).toEqual(before);
+    // A clock that was ahead has written it: it cannot hold up every reading until then.
+    const early = { runId: 'run-0', at: '2025-12-31T12:00:00.000Z', readAt: '2025-12-31T11:00:00.000Z' };
+    expect(await load([row({ id: 3, plate: 'NOW' })], early)).toMatchObject({ updated: 1 });
+    expect(await engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [3]], early))).toBe(1);
+    await engine.write((tx) => tx.load(vehicle, fleet(3), second));
     // What it says is stored already, or nobody has stored: it is as good as any.
     expect(await load([...fleet(3), row({ id: 9 })], late)).toEqual({
       inserted: 1,

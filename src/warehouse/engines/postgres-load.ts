@@ -40,7 +40,7 @@ export async function loadRows(
     table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, rows);
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
     const batch = rows.slice(start, start + BATCH_ROWS);
-    const { fresh, known } = await sortByKey(connection, table, batch, { parts, readAt: stamp.readAt });
+    const { fresh, known } = await sortByKey(connection, table, batch, { parts, stamp });
     const updated = await mergeRows(connection, table, { fresh, known }, stamp);
     if (fresh.length > 0) {
       await copyIn(connection, copyStatement(table), copyText(fresh, [stamp.at, stamp.at, stamp.runId]));
@@ -75,13 +75,13 @@ async function sortByKey(
   connection: PgConnection,
   table: Table,
   rows: readonly Row[],
-  { parts, readAt }: { parts: readonly string[] | undefined; readAt: string },
+  { parts, stamp }: { parts: readonly string[] | undefined; stamp: Stamp },
 ): Promise<Sorted> {
   const keys = keyColumns(table, rows);
   const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
   const found = new Map<number, { was: string | null; isNewer: boolean }>();
   if (targets.length > 0) {
-    const values = [...keys.map(arrayText), readAt];
+    const values = [...keys.map(arrayText), stamp.readAt, stamp.at];
     const result = await runStatement(connection, lookupStatement(table, targets), values);
     for (const { place, was, is_newer } of result.rows as Found[])
       found.set(place, { was, isNewer: is_newer });
@@ -137,8 +137,9 @@ async function mergeRows(
   connection: PgConnection,
   table: Table,
   { fresh, known }: Sorted,
-  { at, runId, readAt }: Stamp,
+  stamp: Stamp,
 ): Promise<number> {
+  const { at, runId } = stamp;
   const isTold = table.history !== null || table.revisions !== null;
   const staged = isTold ? [...known, ...fresh.map((row) => ({ row, was: null }))] : known;
   if (staged.length === 0) return 0;
@@ -150,7 +151,7 @@ async function mergeRows(
   );
   await copyIn(connection, copyToStageStatement(table), text);
   if (known.some(({ isNewer }) => isNewer)) {
-    await refuseNewer(connection, table, { text: newerStatement(table), values: [] }, readAt);
+    await refuseNewer(connection, table, { text: newerStatement(table), values: [] }, stamp);
   }
   if (table.history !== null) {
     await runStatement(connection, historyStatement(table, table.history), [at, runId]);
@@ -171,14 +172,14 @@ async function mergeRows(
   return updated;
 }
 
-/** Throws where the statement, which binds `readAt` first, counts rows that were written after it. */
+/** Throws where the statement, which binds two instants first, counts rows that were written between them. */
 async function refuseNewer(
   connection: PgConnection,
   table: Table,
   { text, values }: { text: string; values: string[] },
-  readAt: string,
+  { readAt, at }: Stamp,
 ): Promise<void> {
-  const { rows } = await runStatement(connection, text, [readAt, ...values]);
+  const { rows } = await runStatement(connection, text, [readAt, at, ...values]);
   const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
   if (newer > 0) throw new Overtaken(table.name, newer);
 }
@@ -214,12 +215,12 @@ export async function markMissingRows(
   table: Table,
   extent: Extent,
   seen: readonly Row[],
-  { at, runId, readAt }: Stamp,
+  stamp: Stamp,
 ): Promise<number> {
   const { text, values } = missingStatement(table, extent);
   const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
   const newer = newerMissingStatement(table, extent);
-  await refuseNewer(connection, table, { ...newer, values: [...keys, ...newer.values] }, readAt);
-  const { rowCount } = await runStatement(connection, text, [at, runId, ...keys, ...values]);
+  await refuseNewer(connection, table, { ...newer, values: [...keys, ...newer.values] }, stamp);
+  const { rowCount } = await runStatement(connection, text, [stamp.at, stamp.runId, ...keys, ...values]);
   return rowCount ?? 0;
 }

@@ -27,7 +27,7 @@ const keyMatch = (table: Table, row: string): string =>
 
 /**
  * Which of the keys (an array each, in the order of the key) are in `target`: their places from 1, the instant that
- * the table's months go by, and whether they were written after an instant, which is bound last. The offset keeps it one look into the index a key, whatever the planner believes.
+ * the table's months go by, and whether they were written between two instants, which are bound last. The offset keeps it one look into the index a key, whatever the planner believes.
  */
 export const lookupStatement = (table: Table, targets: readonly string[]): string =>
   targets
@@ -35,7 +35,7 @@ export const lookupStatement = (table: Table, targets: readonly string[]): strin
       (target) => `
         select k.place, found.was, found.is_newer from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
         lateral (select ${table.monthsOf === null ? 'null' : `row.${quote(table.monthsOf)}`} as was,
-          row._changed_at > $${table.key.length + 1}::timestamptz as is_newer
+          ${isBetween('row', table.key.length + 1)} as is_newer
           from ${quote(target)} as row where ${keyMatch(table, 'row')} offset 0) as found`,
     )
     .join(' union all ');
@@ -100,10 +100,14 @@ export const updateStatement = (table: Table, place: string): string => `
   from ${stageName(table)} as new
   where ${stagedMatch(table)} and ${place} and ${stagedDiffers(table)}`;
 
-/** Staged rows that differ from one that was written after $1. */
+/** Written after the first of two parameters, and not after the second. */
+const isBetween = (row: string, first: number): string =>
+  `(${row}._changed_at > $${first}::timestamptz and ${row}._changed_at <= $${first + 1}::timestamptz)`;
+
+/** Staged rows that differ from one that was written after $1 and not after $2. */
 export const newerStatement = (table: Table): string => `
   select count(*) as newer from ${stageName(table)} as new join ${quote(table.name)} as old on ${stagedMatch(table)}
-  where old._changed_at > $1 and ${stagedDiffers(table)}`;
+  where ${isBetween('old', 1)} and ${stagedDiffers(table)}`;
 
 /** Run before the rows are written: each status that is new or differs from the stored one. Binds at and run. */
 export function historyStatement(table: Table, column: string): string {
@@ -146,11 +150,11 @@ export function missingStatement(table: Table, extent: Extent): Bound {
   return { text, values };
 }
 
-/** Binds an instant after which the row was written, then as missingStatement. */
+/** Binds the two instants between which the row was written, then as missingStatement. */
 export function newerMissingStatement(table: Table, extent: Extent): Bound {
-  const { text: missing, values } = isMissing(table, extent, 1);
+  const { text: missing, values } = isMissing(table, extent, 2);
   const text = `
-    select count(*) as newer from ${quote(table.name)} as row where row._changed_at > $1 and ${missing}`;
+    select count(*) as newer from ${quote(table.name)} as row where ${isBetween('row', 1)} and ${missing}`;
   return { text, values };
 }
 

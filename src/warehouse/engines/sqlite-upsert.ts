@@ -41,7 +41,8 @@ export function updateCounter(table: Table): string {
   return `
     create temp trigger if not exists ${quote(`count_${table.name}`)} after update on main.${quote(table.name)}
     begin
-      update temp.load_counter set updated = updated + 1, overtaken = overtaken + (old._changed_at > read_at);
+      update temp.load_counter set updated = updated + 1,
+        overtaken = overtaken + (old._changed_at > read_at and old._changed_at <= new._changed_at);
     end`;
 }
 
@@ -119,10 +120,10 @@ export const missingStatement = (table: Table, condition: string): string => `
   update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run
   where ${isMissing(table, condition)}`;
 
-/** Binds what isMissing does, and :readAt. */
+/** Binds what isMissing does, :readAt and :at. */
 export const newerMissingStatement = (table: Table, condition: string): string => `
   select count(*) as newer from ${quote(table.name)}
-  where _changed_at > :readAt and ${isMissing(table, condition)}`;
+  where _changed_at > :readAt and _changed_at <= :at and ${isMissing(table, condition)}`;
 
 /** The SQL of an extent and what it binds. Column names come from declarations, values are always bound. */
 export function extentCondition(extent: Extent): { condition: string; bindings: Record<string, string> } {

@@ -232,6 +232,7 @@ async function markMissing(sql: Knex, table: Table, extent: Extent, seen: readon
   const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {
     ...missing,
     readAt: stamp.readAt,
+    at: stamp.at,
   });
   if (newer > 0) throw new Overtaken(table.name, newer);
   await sql.raw(missingStatement(table, condition), { ...missing, at: stamp.at, run: stamp.runId });
