@@ -37,11 +37,7 @@ export function addQuarantine(program: Command): void {
     summary: 'one of them whole; the start of its id is enough',
     action: withApp(async (app, [id = ''], { json }) => {
       const [row] = await quarantined(await app.warehouse(), { id }, 1);
-      if (row === undefined)
-        throw new Fatal(`Nothing in quarantine has the id ${id}`, {
-          code: 'usage',
-          hint: 'see `roadbook quarantine list`',
-        });
+      if (row === undefined) throw noSuch(id);
       print(json ? JSON.stringify(opened(row), null, 2) : showOne(row));
       return EXIT.ok;
     }),
@@ -53,6 +49,7 @@ export function addQuarantine(program: Command): void {
     action: withApp(async (app, [id], { json, job, table }) => {
       const engine = await app.warehouse();
       const rows = await quarantined(engine, { job, table, id }, MOST_RETRIED);
+      if (id !== undefined && rows.length === 0) throw noSuch(id);
       const results = await retryQuarantined(rows, app.jobs, randomUUID(), {
         ...app,
         engine,
@@ -69,6 +66,12 @@ export function addQuarantine(program: Command): void {
     }),
   });
 }
+
+const noSuch = (id: string): Fatal =>
+  new Fatal(`Nothing in quarantine has the id ${id}`, {
+    code: 'usage',
+    hint: 'see `roadbook quarantine list`',
+  });
 
 const opened = (row: QuarantinedRecord) => ({ ...row, payload: JSON.parse(row.payload) as unknown });
 

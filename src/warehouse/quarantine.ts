@@ -93,6 +93,8 @@ export const quarantined = (
   offset = 0,
 ): Promise<QuarantinedRecord[]> =>
   engine.read(async (sql) => {
+    // Anything else could be a pattern that matches other ids.
+    if (id !== undefined && !/^[0-9a-f]+$/.test(id)) return [];
     const rows = sql<QuarantinedRecord>('sync_quarantine')
       .orderBy('last_seen_at', 'desc')
       .orderBy('id')
@@ -100,7 +102,7 @@ export const quarantined = (
       .offset(offset);
     if (job !== undefined) rows.where({ job });
     if (table !== undefined) rows.where({ table_name: table });
-    if (id !== undefined) rows.whereLike('id', `${id.replace(/[^0-9a-f]/g, '_')}%`);
+    if (id !== undefined) rows.whereLike('id', `${id}%`);
     // SQLite has no booleans.
     return (await rows).map((row) => ({ ...row, is_part: Boolean(row.is_part) }));
   });

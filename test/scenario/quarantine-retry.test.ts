@@ -12,11 +12,11 @@ const AT = '2026-03-10T15:00:00.000Z';
 let rig: Rig;
 afterEach(() => rig.close());
 
-const keep = (job: string, misfits: readonly Misfit[]) =>
-  rig.engine.write((tx) => quarantine(tx, job, misfits, { runId: 'r', at: AT }, rig.parts.redactor));
+const keep = (job: string, misfits: readonly Misfit[], at = AT) =>
+  rig.engine.write((tx) => quarantine(tx, job, misfits, { runId: 'r', at }, rig.parts.redactor));
 
-const retryAll = async () => {
-  const kept = await quarantined(rig.engine, {}, 10);
+const retryAll = async (id?: string) => {
+  const kept = await quarantined(rig.engine, { id }, 10);
   return retryQuarantined(kept, await loadJobs(), 'again', rig.parts);
 };
 
@@ -33,6 +33,50 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(results.find(({ loaded }) => !loaded)?.reason).toMatch(/^id/);
     expect(await rig.rows('select id, plate from vehicle')).toEqual([{ id: 7, plate: 'ABC1D23' }]);
     expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);
+  });
+
+  it('of which several versions are kept is loaded as the newest, however they are asked for', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    const version = (plate: string) => ({
+      table: 'vehicle',
+      key: '7',
+      reason: 'old',
+      record: { id: 7, plate },
+    });
+    await keep('pull-vehicles', [version('OLD1A11')], '2026-03-01T00:00:00.000Z');
+    await keep('pull-vehicles', [version('NEW2B22')], '2026-03-02T00:00:00.000Z');
+    const [, older] = await quarantined(rig.engine, {}, 10);
+    expect(await retryAll(older?.id)).toMatchObject([
+      { loaded: false, reason: expect.stringContaining('newer version of it is in quarantine') },
+    ]);
+    expect(await retryAll()).toMatchObject([
+      { loaded: true },
+      { loaded: false, reason: expect.stringContaining('let go') },
+    ]);
+    expect(await rig.rows('select plate from vehicle')).toEqual([{ plate: 'NEW2B22' }]);
+    expect(await quarantined(rig.engine, {}, 10)).toEqual([]);
+  });
+
+  it('does not go over what was stored after it was last met', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    await rig.run('pull-vehicles');
+    const [vehicle = {}] = await rig.rows('select id, plate from vehicle order by id');
+    const record = { id: Number(vehicle.id), plate: 'OLD1A11' };
+    await keep(
+      'pull-vehicles',
+      [{ table: 'vehicle', key: null, reason: 'old', record }],
+      '2026-03-01T00:00:00.000Z',
+    );
+    expect(await retryAll()).toMatchObject([{ loaded: false, reason: expect.stringContaining('let go') }]);
+    expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(vehicle);
+  });
+
+  it('is found by the start of its id, never by a pattern', async () => {
+    rig = await makeRig({ startAt: AT, engine });
+    await keep('pull-vehicles', [{ table: 'vehicle', key: null, reason: 'old', record: { id: 7 } }]);
+    const [kept] = await quarantined(rig.engine, {}, 1);
+    expect(await quarantined(rig.engine, { id: kept?.id.slice(0, 6) }, 1)).toHaveLength(1);
+    for (const id of ['xyz', '%', '_', '']) expect(await quarantined(rig.engine, { id }, 1)).toEqual([]);
   });
 
   it('stays where it was refused because of others: alone it would look whole', async () => {

@@ -1,12 +1,15 @@
 // Tries quarantined records again: those that fit now are loaded, and let go in the same transaction. A payload
 // with masked values is left alone, because the mask would be loaded as though it were the value; so is a record that
-// was refused because of others, such as one part of a driver's day, because alone it would look whole.
+// was refused because of others, such as one part of a driver's day, because alone it would look whole. Of several
+// versions of a record only the newest counts, and none goes over what was stored after it was last met.
 import { isoInstant } from '../../core/clock.ts';
 import { REDACTED } from '../../core/redaction.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { Overtaken } from '../../warehouse/overtaken.ts';
 import { type QuarantinedRecord, quarantine } from '../../warehouse/quarantine.ts';
 import type { NamedJob } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import { sortRecords } from './sorting.ts';
+import { byTable, sortRecords } from './sorting.ts';
 
 export interface RetryResult {
   id: string;
@@ -43,13 +46,44 @@ async function retryOne(
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
-  const { rows, misfits } = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
-  const at = isoInstant(clock.now());
-  const stamp = { runId, at, readAt: at };
-  await engine.write(async (tx) => {
-    await tx.load(schema.table, rows, stamp);
-    if (misfits.length === 0) await tx.sql('sync_quarantine').where({ id: row.id }).delete();
-    else await quarantine(tx, row.job, misfits, stamp, redactor);
-  });
-  return { loaded: misfits.length === 0, reason: misfits[0]?.reason ?? null };
+  const sorted = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
+  const [distinct] = byTable([sorted]);
+  const stamp = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
+  return engine
+    .write(async (tx) => {
+      const [misfit] = sorted.misfits;
+      if (misfit !== undefined) {
+        await quarantine(tx, row.job, [misfit], stamp, redactor);
+        return { loaded: false, reason: misfit.reason };
+      }
+      const newer = await newerVersion(tx, row, distinct?.keyTexts() ?? []);
+      if (newer !== undefined) {
+        return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
+      }
+      await tx.load(schema.table, sorted.rows, stamp);
+      await letGo(tx, row);
+      return { loaded: true, reason: null };
+    })
+    .catch(async (thrown: unknown) => {
+      if (!(thrown instanceof Overtaken)) throw thrown;
+      await engine.write((tx) => letGo(tx, row));
+      return { loaded: false, reason: 'a newer version of it is stored; it was let go' };
+    });
+}
+
+const letGo = async ({ sql }: Transaction, { id }: QuarantinedRecord): Promise<void> => {
+  await sql('sync_quarantine').where({ id }).delete();
+};
+
+async function newerVersion(
+  { sql }: Transaction,
+  { table_name, last_seen_at }: QuarantinedRecord,
+  keys: string[],
+): Promise<string | undefined> {
+  const newer = await sql('sync_quarantine')
+    .where({ table_name })
+    .whereIn('record_key', keys)
+    .where('last_seen_at', '>', last_seen_at)
+    .first('id');
+  return newer?.id;
 }
