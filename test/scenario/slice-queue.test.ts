@@ -10,7 +10,7 @@ import { stopPostgres } from '../support/postgres.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 /** A sign of life often enough for a test; the queue itself takes nothing away here. */
-const TIMES = { heartbeat: 600, refresh: 0.05, look: 60 };
+const TIMES = { heartbeat: 600, refresh: 0.05, look: 60, again: 1 };
 
 let rig: Rig;
 let queue: SliceQueue;

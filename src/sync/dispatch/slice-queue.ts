@@ -33,8 +33,8 @@ export interface Received {
   signal: AbortSignal;
   /** In the caller's transaction; where it is false the slice is no longer this worker's, and all is to be undone. */
   complete(tx: Transaction): Promise<boolean>;
-  /** To be called once. Changes nothing where the slice is no longer this worker's. */
-  end(how: WorkEnd): Promise<void>;
+  /** To be called once; `code` says why it failed. Changes nothing where the slice is no longer this worker's. */
+  end(how: WorkEnd, code?: string): Promise<void>;
 }
 
 export interface SliceQueue {
@@ -46,6 +46,10 @@ export interface SliceQueue {
   cancel(ids: readonly string[]): Promise<void>;
   /** The ids of a run's slices that wait or are worked on. */
   unfinished(runId: string): Promise<Set<string>>;
+  /** Why the last attempt at a slice that was given up failed, in words; undefined where the queue does not have it. */
+  lastReason(id: string): Promise<string | undefined>;
+  /** The dead of such runs are counted no longer: what they should have read has been read since. */
+  forgetDead(of: Pick<SliceMessage, 'job' | 'period'>): Promise<void>;
   facts(): Promise<QueueFacts>;
   close(): Promise<void>;
 }
