@@ -17,9 +17,10 @@ const DEAD = 'slices-v1-dead';
 
 /**
  * Seconds. A worker that shows no life for `heartbeat` has its slice taken away at the next look. One that failed is
- * given out again after `again`: what was in its way may have passed, or another worker is free.
+ * given out again after `again`: what was in its way may have passed, or another worker is free. A statement that has no
+ * answer after `silent` fails: none of the queue's takes long.
  */
-export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1 };
+export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 60 };
 
 /** Longer than any slice takes: what hangs but lives is bounded by the client of the service. */
 const LONGEST_SLICE_S = 3_600;
@@ -42,6 +43,7 @@ export async function openPgBoss(
     createSchema: !(await home.isMade()),
     application_name: 'roadbook queue',
     max: CONNECTIONS,
+    ...limitsOf(times),
     // Schedules are Roadbook's own.
     schedule: false,
     superviseIntervalSeconds: times.look,
@@ -143,6 +145,9 @@ const COUNTS = (schema: string): string =>
      count(*) filter (where name = $1 and state = 'active')::int as active,
      count(*) filter (where name = $2)::int as dead
    from "${schema}".job where name in ($1, $2) and state < 'completed'`;
+
+/** For the driver, to which pg-boss hands on what it does not know. */
+const limitsOf = ({ silent }: typeof QUEUE_TIMES) => ({ query_timeout: silent * 1_000, keepAlive: true });
 
 const UNFINISHED: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 

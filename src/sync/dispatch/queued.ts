@@ -29,6 +29,8 @@ const LOOK_MS = 250;
 const DRAIN_MS = 5_000;
 /** How long slices may take to go back when the queue is closed under them. */
 const CLOSE_MS = 1_000;
+/** How long the server of the queue may take to let go. */
+const GOODBYE_MS = 5_000;
 
 export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   const { workers, log, clock = systemClock } = options;
@@ -116,6 +118,11 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       log.warn({ code: asRoadbookError(thrown).code }, 'dead slices could not be cleared');
     });
 
+  async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([work, clock.sleep(ms, patience.signal)]).finally(() => patience.abort());
+  }
+
   async function untilRung(runId: string, signal: AbortSignal): Promise<void> {
     const rung = new AbortController();
     bells.set(runId, () => rung.abort());
@@ -134,12 +141,10 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
       }),
     facts: async () => (await queue.open()).facts(),
     async close() {
-      const patience = new AbortController();
       const stopped = receiver.stop();
       cut();
-      await Promise.race([stopped, clock.sleep(CLOSE_MS, patience.signal)]);
-      patience.abort();
-      await queue.close();
+      await atMost(CLOSE_MS, stopped);
+      await atMost(GOODBYE_MS, queue.close());
       log.debug('queue closed');
     },
   };
