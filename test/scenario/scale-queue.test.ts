@@ -148,7 +148,14 @@ describe('slices through the queue', () => {
     const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log });
     onTestFinished(() => queue.close());
     const lease = { name: held.name, token: held.token - 1 };
-    const message = { id: crypto.randomUUID(), job: 'pull-vehicles', runId: 'old', options: {}, lease };
+    const message = {
+      id: crypto.randomUUID(),
+      job: 'pull-vehicles',
+      runId: 'old',
+      options: {},
+      lease,
+      turn: 0,
+    };
     const [slice] = await rig.preview('pull-vehicles');
     const work = { scope: slice?.what ?? '', work: slice?.detail };
     await rig.engine.write((tx) => queue.put(tx, [{ ...message, slice: work }]));
@@ -168,7 +175,14 @@ describe('slices through the queue', () => {
     const [step] = await rig.preview('pull-vehicles');
     const slice = { scope: step?.what ?? '', work: step?.detail };
     const { name, token } = held;
-    const message = { id: crypto.randomUUID(), job: 'pull-vehicles', runId: 'r', options: {}, slice };
+    const message = {
+      id: crypto.randomUUID(),
+      job: 'pull-vehicles',
+      runId: 'r',
+      options: {},
+      slice,
+      turn: 0,
+    };
     await rig.engine.write((tx) => queue.put(tx, [{ ...message, lease: { name, token } }]));
     const parts = {
       find,

@@ -32,11 +32,13 @@ afterAll(async () => {
 });
 
 const lease = { name: 'pull-vehicles', token: 1 };
+/** As slices of one run, in their order. */
 const put = (...jobs: string[]) =>
   rig.engine.write((tx) =>
     queue.put(
       tx,
-      jobs.map((job) => ({
+      jobs.map((job, turn) => ({
+        turn,
         id: crypto.randomUUID(),
         job,
         runId: 'r',
@@ -125,6 +127,19 @@ describe('a slice that is given back', () => {
     expect((await attempts()).map(({ state }) => state)).toEqual(['failed']);
     expect(await rig.rows(`select 1 as n from ${table} where name = 'slices-v1-dead'`)).toHaveLength(1);
   });
+});
+
+it('a run of many slices takes turns with a run of few that comes after it', async () => {
+  await put(...Array(4).fill('pull-events'));
+  await put('pull-vehicles', 'pull-vehicles');
+  const given: string[] = [];
+  for (let taken = 0; taken < 6; taken++) {
+    const received = await next();
+    given.push(received.message.job);
+    await received.end('dropped');
+  }
+  const [events, vehicles] = ['pull-events', 'pull-vehicles'];
+  expect(given).toEqual([events, vehicles, events, vehicles, events, events]);
 });
 
 describe('a process that receives', () => {

@@ -31,7 +31,9 @@ const KEEP_S = 600;
 const CLEAR_UP_S = 300;
 const CONNECTIONS = 4;
 const MESSAGES_A_STATEMENT = 1_000;
-const PRIORITY = { live: 1, backfill: 0 };
+/** Each turn is one less, in whole numbers of 32 bits. */
+const PRIORITY = { live: 2_000_000_000, backfill: 1_000_000_000 };
+const LAST_TURN = 999_999_999;
 
 export async function openPgBoss(
   home: QueueHome,
@@ -131,8 +133,10 @@ const jobOf = (message: SliceMessage): JobInsert<SliceMessage> => ({
   id: message.id,
   data: message,
   group: { id: message.job },
-  priority: message.period?.resumable === true ? PRIORITY.backfill : PRIORITY.live,
+  priority: PRIORITY[isBackfill(message) ? 'backfill' : 'live'] - Math.min(message.turn, LAST_TURN),
 });
+
+const isBackfill = ({ period }: SliceMessage): boolean => period?.resumable === true;
 
 const again = ({ data, retryLimit, retryCount }: SliceJob): JobInsert<SliceMessage> => ({
   ...jobOf(data),

@@ -99,7 +99,7 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     await use();
     try {
       const opened = await queue.open();
-      const messages = order.slices.map((slice) => messageOf(slice, order));
+      const messages = order.slices.map((slice, turn) => messageOf(slice, turn, order));
       const open = new Map(messages.map(({ id, slice }) => [id, slice]));
       await engine.write((tx) => opened.put(tx, messages));
       receiver.ring();
@@ -150,10 +150,10 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
   };
 }
 
-function messageOf(slice: Slice, { context }: SliceOrder): SliceMessage {
+function messageOf(slice: Slice, turn: number, { context }: SliceOrder): SliceMessage {
   const { job, runId, options, period, lease } = context;
   if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
   // Only what tells it: the lease of a run also carries its engine, and that the address of the database.
   const { name, token } = lease;
-  return { id: randomUUID(), job, runId, options, period, lease: { name, token }, slice };
+  return { id: randomUUID(), job, runId, options, period, lease: { name, token }, slice, turn };
 }

@@ -11,6 +11,8 @@ import type { QueueFacts } from './dispatcher.ts';
 export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'options' | 'period'> {
   id: string;
   slice: Slice;
+  /** Its place in the run, from 0; the parts of a slice that was cut have its own. */
+  turn: number;
   /** The lease of the run: what is written under another token is refused. */
   lease: Lease;
 }
@@ -38,7 +40,10 @@ export interface Received {
 }
 
 export interface SliceQueue {
-  /** In the caller's transaction; live work is given out before backfills. */
+  /**
+   * In the caller's transaction. Live work is given out before backfills; among equals those of an earlier turn go first,
+   * so that a run of a thousand slices holds up no run of one.
+   */
   put(tx: Transaction, messages: readonly SliceMessage[]): Promise<void>;
   /** One that waits, unless it is of one of these jobs. */
   next(except: readonly string[]): Promise<Received | undefined>;
