@@ -1,5 +1,6 @@
 // Pulls through the queue: two daemons on one PostgreSQL bring what one process brings alone, and what goes wrong on
 // the way is neither lost nor counted twice.
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isoInstant, systemClock } from '../../src/core/clock.ts';
 import { Retriable } from '../../src/core/errors.ts';
@@ -39,6 +40,9 @@ const facts = async (rig: Rig) => ({
   ),
   coverage: await rig.rows('select job, scope, begin_at, end_at from sync_coverage order by 1, 2, 3'),
 });
+
+const statementsOf = (file: string) =>
+  [...readFileSync(file, 'utf8').matchAll(/```sql\n(.*?);\n```/gs)].map(([, statement]) => statement);
 
 const summaries = (rig: Rig) =>
   rig.rows('select day, subject, title, extra from daily_summary order by day, subject, title');
@@ -319,6 +323,12 @@ describe('slices through the queue', () => {
     });
     balanced(run);
     expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
+    const [look = '', clear = ''] = statementsOf('docs/scale.md');
+    expect(await rig.rows(look)).toMatchObject([
+      { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
+    ]);
+    await change(rig, clear);
+    expect(await rig.rows(look)).toHaveLength(1);
     const { stdout } = await commandsOn(rig).run(['status', '--json']);
     expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
     expect(
