@@ -8,6 +8,8 @@ export interface SilentNetwork {
   goSilent(): void;
   /** Connections that are made from now on are heard; those of before stay silent. */
   hearNew(): void;
+  /** How many connections were made. */
+  made(): number;
   close(): void;
 }
 
@@ -16,8 +18,10 @@ export async function silentNetworkTo(url: string): Promise<SilentNetwork> {
   const sockets = new Set<Socket>();
   let isSilent = false;
   let since = 0;
+  let count = 0;
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const made = since;
+    count++;
     const isLost = () => isSilent || made < since;
     const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     for (const [from, to] of [
@@ -49,6 +53,7 @@ export async function silentNetworkTo(url: string): Promise<SilentNetwork> {
       isSilent = false;
       since++;
     },
+    made: () => count,
     close() {
       for (const socket of sockets) socket.destroy();
       server.close();

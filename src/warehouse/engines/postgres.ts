@@ -48,29 +48,32 @@ export const postgres: EngineKind = {
 /** Every writing transaction of every process on this schema takes it. */
 const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(?))";
 
+/** A session that rests has got nothing of what was sent, or its answer was lost. */
+const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
+
 /** Times in ms; a test has shorter ones. */
-const PATIENCE: Patience = { askMs: 30_000, silentMs: 8_000, connectMs: 15_000 };
+const PATIENCE: Patience = { askMs: 30_000, wayMs: 5_000, silentMs: 8_000, connectMs: 15_000 };
 
 interface Patience {
   /** A statement that takes longer has the server asked whether it is still there. */
   askMs: number;
+  /** How long an answer may be on its way. */
+  wayMs: number;
   /** How long the server may take for what is short; longer than it takes itself to give up. */
   silentMs: number;
   connectMs: number;
 }
 
 export function openPostgres(given: PostgresSettings, patience: Partial<Patience> = {}): Engine {
-  const { askMs, silentMs, connectMs } = { ...PATIENCE, ...patience };
+  const { askMs, wayMs, silentMs, connectMs } = { ...PATIENCE, ...patience };
   const place = placeOf(given.url);
   const settings = { ...given, connectMs };
   const aside = connectBeside(settings, silentMs);
   const watch: SilenceWatch = {
     askMs,
-    hasSession: (pid) =>
-      again(() => aside.raw('select 1 from pg_stat_activity where pid = ?', [pid])).then(
-        ({ rows }) => rows.length > 0,
-        isAnswered,
-      ),
+    wayMs,
+    works: (pid) => again(() => aside.raw(AT_WORK, [pid])).then(({ rows }) => rows.length > 0, isAnswered),
+    connections: new Set(),
   };
   const writer = connectWriter(settings, watch);
   const reader = connectReaders(settings, READERS, watch);
