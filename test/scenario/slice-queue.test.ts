@@ -12,7 +12,7 @@ import { makeRig, type Rig } from '../support/rig.ts';
 import { silentNetworkTo } from '../support/silent-network.ts';
 
 /** A sign of life often enough for a test; the queue itself takes nothing away here. */
-const TIMES = { heartbeat: 600, refresh: 0.05, look: 60, again: 1, silent: 60 };
+const TIMES = { heartbeat: 600, refresh: 0.05, look: 60, again: 1, silent: 20 };
 
 let rig: Rig;
 let queue: SliceQueue;

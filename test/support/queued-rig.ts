@@ -12,7 +12,7 @@ import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 /** As short as the queue allows. */
-export const TIMES = { heartbeat: 10, refresh: 5, look: 1, again: 0, silent: 60 };
+export const TIMES = { heartbeat: 10, refresh: 5, look: 1, again: 0, silent: 20 };
 
 const jobs = await loadJobs();
 export const find = (name: string) => jobs.find((job) => job.name === name);

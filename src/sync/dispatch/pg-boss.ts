@@ -20,7 +20,7 @@ const DEAD = 'slices-v1-dead';
  * given out again after `again`: what was in its way may have passed, or another worker is free. A statement that has no
  * answer after `silent` fails: none of the queue's takes long.
  */
-export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 60 };
+export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 20 };
 
 /** Longer than any slice takes: what hangs but lives is bounded by the client of the service. */
 const LONGEST_SLICE_S = 3_600;

@@ -52,7 +52,7 @@ const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(
 const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
 
 /** Times in ms; a test has shorter ones. */
-const PATIENCE: Patience = { askMs: 30_000, wayMs: 5_000, silentMs: 8_000, connectMs: 15_000 };
+const PATIENCE: Patience = { askMs: 15_000, wayMs: 5_000, silentMs: 8_000, connectMs: 15_000 };
 
 interface Patience {
   /** A statement that takes longer has the server asked whether it is still there. */
