@@ -389,13 +389,13 @@ describe('slices through the queue', () => {
       '--to',
       range.endAt,
     ]);
-    await expect.poll(() => callsOf(rig, 'daily-summary'), { timeout: 20_000 }).toBe(LOADED + 2);
+    await expect.poll(() => callsOf(rig, 'daily-summary'), { timeout: 60_000 }).toBe(LOADED + 2);
     planner.kill('SIGKILL');
     await planner.ended;
     await showNoLife(rig);
     await rig.parts.leases?.look();
     await expect
-      .poll(() => rig.parts.dispatcher.facts(), { timeout: 20_000 })
+      .poll(() => rig.parts.dispatcher.facts(), { timeout: 60_000 })
       .toEqual({ waiting: 0, active: 0, dead: 0 });
     expect(await rig.rows("select status from sync_run where cause = 'backfill'")).toEqual([
       { status: 'abandoned' },
@@ -413,5 +413,5 @@ describe('slices through the queue', () => {
     expect(again).toMatchObject({ status: 'ok', slices: 12, inserted: 0, updated: 0 });
     expect(await rig.rows('select * from sync_slice')).toEqual([]);
     await helper.stop();
-  });
+  }, 180_000);
 });
