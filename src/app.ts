@@ -18,6 +18,7 @@ import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
+import { createStorage } from './storage.ts';
 import type { Dispatcher } from './sync/dispatch/dispatcher.ts';
 import { dispatcherFor } from './sync/dispatch/dispatchers.ts';
 import type { Job, NamedJob } from './sync/job.ts';
@@ -25,16 +26,12 @@ import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
-import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
-import { fillLocalTime } from './warehouse/local-time.ts';
+import type { LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { createSliceMeter, type SliceMeter } from './warehouse/presence.ts';
-import { allowedPolicies, createPrivacy, type Privacy, personalColumns } from './warehouse/privacy.ts';
-import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
-import { privacySecret } from './warehouse/privacy-secret.ts';
+import { allowedPolicies, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { rateBook } from './warehouse/rate-book.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
-import { bringSchemaUpToDate } from './warehouse/schema.ts';
-import { fillTableJobs, type TableJob } from './warehouse/table-jobs.ts';
+import type { TableJob } from './warehouse/table-jobs.ts';
 
 export interface AppOptions {
   configFile: string;
@@ -82,9 +79,6 @@ export interface App {
 
 /** Where the built-in service keeps what was written to it. */
 const SANDBOX_STATE = join('data', 'sandbox.jsonl');
-
-/** Where the secret of the digests lies unless the configuration has one. */
-const PRIVACY_KEY = join('data', 'privacy.key');
 
 const jobsFolder = new URL('../jobs/', import.meta.url);
 
@@ -138,45 +132,12 @@ export async function openApp(options: AppOptions): Promise<App> {
   const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
   const looked: ErpSource[] = [];
 
-  const warehouse = createPart(
-    'warehouse',
-    async () => {
-      const { kind, settings } = engineOf(loaded);
-      const engine = await kind.open(settings);
-      try {
-        await bringSchemaUpToDate(engine);
-        await tellSettings(engine, loaded.config);
-      } catch (error) {
-        await engine.close();
-        throw error;
-      }
-      return engine;
-    },
-    (engine) => engine.close(),
-  );
-
-  /** What the views have to know of the configuration. */
-  async function tellSettings(engine: Engine, config: Config): Promise<void> {
-    await fillLocalTime(engine, config.timezone, clock.now());
-    await fillTableJobs(engine, tableJobs(jobs, config));
-  }
-
-  const privacy = createPart(
-    'privacy',
-    async () => {
-      const { secret, policies } = loaded.config.privacy;
-      const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
-      await enforcePrivacy(await warehouse.open(), made, { clock, log });
-      return made;
-    },
-    () => undefined,
-  );
-
-  const leases = createPart(
-    'leases',
-    async () => createLeaseKeeper(await warehouse.open(), { clock, log }),
-    () => undefined,
-  );
+  const { warehouse, privacy, leases, tellSettings, glance } = createStorage({
+    loaded: () => loaded,
+    tableJobs: (config) => tableJobs(jobs, config),
+    clock,
+    log,
+  });
 
   // Keeps the account with which it was started, as a real service would.
   const sandbox = createPart(
@@ -243,14 +204,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     slices,
     warehouse: warehouse.open,
     privacy: privacy.open,
-    async glance(look) {
-      const { kind, settings } = engineOf(loaded);
-      if ((await kind.exists?.(settings)) !== true) return undefined;
-      const engine = await kind.open(settings);
-      return look(engine)
-        .catch(() => undefined)
-        .finally(() => engine.close());
-    },
+    glance,
     leases: leases.open,
     service: () => connections.current().service.open(),
     async erpSource(kind) {
@@ -290,11 +244,6 @@ export async function openApp(options: AppOptions): Promise<App> {
       await warehouse.close();
     },
   };
-}
-
-function engineOf({ config }: LoadedConfig): { kind: EngineKind; settings: Record<string, unknown> } {
-  const { engine: name, images: _, ...settings } = config.warehouse;
-  return { kind: engines[name as keyof typeof engines], settings };
 }
 
 function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {

@@ -7,3 +7,5 @@ import { enableCompileCache } from 'node:module';
 enableCompileCache();
 const { main } = await import('./cli/program.ts');
 process.exitCode = await main(process.argv);
+// What still holds the process by then is a connection to a server that does not even say goodbye.
+setTimeout(() => process.exit(), 5_000).unref();

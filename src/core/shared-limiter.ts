@@ -4,7 +4,9 @@ import type { Clock } from './clock.ts';
 import { asRoadbookError, Fatal, Retriable } from './errors.ts';
 import type { Limiter, Limits } from './limiter.ts';
 import type { Log } from './log.ts';
-import { type Grant, type RateBook, SHARED_RATE } from './shared-rate.ts';
+import { patientBook } from './patient-book.ts';
+import { createPermitHand } from './permit-hand.ts';
+import { type RateBook, SHARED_RATE } from './shared-rate.ts';
 import { createWaitingLine } from './waiting-line.ts';
 
 export interface SharedLimiterOptions extends Limits {
@@ -24,29 +26,20 @@ export const SHARED_LIMITER = {
   lingerMs: 1_000,
   /** Until the next draw where one failed. */
   retryMs: 1_000,
-  /** A draw that has no answer by then counts as failed: a database may be silent instead of refusing. */
-  answerMs: 10_000,
   /** A call that waits this long while the book cannot be reached fails. */
   giveUpMs: 60_000,
 };
 
 const NEVER_TOLD = { atMs: Number.NEGATIVE_INFINITY, wanted: 0, inFlight: 0 };
 
-/** A permit, by the own monotonic clock. */
-interface Permit {
-  fromMs: number;
-  untilMs: number;
-}
-
 export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
-  const { clock, log, book, id } = options;
+  const { clock, log, id } = options;
+  const book = patientBook(options.book, clock);
   let limits: Limits = { concurrency: options.concurrency, perMinute: options.perMinute };
   const waiting = createWaitingLine(clock.monotonic);
+  const hand = createPermitHand(clock.monotonic);
   const ends: number[] = [];
-  let permits: Permit[] = [];
   let inFlight = 0;
-  let lanes = 0;
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
   /** A pause that the others have not been told of yet. */
   let untoldPauseMs = Number.NEGATIVE_INFINITY;
   let hasNewLimits = false;
@@ -68,11 +61,8 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 
   /** Starts whoever may start now, the most urgent first. */
   function admit(): void {
-    const now = clock.monotonic();
-    permits = permits.filter(({ untilMs }) => untilMs > now);
-    while (waiting.length > 0 && inFlight < lanes && now >= pausedUntilMs) {
-      if (permits[0] === undefined || permits[0].fromMs > now) return;
-      permits.shift();
+    hand.dropLapsed();
+    while (waiting.length > 0 && inFlight < hand.lanes && hand.use()) {
       inFlight++;
       waiting.admitFirst();
     }
@@ -89,36 +79,23 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       limits,
       waiting: isClosed ? 0 : waiting.length,
       inFlight: flying,
-      priority: waiting.priorityAt(permits.length),
-      inHand: permits.length,
+      priority: waiting.priorityAt(hand.count),
+      inHand: hand.count,
       turnover: turnover(),
       pauseMs,
     };
     hasNewLimits = false;
     try {
-      const grant = await answered(clock, book.draw(asked));
+      const grant = await book.draw(asked);
       // Whoever gave everything back asks anew, whenever that is.
       told = now === 0 ? NEVER_TOLD : { atMs: askedMs, wanted: now, inFlight: flying };
       if (untoldPauseMs === toldPauseMs) untoldPauseMs = Number.NEGATIVE_INFINITY;
       isAway = false;
-      take(grant, askedMs);
+      hand.take(grant, askedMs);
+      againAtMs = clock.monotonic() + Math.max(grant.againMs, grant.waitsMs.length > 0 ? 0 : 1);
     } catch (thrown) {
       bookIsAway(thrown);
     }
-  }
-
-  function take({ waitsMs, lanes: given, pausedMs, againMs }: Grant, askedMs: number): void {
-    const now = clock.monotonic();
-    lanes = given;
-    // Where between question and answer it was given is not known: it is good from the answer on, and ends as if it
-    // had been given with the question.
-    const fresh = waitsMs.map((ms) => ({ fromMs: now + ms, untilMs: askedMs + ms + SHARED_RATE.permitMs }));
-    permits = [...permits, ...fresh];
-    if (pausedMs > 0) {
-      pausedUntilMs = Math.max(pausedUntilMs, now + pausedMs);
-      permits = [];
-    }
-    againAtMs = now + Math.max(againMs, waitsMs.length > 0 ? 0 : 1);
   }
 
   function bookIsAway(thrown: unknown): void {
@@ -134,22 +111,19 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   function drawAt(): number {
     if (isAway) return againAtMs;
     if (hasNewLimits || owesPause()) return Number.NEGATIVE_INFINITY;
-    const owesLanes = told.inFlight > lanes && inFlight < told.inFlight;
+    const owesLanes = told.inFlight > hand.lanes && inFlight < told.inFlight;
     const due = [
       told.atMs + (owesLanes || wanted() < told.wanted ? SHARED_LIMITER.tellMs : SHARED_LIMITER.keepMs),
     ];
-    if (waiting.length > 0 && lanes < limits.concurrency) due.push(told.atMs + SHARED_RATE.laneMs);
-    const usable = Math.min(waiting.length, lanes - inFlight + turnover()) - permits.length;
-    if (usable > 0) due.push(Math.max(againAtMs, pausedUntilMs));
+    if (waiting.length > 0 && hand.lanes < limits.concurrency) due.push(told.atMs + SHARED_RATE.laneMs);
+    const usable = Math.min(waiting.length, hand.lanes - inFlight + turnover()) - hand.count;
+    if (usable > 0) due.push(Math.max(againAtMs, hand.pausedUntilMs));
     return Math.min(...due);
   }
 
   /** When somebody who waits may start with what is in hand. */
-  function startAt(): number {
-    if (waiting.length === 0 || inFlight >= lanes || permits[0] === undefined)
-      return Number.POSITIVE_INFINITY;
-    return Math.max(permits[0].fromMs, pausedUntilMs);
-  }
+  const startAt = (): number =>
+    waiting.length === 0 || inFlight >= hand.lanes ? Number.POSITIVE_INFINITY : hand.goodFromMs();
 
   const rest = (untilMs: number): Promise<void> =>
     clock.sleep(Math.max(1, Math.ceil(untilMs - clock.monotonic())), turn.signal).catch(() => undefined);
@@ -178,7 +152,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     turn.abort();
     keeping ??= keep().finally(() => {
       keeping = undefined;
-      lanes = 0;
+      hand.closeLanes();
       if (!isClosed && wanted() > 0) nudge();
     });
   }
@@ -197,9 +171,9 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
       }
     },
     pause(ms) {
-      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + ms);
-      untoldPauseMs = Math.max(untoldPauseMs, clock.monotonic() + ms);
-      permits = [];
+      const untilMs = clock.monotonic() + ms;
+      hand.pause(untilMs);
+      untoldPauseMs = Math.max(untoldPauseMs, untilMs);
       nudge();
     },
     change(next) {
@@ -215,24 +189,6 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     },
   };
 }
-
-async function answered<T>(clock: Clock, answer: Promise<T>): Promise<T> {
-  const ended = new AbortController();
-  const silence = clock.sleep(SHARED_LIMITER.answerMs, ended.signal).then(() => {
-    throw noAnswer();
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    ended.abort();
-  }
-}
-
-const noAnswer = (): Retriable =>
-  new Retriable(`The warehouse has not answered for ${SHARED_LIMITER.answerMs / 1_000} s`, {
-    code: 'warehouse_unreachable',
-    hint: 'Check the database of the warehouse and the network to it.',
-  });
 
 const closedError = (): Fatal =>
   new Fatal('The call was not sent: the process is ending', {

@@ -69,7 +69,10 @@ const seconds = (instant: string | null | undefined): number | null =>
 const QUEUE: readonly { name: keyof QueueFacts; help: string }[] = [
   { name: 'waiting', help: 'Slices that wait in the queue of the daemons.' },
   { name: 'active', help: 'Slices of the queue that some daemon works on.' },
-  { name: 'dead', help: 'Slices of the queue that were given up after their last attempt.' },
+  {
+    name: 'dead',
+    help: 'Slices of the queue that were given up after their last attempt and that no run has read since.',
+  },
 ];
 
 export const GAUGES: readonly GaugeDeclaration[] = [

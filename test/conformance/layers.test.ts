@@ -46,8 +46,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'package.json',
   ],
   'src/connections.ts': ['src/sync', 'src/fleet', 'src/erp', 'src/config', 'src/core'],
+  'src/storage.ts': ['src/warehouse', 'src/config', 'src/core'],
   'src/app.ts': [
     'src/connections.ts',
+    'src/storage.ts',
     'src/status',
     'src/schedule',
     'src/sync',

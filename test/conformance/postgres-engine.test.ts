@@ -9,7 +9,7 @@ import { createRedactor } from '../../src/core/redaction.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine, QueueHome, Row } from '../../src/warehouse/engine.ts';
-import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { openPostgres, postgres } from '../../src/warehouse/engines/postgres.ts';
 import { connectBeside } from '../../src/warehouse/engines/postgres-connection.ts';
 import { postgresError } from '../../src/warehouse/engines/postgres-errors.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
@@ -235,7 +235,7 @@ describe('a server that is silent', () => {
   it('ends a short transaction beside the writer with an error, and its connection', async () => {
     const network = await silentNetworkTo(url);
     onTestFinished(network.close);
-    const beside = connectBeside({ url: network.url, schema: 'fleet' }, 1_500);
+    const beside = connectBeside({ url: network.url, schema: 'fleet', connectMs: 1_500 }, 1_500);
     const thrown = await failureOf(
       beside.transaction(async (sql) => {
         await sql.raw('select 1');
@@ -247,6 +247,87 @@ describe('a server that is silent', () => {
     expect(error).toBeInstanceOf(Retriable);
     expect(error).toMatchObject({ code: 'warehouse_unreachable' });
     await beside.destroy();
+  });
+
+  const silentWork: [string, (engine: Engine, goSilent: () => void) => Promise<unknown>][] = [
+    [
+      'a read',
+      (engine, goSilent) =>
+        engine.read(async (sql) => {
+          await sql.raw('select 1');
+          goSilent();
+          await sql.raw('select 2');
+        }),
+    ],
+    [
+      'a load',
+      (engine, goSilent) =>
+        engine.write(async (tx) => {
+          await tx.load(vehicle, vehicles(1), stamp);
+          goSilent();
+          await tx.load(vehicle, vehicles(10), stamp);
+        }),
+    ],
+    [
+      'an export',
+      (engine, goSilent) =>
+        engine.snapshot(async (scan) => {
+          for await (const _ of scan('select repeat(md5(n::text), 100) from generate_series(1, 50000) n'))
+            goSilent();
+        }),
+    ],
+  ];
+
+  it.each(silentWork)('ends %s with an error, however long it might have taken', async (_, work) => {
+    await bringSchemaUpToDate(await open(url));
+    const network = await silentNetworkTo(url);
+    onTestFinished(network.close);
+    const engine = openPostgres(
+      { url: network.url, schema: 'fleet' },
+      { askMs: 300, wayMs: 100, silentMs: 300, connectMs: 500 },
+    );
+    const error = await failureOf(work(engine, network.goSilent));
+    expect(error).toBeInstanceOf(Retriable);
+    expect(error).toMatchObject({ code: 'warehouse_unreachable' });
+    network.close();
+    await engine.close();
+  });
+
+  it('is told from one that works on a statement for long', async () => {
+    const engine = openPostgres({ url, schema: 'fleet' }, { askMs: 50, wayMs: 50 });
+    onTestFinished(() => engine.close());
+    const slow = (sql: Knex) => sql.raw('select pg_sleep(0.5)').then(({ rows }) => rows.length);
+    expect(await engine.read(slow)).toBe(1);
+    expect(await engine.write(({ sql }) => slow(sql))).toBe(1);
+    let rows = 0;
+    await engine.snapshot(async (scan) => {
+      for await (const some of scan('select n from generate_series(1, 20) n, pg_sleep(0.02 + n * 0)'))
+        rows += some.length;
+    });
+    expect(rows).toBe(20);
+  });
+
+  it('ends what was lost on the way, and what rests is not used again', async () => {
+    const network = await silentNetworkTo(url);
+    onTestFinished(network.close);
+    const patience = { askMs: 500, wayMs: 100, silentMs: 300, connectMs: 2_000 };
+    const engine = openPostgres({ url: network.url, schema: 'fleet' }, patience);
+    onTestFinished(() => engine.close());
+    const look = () => engine.read((sql) => rowsOf(sql, 'select 1 as n, pg_sleep(0.1)'));
+    await Promise.all([look(), look(), look(), look()]);
+    const error = await failureOf(
+      engine.write(async ({ sql }) => {
+        await sql.raw('select 1');
+        network.goSilent();
+        network.hearNew();
+        await sql.raw('select 2');
+      }),
+    );
+    expect(error).toMatchObject({ code: 'warehouse_unreachable' });
+    const before = network.made();
+    expect(await look()).toMatchObject([{ n: 1 }]);
+    expect(network.made()).toBe(before + 1);
+    network.close();
   });
 });
 

@@ -42,11 +42,13 @@ ${timed.map(({ processes, ms }) => `| ${processes} | ${(ms / 1_000).toFixed(1)} 
 
 Four daemons with a queue, a pull of ${days} days and a push of ${plans} plans, killed with -9 and stopped with SIGSTOP for 1 to
 40 s by a seeded choice until both are done. They also help a \`roadbook backfill\`, which has to end with 0: it ended with
-${hit.backfillCode}. The ledger of the service tells what it accepted.
+${hit.backfillCode}. The ledger of the service tells what it accepted. The run of a daemon that was killed is cut off and made again. A
+run may end partial or failed only where it was told to stop, where its own process stood still meanwhile, or where the
+answer to a plan was lost and is read back later; any other counts as not explained.
 
-| kills | stops | runs cut off | runs partial | runs failed | rows missing | plans lost | plans sent twice | runs left as running | runs that do not add up |
-|---|---|---|---|---|---|---|---|---|---|
-| ${[hit.kills, hit.stops, hit.abandoned, hit.partial, hit.failed, hit.missing, hit.plans.lost, hit.plans.twice, hit.leftRunning, hit.unbalanced].join(' | ')} |
+| kills | stops | runs cut off | runs partial | runs failed | not explained | rows missing | plans lost | plans sent twice | runs left as running | runs that do not add up |
+|---|---|---|---|---|---|---|---|---|---|---|
+| ${[hit.kills, hit.stops, hit.abandoned, hit.partial, hit.failed, hit.unexplained.length, hit.missing, hit.plans.lost, hit.plans.twice, hit.leftRunning, hit.unbalanced].join(' | ')} |
 
 Made by \`node test/prove/scale.ts ${days} ${workers} ${plans} ${seed}\` on a machine with two cores. Samples run with every
 \`npm test\` (test/scenario/scale-queue.test.ts).
@@ -54,6 +56,7 @@ Made by \`node test/prove/scale.ts ${days} ${workers} ${plans} ${seed}\` on a ma
 const isRight =
   isSame &&
   hit.backfillCode === 0 &&
+  hit.unexplained.length === 0 &&
   hit.plans.lost + hit.plans.twice + hit.missing + hit.leftRunning + hit.unbalanced === 0;
 if (!isRight || ratio(4) < 3.2 || ratio(8) < 5) process.exitCode = 1;
 if (isRight)

@@ -1,14 +1,14 @@
 // Pulls through the queue: two daemons on one PostgreSQL bring what one process brings alone, and what goes wrong on
 // the way is neither lost nor counted twice.
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { isoInstant, systemClock } from '../../src/core/clock.ts';
 import { Retriable } from '../../src/core/errors.ts';
 import { noCounts } from '../../src/core/glossary.ts';
-import type { Dispatcher, SliceOutcome } from '../../src/sync/dispatch/dispatcher.ts';
+import type { SliceOutcome } from '../../src/sync/dispatch/dispatcher.ts';
 import { dispatcherFor } from '../../src/sync/dispatch/dispatchers.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
-import { createQueuedDispatcher, type QueuedOptions } from '../../src/sync/dispatch/queued.ts';
+import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
 import type { Received, SliceQueue } from '../../src/sync/dispatch/slice-queue.ts';
 import { workReceived } from '../../src/sync/dispatch/slice-worker.ts';
 import type { RunContext } from '../../src/sync/job.ts';
@@ -17,47 +17,21 @@ import type { Engine, QueueHome } from '../../src/warehouse/engine.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { tellSlice } from '../../src/warehouse/slice-outcomes.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { makeRig, type Rig, type RigOptions } from '../support/rig.ts';
-import { configFor, makeWorkplace } from '../support/workplace.ts';
+import {
+  commandsOn,
+  dispatcherOn,
+  dispatcherParts,
+  find,
+  queuedRig,
+  rigOn,
+  TIMES,
+} from '../support/queued-rig.ts';
+import type { Rig } from '../support/rig.ts';
 
-const START = '2026-03-02T12:00:00Z';
+const SUMMARIES = 'pull-daily-summaries';
 const EVENTS = { categories: [1], since: '1d' };
-/** As short as the queue allows. */
-const TIMES = { heartbeat: 10, refresh: 5, look: 1 };
-
-const jobs = await loadJobs();
-const find = (name: string) => jobs.find((job) => job.name === name);
 
 afterAll(stopPostgres);
-
-async function rigOn(engine: RigOptions['engine'], options: Partial<RigOptions> = {}): Promise<Rig> {
-  const rig = await makeRig({ startAt: START, engine, ...options });
-  onTestFinished(() => rig.close());
-  return rig;
-}
-
-const dispatcherParts = (rig: Rig, workers: number): QueuedOptions => ({
-  open: () => openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES }),
-  find,
-  during: (work) => work(rig.parts),
-  workers,
-  log: rig.parts.log,
-});
-
-/** A daemon's share in this process, with a connection of its own to the queue. */
-function dispatcherOn(rig: Rig, workers: number): Dispatcher {
-  const dispatcher = createQueuedDispatcher(dispatcherParts(rig, workers));
-  onTestFinished(() => dispatcher.close());
-  return dispatcher;
-}
-
-async function queuedRig(workers: number, options: Partial<RigOptions> = {}): Promise<Rig> {
-  const rig = await rigOn('postgres', options);
-  const { log } = rig.parts;
-  rig.parts.leases = createLeaseKeeper(rig.engine, { clock: systemClock, log });
-  rig.parts.dispatcher = dispatcherOn(rig, workers);
-  return rig;
-}
 
 const facts = async (rig: Rig) => ({
   vehicles: await rig.rows('select id, title, _changed_at from vehicle order by id'),
@@ -66,6 +40,22 @@ const facts = async (rig: Rig) => ({
   ),
   coverage: await rig.rows('select job, scope, begin_at, end_at from sync_coverage order by 1, 2, 3'),
 });
+
+const statementsOf = (file: string) =>
+  [...readFileSync(file, 'utf8').matchAll(/```sql\n(.*?);\n```/gs)].map(([, statement]) => statement);
+
+const summaries = (rig: Rig) =>
+  rig.rows('select day, subject, title, extra from daily_summary order by day, subject, title');
+
+const change = (rig: Rig, statement: string) =>
+  rig.engine.write(async ({ sql }) => void (await sql.raw(statement)));
+
+/** As if the last sign of life of whoever has a slice were long ago. */
+const showNoLife = (rig: Rig) =>
+  change(
+    rig,
+    `update ${rig.engine.queueHome?.schema}.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`,
+  );
 
 const callsOf = (rig: Rig, call: string): number => rig.sandbox.ledger().requests[call] ?? 0;
 
@@ -162,7 +152,14 @@ describe('slices through the queue', () => {
     const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log });
     onTestFinished(() => queue.close());
     const lease = { name: held.name, token: held.token - 1 };
-    const message = { id: crypto.randomUUID(), job: 'pull-vehicles', runId: 'old', options: {}, lease };
+    const message = {
+      id: crypto.randomUUID(),
+      job: 'pull-vehicles',
+      runId: 'old',
+      options: {},
+      lease,
+      turn: 0,
+    };
     const [slice] = await rig.preview('pull-vehicles');
     const work = { scope: slice?.what ?? '', work: slice?.detail };
     await rig.engine.write((tx) => queue.put(tx, [{ ...message, slice: work }]));
@@ -182,7 +179,14 @@ describe('slices through the queue', () => {
     const [step] = await rig.preview('pull-vehicles');
     const slice = { scope: step?.what ?? '', work: step?.detail };
     const { name, token } = held;
-    const message = { id: crypto.randomUUID(), job: 'pull-vehicles', runId: 'r', options: {}, slice };
+    const message = {
+      id: crypto.randomUUID(),
+      job: 'pull-vehicles',
+      runId: 'r',
+      options: {},
+      slice,
+      turn: 0,
+    };
     await rig.engine.write((tx) => queue.put(tx, [{ ...message, lease: { name, token } }]));
     const parts = {
       find,
@@ -282,17 +286,14 @@ describe('slices through the queue', () => {
     const rig = await queuedRig(0);
     await rig.parts.dispatcher.facts();
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
-    const off = jobs.map(({ name }) => `  ${name}: { enabled: false }`).join('\n');
-    const { url, schema } = rig.settings;
-    const sections = `warehouse: { engine: postgres, url: "${url}", schema: ${schema} }\nscale: { dispatcher: pg-boss }\njobs:\n${off}\n`;
-    const place = makeWorkplace(configFor(rig.sandbox.url, sections));
-    onTestFinished(() => place.remove());
+    const place = commandsOn(rig);
     const daemon = place.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-vehicles');
     await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 10_000 }).toBe(1);
     daemon.kill('SIGKILL');
     await daemon.ended;
+    await showNoLife(rig);
     const other = dispatcherOn(rig, 1);
     await other.start();
     const ended = await run;
@@ -302,4 +303,115 @@ describe('slices through the queue', () => {
     expect(ended.inserted).toBe(Number(n));
     await other.stop();
   }, 60_000);
+
+  it('that fail at every attempt are given up and told so, and the next run reads what is missing', async () => {
+    // A run that hears nothing asks the queue after a while, which is shorter here.
+    const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 20 };
+    const rig = await queuedRig(2, {}, { clock: hasty });
+    await rig.run('pull-vehicles');
+    await change(
+      rig,
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger refuse before insert on daily_summary for each row
+       when (new.day = '2026-03-01' and new.subject = 'driver') execute function refuse()`,
+    );
+    const run = await rig.run(SUMMARIES, { since: '3d' });
+    expect(run.status).toBe('partial');
+    expect(run.error).toMatchObject({
+      code: 'slice_given_up',
+      message: expect.stringMatching(/driver 2026-03-01 .*warehouse_failed/),
+    });
+    balanced(run);
+    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
+    const [look = '', clear = ''] = statementsOf('docs/scale.md');
+    expect(await rig.rows(look)).toMatchObject([
+      { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
+    ]);
+    await change(rig, clear);
+    expect(await rig.rows(look)).toHaveLength(1);
+    const { stdout } = await commandsOn(rig).run(['status', '--json']);
+    expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
+    expect(
+      await rig.rows("select * from daily_summary where day = '2026-03-01' and subject = 'driver'"),
+    ).toEqual([]);
+
+    await change(rig, 'drop trigger refuse on daily_summary');
+    expect(await rig.run(SUMMARIES, { since: '3d' })).toMatchObject({ status: 'ok', error: null });
+    const alone = await rigOn('sqlite');
+    await alone.run('pull-vehicles');
+    await alone.run(SUMMARIES, { since: '3d' });
+    expect(await summaries(rig)).toEqual(await summaries(alone));
+    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
+  });
+
+  it('of a live run go before those of a backfill that wait already', async () => {
+    const rig = await queuedRig(0);
+    const calls: Record<string, number>[] = [];
+    const helper = dispatcherOn(rig, 1, {
+      during(work) {
+        calls.push(rig.sandbox.ledger().requests);
+        return work(rig.parts);
+      },
+    });
+    await helper.start();
+    for (const name of ['pull-vehicles', 'pull-drivers']) await rig.run(name);
+    await helper.stop();
+    const waiting = async () => (await rig.parts.dispatcher.facts())?.waiting;
+    const period = { beginAt: '2026-02-01T03:00:00Z', endAt: '2026-02-03T03:00:00Z', resumable: true };
+    const past = rig.run(SUMMARIES, {}, period);
+    await expect.poll(waiting).toBe(4);
+    const live = rig.run('pull-events', { ...EVENTS, since: '20d' });
+    await expect.poll(waiting).toBeGreaterThan(4);
+    await helper.start();
+    const [{ slices, requests }, { status }] = await Promise.all([live, past]);
+    expect(status).toBe('ok');
+    expect(slices).toBeGreaterThan(1);
+    const before = calls.filter((at) => (at['daily-summary'] ?? 0) > 0);
+    expect(before).toHaveLength(3);
+    expect(before.map(({ events }) => events)).toEqual(Array(3).fill(requests));
+    await helper.stop();
+  });
+
+  it('whose planner was killed stop where they are, and the same backfill goes on from there', async () => {
+    const rig = await queuedRig(0, { startAt: new Date().toISOString() });
+    const helper = dispatcherOn(rig, 1);
+    await helper.start();
+    await rig.run('pull-vehicles');
+    const [from, to] = [12, 6].map((days) => isoInstant(rig.clock.now() - days * 86_400_000).slice(0, 10));
+    const range = { beginAt: `${from}T03:00:00.000Z`, endAt: `${to}T03:00:00.000Z`, resumable: true };
+    const LOADED = 5;
+    rig.sandbox.addFault({ call: 'daily-summary', fault: 'hang', skip: LOADED });
+    const planner = commandsOn(rig).start([
+      'backfill',
+      SUMMARIES,
+      '--from',
+      range.beginAt,
+      '--to',
+      range.endAt,
+    ]);
+    await expect.poll(() => callsOf(rig, 'daily-summary'), { timeout: 60_000 }).toBe(LOADED + 2);
+    planner.kill('SIGKILL');
+    await planner.ended;
+    await showNoLife(rig);
+    await rig.parts.leases?.look();
+    await expect
+      .poll(() => rig.parts.dispatcher.facts(), { timeout: 60_000 })
+      .toEqual({ waiting: 0, active: 0, dead: 0 });
+    expect(await rig.rows("select status from sync_run where cause = 'backfill'")).toEqual([
+      { status: 'abandoned' },
+    ]);
+
+    rig.sandbox.clearFaults();
+    expect(await rig.run(SUMMARIES, {}, range)).toMatchObject({
+      status: 'ok',
+      slices: 12 - LOADED,
+      updated: 0,
+      unchanged: 0,
+    });
+    expect(callsOf(rig, 'daily-summary')).toBe(12 + 2);
+    const again = await rig.run(SUMMARIES, {}, { ...range, resumable: false });
+    expect(again).toMatchObject({ status: 'ok', slices: 12, inserted: 0, updated: 0 });
+    expect(await rig.rows('select * from sync_slice')).toEqual([]);
+    await helper.stop();
+  }, 180_000);
 });

@@ -1,16 +1,18 @@
 // The queue of slices on pg-boss by itself: what one worker says of a slice never touches the attempt of another, and
 // what is given back is not counted.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
+import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
 import { createReceiver } from '../../src/sync/dispatch/receiver.ts';
 import type { Received, SliceQueue, WorkEnd } from '../../src/sync/dispatch/slice-queue.ts';
 import type { QueueHome } from '../../src/warehouse/engine.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { silentNetworkTo } from '../support/silent-network.ts';
 
 /** A sign of life often enough for a test; the queue itself takes nothing away here. */
-const TIMES = { heartbeat: 600, refresh: 0.05, look: 60 };
+const TIMES = { heartbeat: 600, refresh: 0.05, look: 60, again: 1, silent: 20 };
 
 let rig: Rig;
 let queue: SliceQueue;
@@ -30,11 +32,13 @@ afterAll(async () => {
 });
 
 const lease = { name: 'pull-vehicles', token: 1 };
+/** As slices of one run, in their order. */
 const put = (...jobs: string[]) =>
   rig.engine.write((tx) =>
     queue.put(
       tx,
-      jobs.map((job) => ({
+      jobs.map((job, turn) => ({
+        turn,
         id: crypto.randomUUID(),
         job,
         runId: 'r',
@@ -125,6 +129,19 @@ describe('a slice that is given back', () => {
   });
 });
 
+it('a run of many slices takes turns with a run of few that comes after it', async () => {
+  await put(...Array(4).fill('pull-events'));
+  await put('pull-vehicles', 'pull-vehicles');
+  const given: string[] = [];
+  for (let taken = 0; taken < 6; taken++) {
+    const received = await next();
+    given.push(received.message.job);
+    await received.end('dropped');
+  }
+  const [events, vehicles] = ['pull-events', 'pull-vehicles'];
+  expect(given).toEqual([events, vehicles, events, vehicles, events, events]);
+});
+
 describe('a process that receives', () => {
   it('has at most its workers at once, and of each job what it may have', async () => {
     const many = 4;
@@ -158,4 +175,25 @@ describe('a process that receives', () => {
     expect(most).toEqual({ all: 3, 'pull-events': 1, 'pull-vehicles': expect.any(Number) });
     expect(await attempts()).toContainEqual({ state: 'created', retry_count: 0 });
   });
+});
+
+it('of a server that is silent fails what it is asked, and does not hold the end', async () => {
+  const home = rig.engine.queueHome as QueueHome;
+  const network = await silentNetworkTo(home.url);
+  const { log } = rig.parts;
+  const open = () => openPgBoss({ ...home, url: network.url }, { log, times: { ...TIMES, silent: 1 } });
+  const parts = {
+    find: () => undefined,
+    during: () => Promise.reject(new Error('not here')),
+    workers: 0,
+    log,
+  };
+  // The patience of the end is shorter here.
+  const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
+  const dispatcher = createQueuedDispatcher({ ...parts, open, clock });
+  expect(await dispatcher.facts()).toMatchObject({ dead: 0 });
+  network.goSilent();
+  await expect(dispatcher.facts()).rejects.toMatchObject({ code: 'queue_failed' });
+  await dispatcher.close();
+  network.close();
 });

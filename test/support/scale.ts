@@ -60,6 +60,8 @@ export interface HitReport {
   /** Runs that ended with some of their work, and with none. */
   partial: number;
   failed: number;
+  /** Those of them that nothing explains which was done to the daemons: job, status and error code of each. */
+  unexplained: string[];
   plans: { twice: number; lost: number };
   /** Runs that were left as running, and runs whose counts do not add up. */
   leftRunning: number;
@@ -93,6 +95,7 @@ export async function hitScaledDaemons(
     const recoveries = new Set<Promise<void>>();
     const down = new Set<number>();
     const blows = { kills: 0, stops: 0 };
+    const stops: Stop[] = [];
 
     const recover = async (index: number): Promise<void> => {
       const daemon = daemons[index] as Running;
@@ -103,9 +106,11 @@ export async function hitScaledDaemons(
         daemons[index] = await begin();
       } else {
         blows.stops++;
+        const fromMs = Date.now();
         daemon.kill('SIGSTOP');
         await pause(random.int(1_000, 40_000));
         daemon.kill('SIGCONT');
+        stops.push({ pid: daemon.pid, fromMs, toMs: Date.now() });
       }
       down.delete(index);
     };
@@ -125,9 +130,8 @@ export async function hitScaledDaemons(
     if (backfillCode !== 0) process.stderr.write(stderr);
     for (const daemon of daemons) daemon.kill('SIGTERM');
     await Promise.all(daemons.map(({ ended }) => ended));
-    const runs = await place.query<Record<string, number | string>>('select * from sync_run');
-    const sum = (run: Record<string, number | string>, names: string[]) =>
-      names.reduce((total, name) => total + Number(run[name]), 0);
+    const runs = await place.query<Run>('select * from sync_run');
+    const sum = (run: Run, names: string[]) => names.reduce((total, name) => total + Number(run[name]), 0);
     const ended = (as: string): number => runs.filter(({ status }) => status === as).length;
     return {
       ...blows,
@@ -135,6 +139,7 @@ export async function hitScaledDaemons(
       abandoned: ended('abandoned'),
       partial: ended('partial'),
       failed: ended('failed'),
+      unexplained: runs.filter((run) => isUnexplained(run, stops)).map(inWords),
       plans: verdictOf(ledger(), plans),
       leftRunning: ended('running'),
       unbalanced: runs.filter(
@@ -149,6 +154,33 @@ export async function hitScaledDaemons(
     await database.remove();
   }
 }
+
+type Run = Record<string, number | string | null>;
+
+interface Stop {
+  pid: number;
+  fromMs: number;
+  toMs: number;
+}
+
+/**
+ * A killed daemon's run is abandoned, and what it left is done by others: that is no failure of a run. A run may end short
+ * where it was told to stop, where its own process stood still meanwhile and lost its session, and where the answer to a
+ * plan was lost, which is read back by the next.
+ */
+function isUnexplained(run: Run, stops: readonly Stop[]): boolean {
+  if (run.status !== 'partial' && run.status !== 'failed') return false;
+  if (run.error_code === 'stopped') return false;
+  if (run.error_code === null && Number(run.unknown) > 0) return false;
+  const [began, ended] = [run.started_at, run.finished_at].map((at) => Date.parse(String(at))) as [
+    number,
+    number,
+  ];
+  return !stops.some(({ pid, fromMs, toMs }) => pid === Number(run.pid) && fromMs <= ended && toMs >= began);
+}
+
+const inWords = ({ job, cause, status, error_code, error }: Run): string =>
+  `${job} (${cause}) ${status}: ${error_code ?? 'no error'} ${error ?? ''}`.trim();
 
 /** Reads once more what should be there: the service is the witness. */
 async function missingRows(place: Workplace, days: number): Promise<number> {

@@ -4,7 +4,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface SilentNetwork {
   /** The address, by this way. */
   url: string;
+  /** From now on nothing passes. */
   goSilent(): void;
+  /** Connections that are made from now on are heard; those of before stay silent. */
+  hearNew(): void;
+  /** How many connections were made. */
+  made(): number;
   close(): void;
 }
 
@@ -12,18 +17,26 @@ export async function silentNetworkTo(url: string): Promise<SilentNetwork> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let isSilent = false;
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
+  let since = 0;
+  let count = 0;
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const made = since;
+    count++;
+    const isLost = () => isSilent || made < since;
+    const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => {
-        if (!isSilent) to.write(chunk);
+        if (!isLost()) to.write(chunk);
+      });
+      from.on('end', () => {
+        if (!isLost()) to.end();
       });
       from.on('close', () => {
-        if (!isSilent) to.destroy();
+        if (!isLost()) to.destroy();
       });
       from.on('error', () => undefined);
     }
@@ -36,6 +49,11 @@ export async function silentNetworkTo(url: string): Promise<SilentNetwork> {
     goSilent() {
       isSilent = true;
     },
+    hearNew() {
+      isSilent = false;
+      since++;
+    },
+    made: () => count,
     close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -45,7 +45,7 @@ export interface SliceOrder {
 export interface QueueFacts {
   waiting: number;
   active: number;
-  /** Slices that were given up because every worker that took them died. */
+  /** Slices that were given up because no attempt came to an end, and that no run has read since. */
   dead: number;
 }
 

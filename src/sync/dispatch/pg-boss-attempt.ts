@@ -38,7 +38,7 @@ export function createAttempt(job: SliceJob, { boss, queue, beatMs, again, onErr
   }
 
   /** True where they are to be kept; in one transaction each. */
-  const steps: Record<Exclude<WorkEnd, 'settled'>, (on: ConnectionOptions) => Promise<boolean>> = {
+  const steps: Record<Exclude<WorkEnd, 'settled'>, Step> = {
     dropped: complete,
     async stopped(on) {
       if (!(await complete(on))) return false;
@@ -46,8 +46,9 @@ export function createAttempt(job: SliceJob, { boss, queue, beatMs, again, onErr
       await boss.insert(queue, [again(job)], on);
       return true;
     },
-    async failed(on) {
-      const { affected } = (await boss.fail(queue, id, null, on)) as Affected;
+    async failed(on, code) {
+      const reason: Reason | null = code === undefined ? null : { code };
+      const { affected } = (await boss.fail(queue, id, reason, on)) as Affected;
       return affected > 0 && isOwn(on);
     },
   };
@@ -61,13 +62,13 @@ export function createAttempt(job: SliceJob, { boss, queue, beatMs, again, onErr
   return {
     signal: lost.signal,
     complete,
-    async end(how) {
+    async end(how, code) {
       clearInterval(beats);
       if (how === 'settled') return;
       const transaction = await boss.getDb().beginTransaction?.();
       if (transaction === undefined) throw new Error('the connection of the queue has no transactions');
       try {
-        const isKept = await steps[how]({ db: transaction.db });
+        const isKept = await steps[how]({ db: transaction.db }, code);
         await (isKept ? transaction.commit() : transaction.rollback());
       } catch (thrown) {
         await transaction.rollback();
@@ -75,6 +76,13 @@ export function createAttempt(job: SliceJob, { boss, queue, beatMs, again, onErr
       }
     },
   };
+}
+
+type Step = (on: ConnectionOptions, code?: string) => Promise<boolean>;
+
+/** What is kept with an attempt that failed; pg-boss itself puts its own words where a worker showed no life. */
+export interface Reason {
+  code?: string;
 }
 
 /** What the commands of pg-boss answer; its typings leave it open. */

@@ -11,6 +11,8 @@ import type { QueueFacts } from './dispatcher.ts';
 export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'options' | 'period'> {
   id: string;
   slice: Slice;
+  /** Its place in the run, from 0; the parts of a slice that was cut have its own. */
+  turn: number;
   /** The lease of the run: what is written under another token is refused. */
   lease: Lease;
 }
@@ -33,12 +35,15 @@ export interface Received {
   signal: AbortSignal;
   /** In the caller's transaction; where it is false the slice is no longer this worker's, and all is to be undone. */
   complete(tx: Transaction): Promise<boolean>;
-  /** To be called once. Changes nothing where the slice is no longer this worker's. */
-  end(how: WorkEnd): Promise<void>;
+  /** To be called once; `code` says why it failed. Changes nothing where the slice is no longer this worker's. */
+  end(how: WorkEnd, code?: string): Promise<void>;
 }
 
 export interface SliceQueue {
-  /** In the caller's transaction; live work is given out before backfills. */
+  /**
+   * In the caller's transaction. Live work is given out before backfills; among equals those of an earlier turn go first,
+   * so that a run of a thousand slices holds up no run of one.
+   */
   put(tx: Transaction, messages: readonly SliceMessage[]): Promise<void>;
   /** One that waits, unless it is of one of these jobs. */
   next(except: readonly string[]): Promise<Received | undefined>;
@@ -46,6 +51,10 @@ export interface SliceQueue {
   cancel(ids: readonly string[]): Promise<void>;
   /** The ids of a run's slices that wait or are worked on. */
   unfinished(runId: string): Promise<Set<string>>;
+  /** Why the last attempt at a slice that was given up failed, in words; undefined where the queue does not have it. */
+  lastReason(id: string): Promise<string | undefined>;
+  /** The dead of such runs are counted no longer: what they should have read has been read since. */
+  forgetDead(of: Pick<SliceMessage, 'job' | 'period'>): Promise<void>;
   facts(): Promise<QueueFacts>;
   close(): Promise<void>;
 }

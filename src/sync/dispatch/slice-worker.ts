@@ -44,13 +44,15 @@ export async function workReceived(received: Received, queue: Puts, parts: Worke
     const signal = AbortSignal.any([received.signal, over.signal]);
     return workOne(received, contextOf(received.message, own, signal), queue, parts).finally(watched.stop);
   };
+  let failed: string | undefined;
   const how = await parts.during(work).catch((thrown): WorkEnd => {
     const { code } = asRoadbookError(thrown);
     if (OVER.has(code)) return 'dropped';
+    failed = code;
     parts.log.warn({ run_id: runId, scope: slice.scope, code }, 'slice is for another worker');
     return 'failed';
   });
-  await received.end(over.signal.aborted && how !== 'settled' ? 'dropped' : how);
+  await received.end(over.signal.aborted && how !== 'settled' ? 'dropped' : how, failed);
 }
 
 /** Throws where only this process could not, or where nobody should. */

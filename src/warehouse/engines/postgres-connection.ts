@@ -3,11 +3,15 @@
 import knex, { type Knex } from 'knex';
 import { withoutNul } from './bound-text.ts';
 import { isLostSession, isSilence } from './postgres-errors.ts';
+import { endWhenSilent, type SilenceWatch } from './postgres-silence.ts';
 
 /** The driver's own connection, as far as it is used. */
 export interface PgConnection {
   query(config: object, callback?: Callback): unknown;
   end(): Promise<void>;
+  /** `drain` when nothing is under way any more, `end` when it has ended. */
+  on(event: 'drain' | 'end', listener: () => void): unknown;
+  off(event: 'drain' | 'end', listener: () => void): unknown;
   /** knex's own mark: the pool gives the connection to nobody any more. */
   __knex__disposed?: unknown;
 }
@@ -24,7 +28,13 @@ export interface PostgresSettings {
   schema: string;
 }
 
-const CONNECT_TIMEOUT_MS = 15_000;
+interface ConnectSettings extends PostgresSettings {
+  /** How long a connection may take to be made, ms. */
+  connectMs: number;
+}
+
+/** A way that forgets silent connections is reminded this often. */
+const KEEP_ALIVE_MS = 30_000;
 /** A writer waits this long for another one; as long as SQLite's. */
 const LOCK_TIMEOUT_MS = 30_000;
 /** A process that stopped in the middle of a transaction keeps the others waiting no longer than this. */
@@ -32,8 +42,6 @@ const IDLE_TIMEOUT_MS = 15_000;
 
 const BESIDE_TIMEOUT_MS = 5_000;
 const BESIDE_IDLE_MS = 2_000;
-/** Longer than the server itself takes to give up: what has no answer by then will have none. */
-const BESIDE_SILENT_MS = 8_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
@@ -48,20 +56,28 @@ const READER_SESSION = `${SAME_TEXT}; set default_transaction_read_only = on`;
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
 
-export const connectWriter = (settings: PostgresSettings): Knex => connect(settings, 1, WRITER_SESSION);
+export const connectWriter = (settings: ConnectSettings, watch: SilenceWatch): Knex =>
+  connect(settings, { most: 1, session: WRITER_SESSION, watch });
 
-/** For short transactions that do not wait for the writer. */
-export const connectBeside = (settings: PostgresSettings, silentMs = BESIDE_SILENT_MS): Knex =>
-  connect(settings, 1, BESIDE_SESSION, { query_timeout: silentMs });
+/** For short transactions that do not wait for the writer; what has no answer after `silentMs` will have none. */
+export const connectBeside = (settings: ConnectSettings, silentMs: number): Knex =>
+  connect(settings, { most: 1, session: BESIDE_SESSION, limits: { query_timeout: silentMs } });
 
-export const connectReaders = (settings: PostgresSettings, most: number): Knex =>
-  connect(settings, most, READER_SESSION);
+export const connectReaders = (settings: ConnectSettings, most: number, watch: SilenceWatch): Knex =>
+  connect(settings, { most, session: READER_SESSION, watch });
+
+interface Manner {
+  /** Most connections. */
+  most: number;
+  session: string;
+  /** For statements that may take long; the others have a limit. */
+  watch?: SilenceWatch;
+  limits?: { query_timeout?: number };
+}
 
 function connect(
-  { url, schema }: PostgresSettings,
-  most: number,
-  session: string,
-  limits: { query_timeout?: number } = {},
+  { url, schema, connectMs }: ConnectSettings,
+  { most, session, watch, limits }: Manner,
 ): Knex {
   const silent = () => undefined;
   return knex({
@@ -69,8 +85,9 @@ function connect(
     connection: {
       connectionString: url,
       application_name: 'roadbook',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       ...limits,
       types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText },
     } as Knex.PgConnectionConfig,
@@ -81,18 +98,37 @@ function connect(
       min: 0,
       max: most,
       afterCreate: (connection: PgConnection, done: (error: Error | null, made: unknown) => void) => {
-        watchQueries(connection);
-        connection.query({ text: session }, (error) => done(error, connection));
+        const ended = (error: Error | null) => done(error, connection);
+        connection.query({ text: session }, (error) => {
+          if (error !== null || watch === undefined) {
+            watchQueries(connection);
+            ended(error);
+          } else watchSession(connection, watch, ended);
+        });
       },
     },
   });
 }
 
+/** A pooler tells a number of its own at the login, so the server is asked for its. */
+function watchSession(
+  connection: PgConnection,
+  watch: SilenceWatch,
+  done: (error: Error | null) => void,
+): void {
+  connection.query({ text: 'select pg_backend_pid() as pid' }, (error, result) => {
+    const [row] = (result?.rows ?? []) as { pid: number }[];
+    watchQueries(connection, row && endWhenSilent(connection, row.pid, watch).begin);
+    done(error);
+  });
+}
+
 /** Binds no NUL, and lets go of a connection as soon as a statement meets its end: the driver tells it later. */
-function watchQueries(connection: PgConnection): void {
+function watchQueries(connection: PgConnection, onBegin?: () => void): void {
   const query = connection.query.bind(connection);
-  connection.query = (config, callback) =>
-    query(
+  connection.query = (config, callback) => {
+    onBegin?.();
+    return query(
       withStorableValues(config),
       callback &&
         ((error, result) => {
@@ -102,6 +138,7 @@ function watchQueries(connection: PgConnection): void {
           callback(error, result);
         }),
     );
+  };
 }
 
 function withStorableValues(config: object & { values?: unknown[] }): object {

@@ -106,6 +106,10 @@ export function postgresError(thrown: unknown, place: string): unknown {
 export const isLostSession = (thrown: unknown): boolean =>
   thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
 
+/** The server itself has refused; it is there. */
+export const isAnswered = (thrown: unknown): boolean =>
+  /^(?=.*\d)[0-9A-Z]{5}$/.test(String((thrown as { code?: unknown } | null)?.code)) && !isLostSession(thrown);
+
 /** The server has not answered in the time of the connection. */
 export const isSilence = (thrown: unknown): boolean => thrown instanceof Error && codeOf(thrown) === 'SILENT';
 

@@ -1,6 +1,7 @@
 // One committed state of a PostgreSQL database, read by batches through a cursor, for files that outgrow memory.
 import type { Knex } from 'knex';
 import type { Scalar, Scan } from '../engine.ts';
+import type { PgConnection } from './postgres-connection.ts';
 
 const BATCH_ROWS = 2_000;
 
@@ -11,12 +12,21 @@ export const postgresSnapshot = <T>(reader: Knex, work: (scan: Scan) => Promise<
   });
 
 async function* batches(sql: Knex, statement: string, bindings: readonly Scalar[]) {
+  const connection = (await sql.client.acquireConnection()) as PgConnection;
+  const rows = sql.raw(statement, [...bindings]).stream({ batchSize: BATCH_ROWS });
+  // The cursor itself would wait for an answer to its closing, on a connection that has ended.
+  const end = () => rows.destroy(new Error('Connection terminated'));
+  connection.on('end', end);
   let batch: Record<string, unknown>[] = [];
-  for await (const row of sql.raw(statement, [...bindings]).stream({ batchSize: BATCH_ROWS })) {
-    batch.push(row);
-    if (batch.length < BATCH_ROWS) continue;
-    yield batch;
-    batch = [];
+  try {
+    for await (const row of rows) {
+      batch.push(row);
+      if (batch.length < BATCH_ROWS) continue;
+      yield batch;
+      batch = [];
+    }
+  } finally {
+    connection.off('end', end);
   }
   if (batch.length > 0) yield batch;
 }

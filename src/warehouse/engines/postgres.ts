@@ -17,8 +17,9 @@ import {
   type PostgresSettings,
 } from './postgres-connection.ts';
 import { hasSchema, postgresDdl } from './postgres-ddl.ts';
-import { isLostSession, postgresError } from './postgres-errors.ts';
+import { isAnswered, isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
+import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
@@ -26,7 +27,7 @@ import { turnOf } from './write-turn.ts';
 
 const READERS = 4;
 
-const settings = z.strictObject({
+const settingsSchema = z.strictObject({
   url: z
     .string()
     .regex(/^postgres(?:ql)?:\/\//, 'must begin with postgres://')
@@ -39,7 +40,7 @@ const settings = z.strictObject({
 });
 
 export const postgres: EngineKind = {
-  settings,
+  settings: settingsSchema,
   hasQueueHome: true,
   open: async (given) => openPostgres(given as unknown as PostgresSettings),
 };
@@ -47,11 +48,35 @@ export const postgres: EngineKind = {
 /** Every writing transaction of every process on this schema takes it. */
 const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(?))";
 
-function openPostgres(given: PostgresSettings): Engine {
+/** A session that rests has got nothing of what was sent, or its answer was lost. */
+const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
+
+/** Times in ms; a test has shorter ones. */
+const PATIENCE: Patience = { askMs: 15_000, wayMs: 5_000, silentMs: 8_000, connectMs: 15_000 };
+
+interface Patience {
+  /** A statement that takes longer has the server asked whether it is still there. */
+  askMs: number;
+  /** How long an answer may be on its way. */
+  wayMs: number;
+  /** How long the server may take for what is short; longer than it takes itself to give up. */
+  silentMs: number;
+  connectMs: number;
+}
+
+export function openPostgres(given: PostgresSettings, patience: Partial<Patience> = {}): Engine {
+  const { askMs, wayMs, silentMs, connectMs } = { ...PATIENCE, ...patience };
   const place = placeOf(given.url);
-  const writer = connectWriter(given);
-  const reader = connectReaders(given, READERS);
-  const aside = connectBeside(given);
+  const settings = { ...given, connectMs };
+  const aside = connectBeside(settings, silentMs);
+  const watch: SilenceWatch = {
+    askMs,
+    wayMs,
+    works: (pid) => again(() => aside.raw(AT_WORK, [pid])).then(({ rows }) => rows.length > 0, isAnswered),
+    connections: new Set(),
+  };
+  const writer = connectWriter(settings, watch);
+  const reader = connectReaders(settings, READERS, watch);
   const turns = new PQueue({ concurrency: 1 });
   const reads = createInFlight();
 
@@ -76,7 +101,7 @@ function openPostgres(given: PostgresSettings): Engine {
 
   /** On a connection of its own. */
   const alone = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
-    const sql = connectWriter(given);
+    const sql = connectWriter(settings, watch);
     return work(sql).finally(() => sql.destroy());
   };
 

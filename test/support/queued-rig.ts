@@ -1,0 +1,68 @@
+// A process's share in the queue, as many of them in one test as it wants: rigs on PostgreSQL whose slices go through
+// pg-boss. All is closed when the test ends.
+import { onTestFinished } from 'vitest';
+import { loadJobs } from '../../src/app.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
+import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
+import { createQueuedDispatcher, type QueuedOptions } from '../../src/sync/dispatch/queued.ts';
+import type { QueueHome } from '../../src/warehouse/engine.ts';
+import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
+import { makeRig, type Rig, type RigOptions } from './rig.ts';
+import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
+
+/** As short as the queue allows. */
+export const TIMES = { heartbeat: 10, refresh: 5, look: 1, again: 0, silent: 20 };
+
+const jobs = await loadJobs();
+export const find = (name: string) => jobs.find((job) => job.name === name);
+
+export async function rigOn(
+  engine: RigOptions['engine'],
+  { startAt = '2026-03-02T12:00:00Z', ...options }: Partial<RigOptions> = {},
+): Promise<Rig> {
+  const rig = await makeRig({ startAt, engine, ...options });
+  onTestFinished(() => rig.close());
+  return rig;
+}
+
+export const dispatcherParts = (rig: Rig, workers: number): QueuedOptions => ({
+  open: () => openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES }),
+  find,
+  during: (work) => work(rig.parts),
+  workers,
+  log: rig.parts.log,
+});
+
+/** A daemon's share in this process, with a connection of its own to the queue. */
+export function dispatcherOn(rig: Rig, workers: number, other: Partial<QueuedOptions> = {}): Dispatcher {
+  const dispatcher = createQueuedDispatcher({ ...dispatcherParts(rig, workers), ...other });
+  onTestFinished(() => dispatcher.close());
+  return dispatcher;
+}
+
+export async function queuedRig(
+  workers: number,
+  options: Partial<RigOptions> = {},
+  other: Partial<QueuedOptions> = {},
+): Promise<Rig> {
+  const rig = await rigOn('postgres', options);
+  const { log } = rig.parts;
+  rig.parts.leases = createLeaseKeeper(rig.engine, { clock: systemClock, log });
+  rig.parts.dispatcher = dispatcherOn(rig, workers, other);
+  return rig;
+}
+
+/** Where real commands work on the rig's warehouse and service; none of their jobs is due by itself. */
+export function commandsOn(rig: Rig): Workplace {
+  const { url, schema } = rig.settings;
+  const off = jobs.map(({ name }) => `  ${name}: { enabled: false }`).join('\n');
+  const sections = `warehouse: { engine: postgres, url: "${url}", schema: ${schema} }
+scale: { dispatcher: pg-boss, workers: 1 }
+jobs:
+${off}
+`;
+  const place = makeWorkplace(configFor(rig.sandbox.url, sections));
+  onTestFinished(() => place.remove());
+  return place;
+}
