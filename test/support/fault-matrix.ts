@@ -198,7 +198,7 @@ async function startStranger(): Promise<{ url: string; visits(): number; close()
 
 const CLIENT = join(import.meta.dirname, 'fault-client.ts');
 
-/** As in src/main.ts. */
+/** As in bin/roadbook.js. */
 const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70'];
 
 /** Runs rows, all in one process of the client: its peak of memory is that of the worst of them. */
