@@ -17,7 +17,6 @@ import { createRedactor, type Redactor } from './core/redaction.ts';
 import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
-import { startSandbox } from './sandbox/sandbox.ts';
 import type { Dispatcher } from './sync/dispatch/dispatcher.ts';
 import { dispatcherFor } from './sync/dispatch/dispatchers.ts';
 import type { Job, NamedJob } from './sync/job.ts';
@@ -181,7 +180,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   // Keeps the account with which it was started, as a real service would.
   const sandbox = createPart(
     'sandbox',
-    () => {
+    async () => {
+      const { startSandbox } = await import('./sandbox/sandbox.ts');
       const { username, parentUsername, password, realm } = loaded.config.service;
       const credentials = { username, parent_username: parentUsername, password, realm };
       return startSandbox({ stateFile: SANDBOX_STATE, credentials });
