@@ -56,6 +56,7 @@ export const fillStart = (command: Command): Command =>
             void page.refresh();
           }),
           daemonAlerts(app, engine),
+          app.rest,
         ];
         presence.start();
         await app.dispatcher.start();

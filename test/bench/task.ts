@@ -1,7 +1,7 @@
 // What a measured process is told to do, and what it tells afterwards.
 
 /** As in the first line of bin/roadbook.js; what it is compared with runs as node runs by itself. */
-export const PRODUCT_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70'];
+export const PRODUCT_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70', '--expose-gc'];
 
 export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script';
 export type BenchEngine = 'sqlite' | 'postgres';
