@@ -19,7 +19,8 @@ export default defineConfig({
     env: temporaryFolder(),
     // One worker a core by itself would leave one idle: many tests wait for a process or a timer of the other side.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For a machine that is busy with something else: a test that hangs is as well found after three minutes.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

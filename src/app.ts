@@ -14,10 +14,10 @@ import { createLog, type Log, type LogLevel } from './core/log.ts';
 import { createLogTail, type LogTail } from './core/log-tail.ts';
 import { createPart } from './core/part.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
+import { createRest, type Rest } from './core/rest.ts';
 import type { ErpSource, FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
-import { startSandbox } from './sandbox/sandbox.ts';
 import { createStorage } from './storage.ts';
 import type { Dispatcher } from './sync/dispatch/dispatcher.ts';
 import { dispatcherFor } from './sync/dispatch/dispatchers.ts';
@@ -72,6 +72,8 @@ export interface App {
   sync(): Promise<SyncParts>;
   /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
   during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
+  /** Knows when no run of the daemon is under way. */
+  readonly rest: Rest;
   /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
   reload(): Promise<string[]>;
   close(): Promise<void>;
@@ -142,7 +144,8 @@ export async function openApp(options: AppOptions): Promise<App> {
   // Keeps the account with which it was started, as a real service would.
   const sandbox = createPart(
     'sandbox',
-    () => {
+    async () => {
+      const { startSandbox } = await import('./sandbox/sandbox.ts');
       const { username, parentUsername, password, realm } = loaded.config.service;
       const credentials = { username, parent_username: parentUsername, password, realm };
       return startSandbox({ stateFile: SANDBOX_STATE, credentials });
@@ -151,6 +154,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   );
 
   const slices = createSliceMeter(clock);
+  const rest = createRest({ clock });
   const around = {
     clock,
     log,
@@ -162,7 +166,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const connections = createGenerations(loaded.config, around);
 
   const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
-    connections.during(async (mine) => run(await syncParts(mine)));
+    rest.during(() => connections.during(async (mine) => run(await syncParts(mine))));
 
   const dispatcher = dispatcherFor(loaded.config.scale, {
     home: async () => (await warehouse.open()).queueHome,
@@ -222,6 +226,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     dispatcher,
     during,
+    rest,
     async reload() {
       const next = await load();
       for (const secret of next.secrets) redactor.add(secret);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { addCommand, print, sayWaiting, withApp } from './command.ts';
+import { fillCommand, print, sayWaiting, withApp } from './command.ts';
 import { exitCodeOfRun } from './exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -11,10 +11,8 @@ import { createProgressBar } from './progress-bar.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
-export const addBackfill = (program: Command): Command =>
-  addCommand<PeriodOptions>(program, {
-    usage: 'backfill <job>',
-    summary: 'pulls a past range, with progress; goes on where it was cut',
+export const fillBackfill = (command: Command): Command =>
+  fillCommand<PeriodOptions>(command, {
     options: (command) =>
       command
         .requiredOption('--from <time>', 'start of the range, as 2026-01-31 or 2026-01-31T18:00')

@@ -4,13 +4,11 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { fillCommand, print, withApp } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
-export const addBackup = (program: Command): Command =>
-  addCommand<{ out: string; force: boolean }>(program, {
-    usage: 'backup',
-    summary: 'a consistent copy of the warehouse, while the daemon works',
+export const fillBackup = (command: Command): Command =>
+  fillCommand<{ out: string; force: boolean }>(command, {
     options: (command) =>
       command
         .requiredOption('--out <file>', 'file to write')

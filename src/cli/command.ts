@@ -5,6 +5,7 @@ import { type App, openApp } from '../app.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/redaction.ts';
+import { type Declaration, declareCommand } from './declaration.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 export interface CommonOptions {
@@ -13,17 +14,10 @@ export interface CommonOptions {
   logLevel: LogLevel;
 }
 
-/** Ends the process with this code once nothing is left to do; set by the command that ran. */
-let exitCode = 0;
-export const currentExitCode = (): number => exitCode;
-
 /** What a command does: gets its arguments and options, gives the exit code. */
 export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number>;
 
 export interface CommandFrame<Options> {
-  /** Name and arguments, as in `run <job>`. */
-  usage: string;
-  summary: string;
   /** Adds the command's own options. */
   options?: (command: Command) => Command;
   /** Level of the log unless told; one-shot commands are silent. */
@@ -31,26 +25,27 @@ export interface CommandFrame<Options> {
   action: Action<Options>;
 }
 
-export function addCommand<Options>(parent: Command, frame: CommandFrame<Options>): Command {
-  const command = parent
-    .command(frame.usage)
-    .summary(frame.summary)
-    .description(frame.summary)
-    .option('--config <file>', 'configuration file', 'config/roadbook.yaml')
-    .option('--json', 'print one JSON document on stdout', false)
-    .addOption(
-      new Option('--log-level <level>', 'least important log line on stderr')
-        .choices(LOG_LEVELS)
-        .default(frame.logLevel ?? 'silent'),
-    );
+/** For a command inside another one. */
+export const addCommand = <Options>(
+  parent: Command,
+  { usage, summary, ...frame }: Declaration & CommandFrame<Options>,
+): Command => fillCommand(declareCommand(parent, { usage, summary }), frame);
+
+/** Gives a declared command its own options and its work. */
+export function fillCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
+  command.addOption(
+    new Option('--log-level <level>', 'least important log line on stderr')
+      .choices(LOG_LEVELS)
+      .default(frame.logLevel ?? 'silent'),
+  );
   frame.options?.(command);
   return command.action(async (...all: unknown[]) => {
     const args = all.slice(0, -2).map(String);
     const options = all.at(-2) as CommonOptions & Options;
     try {
-      exitCode = await frame.action(args, options);
+      process.exitCode = await frame.action(args, options);
     } catch (thrown) {
-      exitCode = reportFailure(thrown, options);
+      process.exitCode = reportFailure(thrown, options);
     }
   });
 }

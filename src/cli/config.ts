@@ -10,11 +10,7 @@ import { addCommand, print, withApp } from './command.ts';
 import { wholeNumber } from './number-options.ts';
 import { textTable } from './text-table.ts';
 
-export function addConfig(program: Command): void {
-  const config = program
-    .command('config')
-    .summary('the configuration file')
-    .description('the configuration file');
+export function fillConfig(config: Command): void {
   addCommand<{ vehicles?: number }>(config, {
     usage: 'check',
     summary: 'validates the file; shows what each job would do and how many calls that takes',

@@ -8,14 +8,12 @@ import type { Finding } from '../status/finding.ts';
 import { sendToWebhook } from '../status/webhook.ts';
 import { configState } from '../warehouse/config-state.ts';
 import { budgetOf } from './budget.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { fillCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { coloured, textTable } from './text-table.ts';
 
-export const addDoctor = (program: Command): Command =>
-  addCommand<{ alert: boolean }>(program, {
-    usage: 'doctor',
-    summary: 'checks configuration, machine, warehouse, login, clock, ERP and alerts; says what to do',
+export const fillDoctor = (command: Command): Command =>
+  fillCommand<{ alert: boolean }>(command, {
     options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
     action: withApp(async (app, _args, { json, alert }) => {
       const findings = await checkUp({

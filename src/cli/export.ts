@@ -6,7 +6,7 @@ import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
-import { addCommand, print, say, withApp } from './command.ts';
+import { fillCommand, print, say, withApp } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { textTable } from './text-table.ts';
@@ -20,10 +20,8 @@ interface ExportOptions {
   full: boolean;
 }
 
-export const addExport = (program: Command): Command =>
-  addCommand<ExportOptions>(program, {
-    usage: 'export',
-    summary: 'tables and views as files for BI; into the same folder again, only what changed',
+export const fillExport = (command: Command): Command =>
+  fillCommand<ExportOptions>(command, {
     options: (command) =>
       command
         .addOption(

@@ -7,7 +7,7 @@ import { isoInstant } from '../core/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/run-log.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { fillCommand, print, withApp } from './command.ts';
 import { addJobOrders } from './job-orders.ts';
 import { coloured, textTable } from './text-table.ts';
 
@@ -30,10 +30,8 @@ interface JobLine {
   next_ticks: Tick[];
 }
 
-export function addJobs(program: Command): void {
-  const jobs = addCommand<{ next: number }>(program, {
-    usage: 'jobs',
-    summary: 'every job: schedule, last run, next ticks; pause, resume, run-now',
+export function fillJobs(jobs: Command): void {
+  fillCommand<{ next: number }>(jobs, {
     options: (command) => command.option('--next <n>', 'how many coming ticks to show', countOfTicks, 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());

@@ -29,9 +29,7 @@ const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
 const withKind = (command: Command): Command =>
   command.addOption(new Option('--kind <kind>', 'kind of thing').choices(KINDS));
 
-export function addOutbox(program: Command): void {
-  const summary = 'what was pushed, what is unknown, what was refused and why';
-  const outbox = program.command('outbox').summary(summary).description(summary);
+export function fillOutbox(outbox: Command): void {
   addList(outbox);
   addShow(outbox);
   addRetry(outbox);

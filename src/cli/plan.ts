@@ -9,7 +9,7 @@ import { type Sizing, type SizingJob, sizing } from '../status/sizing.ts';
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/retention.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { fillCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
 import { textTable } from './text-table.ts';
@@ -24,10 +24,8 @@ type PlanOptions = Omit<FleetDay, 'vehicles'> & {
 const PICTURE_KB = 100;
 const LATENCY_MS = 300;
 
-export const addPlan = (program: Command): Command =>
-  addCommand<PlanOptions>(program, {
-    usage: 'plan',
-    summary: 'what a fleet of some size takes: calls, rows, disk, daemons',
+export const fillPlan = (command: Command): Command =>
+  fillCommand<PlanOptions>(command, {
     options: (command) => {
       const { eventsADay, plansADay, stopsAPlan, checklistsADay, picturesADay } = usualFleetDay;
       return command

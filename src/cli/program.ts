@@ -1,41 +1,12 @@
-// The command line: one file a command, put together here.
+// The command line: every command as the catalog tells it; the one that is named is filled before it is read.
 import { Command, CommanderError } from 'commander';
-import { addBackfill } from './backfill.ts';
-import { addBackup } from './backup.ts';
-import { currentExitCode } from './command.ts';
-import { addConfig } from './config.ts';
-import { addDoctor } from './doctor.ts';
+import { CATALOG, type CatalogEntry } from './catalog.ts';
+import { declareCommand, declareGroup } from './declaration.ts';
 import { EXIT } from './exit-codes.ts';
-import { addExport } from './export.ts';
-import { addJobs } from './jobs.ts';
-import { addOutbox } from './outbox.ts';
-import { addPlan } from './plan.ts';
-import { addQuarantine } from './quarantine.ts';
-import { addRun } from './run.ts';
-import { addSandbox } from './sandbox.ts';
-import { addStart } from './start.ts';
-import { addStatus } from './status.ts';
-import { addTables } from './tables.ts';
 import { VERSION } from './version.ts';
 
-const COMMANDS = [
-  addStart,
-  addRun,
-  addBackfill,
-  addJobs,
-  addStatus,
-  addOutbox,
-  addQuarantine,
-  addDoctor,
-  addConfig,
-  addPlan,
-  addTables,
-  addExport,
-  addBackup,
-  addSandbox,
-];
-
-export async function main(argv: readonly string[]): Promise<number> {
+/** Sets the exit code of the process. */
+export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('roadbook')
     .description('Sync daemon between an ERP, a fleet and delivery-route service, and a SQL warehouse.')
     .version(VERSION)
@@ -45,12 +16,19 @@ export async function main(argv: readonly string[]): Promise<number> {
     // An option belongs to the command that it stands behind.
     .enablePositionalOptions()
     .helpCommand(false);
-  for (const add of COMMANDS) add(program);
+  const entries = new Map<Command, CatalogEntry>();
+  for (const entry of CATALOG) {
+    const declare = entry.isGroup ? declareGroup : declareCommand;
+    entries.set(declare(program, entry), entry);
+  }
+  program.hook('preSubcommand', async (_program, named) => {
+    const fill = await entries.get(named)?.load();
+    fill?.(named);
+  });
   try {
     await program.parseAsync([...argv]);
-    return currentExitCode();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
 }

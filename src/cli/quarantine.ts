@@ -19,9 +19,7 @@ const MOST_RETRIED = 100_000;
 const filterOptions = (command: Command): Command =>
   command.option('--job <name>', 'of this job only').option('--table <name>', 'of this table only');
 
-export function addQuarantine(program: Command): void {
-  const words = 'records that did not fit: list, show, retry';
-  const parent = program.command('quarantine').summary(words).description(words);
+export function fillQuarantine(parent: Command): void {
   addCommand<Filter>(parent, {
     usage: 'list',
     summary: 'the newest of them, with their reasons',

@@ -4,7 +4,7 @@ import { formatDuration } from '../core/durations.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import type { Preview } from '../sync/job.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
+import { fillCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -15,10 +15,8 @@ interface RunOptions extends PeriodOptions {
   dryRun: boolean;
 }
 
-export const addRun = (program: Command): Command =>
-  addCommand<RunOptions>(program, {
-    usage: 'run <job>',
-    summary: 'one run now; prints the run summary',
+export const fillRun = (command: Command): Command =>
+  fillCommand<RunOptions>(command, {
     options: (command) =>
       command
         .option('--from <time>', 'read this period: its start, as 2026-01-31 or 2026-01-31T18:00')

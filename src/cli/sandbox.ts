@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseFaultFlag } from '../sandbox/fault-flag.ts';
 import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
-import { addCommand, print, say } from './command.ts';
+import { fillCommand, print, say } from './command.ts';
 import { untilSignal } from './signals.ts';
 
 interface SandboxFlags {
@@ -15,10 +15,8 @@ interface SandboxFlags {
   fault: Fault[];
 }
 
-export const addSandbox = (program: Command): Command =>
-  addCommand<SandboxFlags>(program, {
-    usage: 'sandbox',
-    summary: 'the simulated service alone, for trying an ERP integration',
+export const fillSandbox = (command: Command): Command =>
+  fillCommand<SandboxFlags>(command, {
     options: (command) =>
       command
         .option('--host <address>', 'address to listen on', '127.0.0.1')

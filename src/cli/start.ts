@@ -11,7 +11,7 @@ import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { createPresence } from '../warehouse/presence.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
-import { addCommand, print, say, withApp } from './command.ts';
+import { fillCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobBook, namedJob } from './named-job.ts';
@@ -24,10 +24,8 @@ const GRACE_MS = 25_000;
 /** And how long everything else may take after that. */
 const LAST_MS = 5_000;
 
-export const addStart = (program: Command): Command =>
-  addCommand(program, {
-    usage: 'start',
-    summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
+export const fillStart = (command: Command): Command =>
+  fillCommand(command, {
     logLevel: 'info',
     action: withApp(
       async (app, _args, { json }) => {
@@ -58,6 +56,7 @@ export const addStart = (program: Command): Command =>
             void page.refresh();
           }),
           daemonAlerts(app, engine),
+          app.rest,
         ];
         presence.start();
         await app.dispatcher.start();

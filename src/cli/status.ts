@@ -4,14 +4,12 @@ import { formatDuration } from '../core/durations.ts';
 import { refusalOf } from '../status/config-error.ts';
 import { type StatusDocument, statusDocument } from '../status/status-document.ts';
 import { configState } from '../warehouse/config-state.ts';
-import { addCommand, print, withApp } from './command.ts';
+import { fillCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './text-table.ts';
 import { VERSION } from './version.ts';
 
-export const addStatus = (program: Command): Command =>
-  addCommand(program, {
-    usage: 'status',
-    summary: 'health of each job, freshness of each table, outbox and quarantine counts',
+export const fillStatus = (command: Command): Command =>
+  fillCommand(command, {
     action: withApp(
       async (app, _args, { json }) => {
         const engine = await app.warehouse();

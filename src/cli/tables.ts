@@ -1,7 +1,7 @@
 // roadbook tables: the data dictionary, from the declarations.
 import { type Command, Option } from 'commander';
 import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/dictionary.ts';
-import { addCommand, print } from './command.ts';
+import { fillCommand, print } from './command.ts';
 import { dbtSources } from './dbt-sources.ts';
 import { textTable } from './text-table.ts';
 
@@ -10,10 +10,8 @@ interface TablesOptions {
   dbt: boolean;
 }
 
-export const addTables = (program: Command): Command =>
-  addCommand<TablesOptions>(program, {
-    usage: 'tables',
-    summary: 'the data dictionary',
+export const fillTables = (command: Command): Command =>
+  fillCommand<TablesOptions>(command, {
     options: (command) =>
       command
         .option('--markdown', 'print it as Markdown', false)

@@ -1,7 +1,7 @@
 // A CSV file as a table, row by row as it streams: any size, the delimiter found in the header line. What the
 // parser cannot read ends the table with a plain reason.
 import { pipeline, Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import type { CsvError } from 'csv-parse';
 import type { Table, TableRow } from './row-reader.ts';
 import { decodeText } from './text-decoding.ts';
 
@@ -54,6 +54,8 @@ function delimiterOf(head: string): string {
 }
 
 async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
+  // Loaded where it is used: many feeds have no such file.
+  const { CsvError, parse } = await import('csv-parse');
   const parser = parse({
     delimiter,
     relax_column_count: true,

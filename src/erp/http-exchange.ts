@@ -1,6 +1,6 @@
 // One HTTP exchange with the ERP: bounded in time and size, its headers sent nowhere else, its failures told by
 // address and status alone. Every call of a feed may be repeated, so what may pass is tried again.
-import got, { type Got, type PlainResponse } from 'got';
+import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
 import { type RetryPolicy, retry } from '../core/retry.ts';
@@ -22,17 +22,15 @@ export function createHttpExchange(
   headers: Readonly<Record<string, string>>,
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
 ): HttpExchange {
-  const client = got.extend({
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    timeout: { request: TIMEOUT_MS },
-    maxRedirects: MOST_REDIRECTS,
-    followRedirect: staysOnHost,
-    headers: { accept: 'application/json', 'user-agent': 'roadbook', ...headers },
-  });
-
+  let opened: Promise<Got> | undefined;
   const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> =>
-    retry(() => once(client, url, body, signal), { clock, random, policy: POLICY, signal });
+    retry(
+      async () => {
+        opened ??= openClient(headers);
+        return once(await opened, url, body, signal);
+      },
+      { clock, random, policy: POLICY, signal },
+    );
 
   return {
     async get(url, signal) {
@@ -51,6 +49,19 @@ export function createHttpExchange(
       await send(url, body);
     },
   };
+}
+
+/** Loaded with the first call: who only opens a feed need not wait for it. */
+async function openClient(headers: Readonly<Record<string, string>>): Promise<Got> {
+  const { default: got } = await import('got');
+  return got.extend({
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: TIMEOUT_MS },
+    maxRedirects: MOST_REDIRECTS,
+    followRedirect: staysOnHost,
+    headers: { accept: 'application/json', 'user-agent': 'roadbook', ...headers },
+  });
 }
 
 async function once(client: Got, url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> {

@@ -1,7 +1,5 @@
 // The first sheet of an XLSX workbook as a table. Date cells have no zone: they leave as the wall-clock time they
 // show. Merged cells are empty but for the first, as the folding of rows expects.
-// Not the one for Node: it unpacks as it streams, and waits for ever on some damaged archives.
-import { readSheet } from 'read-excel-file/universal';
 import { cellsOf, UnreadableTable } from './csv-table.ts';
 import { wallTime } from './moments.ts';
 import type { Table, TableRow } from './row-reader.ts';
@@ -15,6 +13,9 @@ export async function xlsxTable(bytes: Buffer): Promise<Table> {
 }
 
 async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
+  // Not the one for Node: it unpacks as it streams, and waits for ever on some damaged archives. Loaded where it is
+  // used: few drop workbooks.
+  const { readSheet } = await import('read-excel-file/universal');
   try {
     return (await readSheet(new Uint8Array(bytes).buffer)) as unknown[][];
   } catch (error) {

@@ -11,19 +11,14 @@ import { createRetryBudget } from '../core/retry-budget.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createExchange, type Exchange, type ExchangeContext } from './exchange.ts';
 import { faultFailure } from './failures.ts';
+import { lazyTransport } from './lazy-transport.ts';
 import { createLogin } from './login.ts';
 import { createLoginGuard } from './login-guard.ts';
 import type { CollectionForm, RenewalMode } from './readings.ts';
 import { createRenewal } from './renewal.ts';
 import { createSession, type Session, type SessionState } from './session.ts';
 import { createSessionMemory, createSteadyMemory, type SessionMemory } from './session-memory.ts';
-import {
-  createTransport,
-  type Transport,
-  type TransportOptions,
-  type WireAnswer,
-  type WireRequest,
-} from './transport.ts';
+import type { Transport, TransportOptions, WireAnswer, WireRequest } from './transport.ts';
 import { TransportFault } from './transport-fault.ts';
 
 export interface FleetSettings {
@@ -83,7 +78,7 @@ const UNAUTHORISED = 401;
 const BYTES_PER_MB = 1024 * 1024;
 
 export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
-  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = createTransport } = parts;
+  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = lazyTransport } = parts;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
   const exchange = createExchange({
     ...parts,

@@ -42,12 +42,17 @@ export function listEndpoint<Query extends z.ZodType<object>>(
   declaration: ListDeclaration<Query>,
 ): ListEndpoint<z.input<Query>> {
   const { name, path, query, forms, identity } = declaration;
+  let compiled: z.ZodType | undefined;
   return {
     name,
     kind: 'read',
     method: 'GET',
     path,
-    record: z.compile(declaration.record),
+    // Compiled with the first record: most commands see none, and a run sees those of one or two endpoints.
+    get record() {
+      compiled ??= z.compile(declaration.record);
+      return compiled;
+    },
     prepare(request, collections) {
       const { filled, rest } = fillPath(path, checkRequest(name, query, request));
       return { method: 'GET', path: filled, query: encodeQuery(rest, collections, forms) };

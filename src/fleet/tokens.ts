@@ -1,5 +1,5 @@
 // The tokens inside the answer of a login or renewal, and what their text tells about their life.
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Redactor } from '../core/redaction.ts';
 import { documentOf, isObject } from './answer.ts';
 import type { WireAnswer } from './transport.ts';

@@ -13,7 +13,10 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'version' | 'jobs'>;
+interface Parts extends Pick<StatusServerParts, 'engine' | 'clock' | 'version' | 'jobs'> {
+  /** When this process began to count. */
+  beganAt: string;
+}
 
 /** Gauges of the library whose names end as only a counter's may. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];

@@ -25,10 +25,13 @@ interface CounterParts {
   engine: Pick<Engine, 'read'>;
   clock: Clock;
   jobs: readonly NamedJob[];
+  /** When this process began to count. */
+  beganAt: string;
 }
 
 /** Gives what brings the counters up to date. */
-export function runCounters(registry: Registry, { engine, clock, jobs }: CounterParts): () => Promise<void> {
+export function runCounters(registry: Registry, parts: CounterParts): () => Promise<void> {
+  const { jobs } = parts;
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `roadbook_${name}_total`, help, labelNames, registers: [registry] });
   const runs = counter('runs', 'Runs that ended, by how they ended.', ['job', 'status']);
@@ -38,7 +41,7 @@ export function runCounters(registry: Registry, { engine, clock, jobs }: Counter
     for (const status of STATUSES) runs.inc({ job, status }, 0);
     for (const total of totals) total.counter.inc({ job }, 0);
   }
-  const ended = newlyEnded(engine, clock);
+  const ended = newlyEnded(parts);
   return async () => {
     for (const run of await ended()) {
       if (!jobs.some(({ name }) => name === run.job)) continue;
@@ -49,8 +52,7 @@ export function runCounters(registry: Registry, { engine, clock, jobs }: Counter
 }
 
 /** Gives the runs that ended since it was asked last. */
-function newlyEnded(engine: Pick<Engine, 'read'>, clock: Clock): () => Promise<RunRow[]> {
-  const beganAt = isoInstant(clock.now());
+function newlyEnded({ engine, clock, beganAt }: CounterParts): () => Promise<RunRow[]> {
   let counted = new Map<string, string>();
   return async () => {
     const horizon = isoInstant(clock.now() - LATE_MS);

@@ -1,11 +1,10 @@
 // The status server: listens on the configured address until it is closed. A port that is taken does not keep the
 // daemon from its work: it is told in plain words and tried again until it is free.
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
 import { Fatal } from '../core/errors.ts';
+import { lazyStatusApp } from './lazy-status-app.ts';
 import type { StatusServerParts } from './server-parts.ts';
-import { createStatusApp } from './status-app.ts';
 
 export interface StatusServer {
   /** Where the page is; null while the port is taken by another program. */
@@ -54,13 +53,13 @@ export async function startStatusServer(parts: StatusServerParts): Promise<Statu
 
 async function bind(parts: StatusServerParts, { host, port }: Address) {
   const { clock, log } = parts;
-  const app = createStatusApp(parts, host);
+  const app = lazyStatusApp(parts, host);
   const closing = new AbortController();
   let server: Server | undefined;
 
   const tryToListen = async (): Promise<void> => {
     try {
-      server = await listen(app.fetch, host, port);
+      server = await listen(app.answer, host, port);
     } catch (thrown) {
       throw addressFault(thrown, host, port);
     }
@@ -94,16 +93,13 @@ async function bind(parts: StatusServerParts, { host, port }: Address) {
   };
 }
 
-function listen(
-  fetch: Parameters<typeof serve>[0]['fetch'],
-  hostname: string,
-  port: number,
-): Promise<Server> {
+function listen(answer: RequestListener, hostname: string, port: number): Promise<Server> {
+  // Not by import, which reads every export: one of them loads node's own fetch, 17 MB.
+  const { createServer } = process.getBuiltinModule('node:http');
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch, hostname, port, overrideGlobalObjects: false }, () =>
-      resolve(server),
-    ) as Server;
+    const server = createServer(answer);
     server.once('error', reject);
+    server.listen(port, hostname, () => resolve(server));
   });
 }
 

@@ -1,9 +1,9 @@
 // The routes of the status server: probes and metrics for machines, the page for people, the data it shows, and
 // the actions. All of it is read from the warehouse, none of it waits for a load.
+import type { RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { configState } from '../warehouse/config-state.ts';
-import { createRowCounts } from '../warehouse/row-counts.ts';
 import { actions } from './api/actions.ts';
 import { config } from './api/config.ts';
 import { data } from './api/data.ts';
@@ -19,23 +19,28 @@ import { pageFiles } from './page-files.ts';
 import { readiness } from './readiness.ts';
 import type { StatusServerParts } from './server-parts.ts';
 import { createFlight } from './single-flight.ts';
-import { type StatusFacts, statusFacts } from './status-document.ts';
+import type { StatusFacts } from './status-document.ts';
 
 export interface StatusApp {
-  fetch: Hono['fetch'];
+  answer: RequestListener;
   close(): void;
 }
 
-export function createStatusApp(parts: StatusServerParts, host: string): StatusApp {
-  const readFacts = factsOf(parts);
-  const facts = createFlight(readFacts);
+export interface StatusAppParts extends StatusServerParts {
+  /** Where it is listened on. */
+  host: string;
+  /** When this process began to count. */
+  beganAt: string;
+  readFacts(): Promise<StatusFacts>;
+}
+
+export function createStatusApp(parts: StatusAppParts): StatusApp {
+  const { host } = parts;
+  const facts = createFlight(parts.readFacts);
   const metrics = createMetrics(parts, facts);
   const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
   const live = createLive({ ...parts, read: readOverview });
   const files = pageFiles();
-  // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
-  // Not as a flight: who asks meanwhile must not get the state of the start.
-  readFacts().catch(() => undefined);
 
   const app = new Hono();
   app.onError(answerError(parts));
@@ -61,22 +66,9 @@ export function createStatusApp(parts: StatusServerParts, host: string): StatusA
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
   app.route('/api', actions(parts, live.nudge));
   app.notFound(answerNotFound(parts));
-  return { fetch: app.fetch, close: live.close };
-}
-
-function factsOf(parts: StatusServerParts): () => Promise<StatusFacts> {
-  const rowCounts = createRowCounts(parts.engine);
-  return async () => {
-    const { config, loadedAt } = parts.running();
-    return statusFacts({
-      ...parts,
-      config,
-      configState: await configState(parts.engine).read(),
-      configLoadedAt: loadedAt,
-      configError: await parts.refusedEdit(),
-      session: await parts.session(),
-      rowCounts,
-    });
+  return {
+    answer: getRequestListener(app.fetch, { hostname: host, overrideGlobalObjects: false }),
+    close: live.close,
   };
 }
 

@@ -1,6 +1,5 @@
 // One message to the webhook: bounded in time, tried again where that may help. The address is a secret, since who
 // knows it can write there; a failure tells the status alone.
-import got from 'got';
 import type { Clock } from '../core/clock.ts';
 import { Fatal, Retriable } from '../core/errors.ts';
 import type { JsonObject } from '../core/glossary.ts';
@@ -30,6 +29,8 @@ export const sendToWebhook = (
   });
 
 async function sendOnce(address: string, message: JsonObject, clock: Clock, signal?: AbortSignal) {
+  // Loaded with the first message: most daemons send none.
+  const { default: got } = await import('got');
   const { statusCode, headers } = await got
     .post(address, {
       json: message,

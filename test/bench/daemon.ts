@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
+import { REST_AFTER_MS } from '../../src/core/rest.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 import { PRODUCT_FLAGS, type Section } from './task.ts';
 
@@ -19,15 +20,16 @@ export async function daemonBench(idleSeconds: number): Promise<Section> {
   const starts: Start[] = [];
   for (let time = 0; time < TIMES; time++) starts.push(await startOnce(url));
   const { cpuShare, rssMb } = await idle(url, idleSeconds);
+  const used = await idleAfterUse(url);
   service.disconnect();
   const best = (of: (each: Start) => number): string => Math.min(...starts.map(of)).toFixed(0);
   return {
     title: 'The daemon',
     body: `\`roadbook start\` on a warehouse that is there, ${TIMES} times, the best; then ${idleSeconds} s in which nothing is due.
 
-| start to ready, ms | start to the first run, ms | idle CPU, % of a core | idle RSS, MB |
-|---|---|---|---|
-| ${best(({ readyMs }) => readyMs)} | ${best(({ runMs }) => runMs)} | ${(cpuShare * 100).toFixed(2)} | ${rssMb.toFixed(0)} |`,
+| start to ready, ms | start to the first run, ms | idle CPU, % of a core | idle RSS, MB | after a pull, MB | and a look at the page, MB |
+|---|---|---|---|---|---|
+| ${best(({ readyMs }) => readyMs)} | ${best(({ runMs }) => runMs)} | ${(cpuShare * 100).toFixed(2)} | ${rssMb.toFixed(0)} | ${used.pulledMb.toFixed(0)} | ${used.lookedMb.toFixed(0)} |`,
   };
 }
 
@@ -75,13 +77,37 @@ async function idle(url: string, seconds: number): Promise<{ cpuShare: number; r
   const begun = performance.now();
   await pause(seconds * 1_000);
   const cpuShare = (cpuSeconds(daemon.pid) - before) / ((performance.now() - begun) / 1_000);
-  const rssMb =
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))?.[1]) * MB_OF_KB;
+  const rssMb = residentMb(daemon.pid);
   daemon.kill('SIGTERM');
   await daemon.ended;
   place.remove();
   return { cpuShare, rssMb };
 }
+
+/** What stays in memory of the parts that come with the first call and the first request. */
+async function idleAfterUse(url: string): Promise<{ pulledMb: number; lookedMb: number }> {
+  const place = makeWorkplace(
+    configFor(url, await jobsSection('pull-vehicles', '0 0 1 1 *')),
+    undefined,
+    PRODUCT_FLAGS,
+  );
+  const daemon = place.start(['start']);
+  // Never run, so it is caught up at once.
+  await daemon.printed(/run finished/);
+  await pause(REST_AFTER_MS + SETTLE_MS);
+  const pulledMb = residentMb(daemon.pid);
+  const page = /page\s+(\S+)/.exec(daemon.stdout())?.[1] ?? '';
+  for (const path of ['/', '/metrics', '/api/status']) await (await fetch(page + path)).text();
+  await pause(REST_AFTER_MS + SETTLE_MS);
+  const lookedMb = residentMb(daemon.pid);
+  daemon.kill('SIGTERM');
+  await daemon.ended;
+  place.remove();
+  return { pulledMb, lookedMb };
+}
+
+const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * MB_OF_KB;
 
 /** User and system time by the kernel's counters, in hundredths of a second. */
 function cpuSeconds(pid: number): number {

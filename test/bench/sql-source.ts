@@ -7,7 +7,7 @@ import { type Erp, fillErp, readApart } from '../support/large-feed.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 
 const rows = Number(process.argv[2] ?? 300_000);
-/** As in src/main.ts. */
+/** As in src/roadbook.js. */
 const FLAGS = ['--max-semi-space-size=8'];
 
 const folder = mkdtempSync(join(tmpdir(), 'roadbook-sql-'));

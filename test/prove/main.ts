@@ -10,6 +10,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'pull-kills': ['pull-kills.ts', '50'],
   'pull-cost': ['pull-cost.ts', '10000'],
   'push-kills': ['push-kills.ts'],
+  'push-faults': ['push-faults.ts'],
   'push-many': ['push-many.ts'],
   'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
   'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],

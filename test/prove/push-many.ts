@@ -57,7 +57,7 @@ async function inPlace(plans: number, config: string, work: Work, perMinute = 60
 
 const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1_000;
 
-/** A hard limit: whatever grew with the number of plans would end the process. The young generation as in main.ts. */
+/** A hard limit: whatever grew with the number of plans would end the process. The young generation as in src/roadbook.js. */
 const options = (preload: string): string =>
   `--import=${join(SUPPORT, preload)} --max-old-space-size=${HEAP_MB} --max-semi-space-size=8`;
 

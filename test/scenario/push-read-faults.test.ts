@@ -2,18 +2,14 @@
 // and is sent again only where two searches a settling time apart did not find it.
 import { describe, expect, it } from 'vitest';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
-import { expectTruth, HOUR_MS, nameOf, READ_FAULTS, settle } from '../support/push-faults.ts';
+import { expectTruth, HOUR_MS, kindsWith, READ_FAULTS, settle } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
 const SETTLE_MS = 120_000;
 const plans = pushCases[0] as PushCase;
 
-const cases = pushCases.flatMap((kind) =>
-  READ_FAULTS.map((fault) => [kind.job, nameOf(fault), kind, fault] as const),
-);
-
 describe('a write whose answer was lost', () => {
-  it.each(cases)(
+  it.each(kindsWith(READ_FAULTS))(
     'is not sent twice by %s where its reading back meets %s',
     async (_job, _name, kind, fault) => {
       const place = await makePushPlace({ timeoutMs: fault.fault === 'hang' ? 150 : 5_000 });

@@ -198,8 +198,8 @@ async function startStranger(): Promise<{ url: string; visits(): number; close()
 
 const CLIENT = join(import.meta.dirname, 'fault-client.ts');
 
-/** As in src/main.ts. */
-const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70'];
+/** As in src/roadbook.js. */
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70', '--expose-gc'];
 
 /** Runs rows, all in one process of the client: its peak of memory is that of the worst of them. */
 export async function runRows(rows: readonly MatrixRow[]): Promise<RowResult[]> {

@@ -2,7 +2,7 @@
 // an end, and is that end the truth.
 import { expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
-import type { PushCase } from './push-cases.ts';
+import { type PushCase, pushCases } from './push-cases.ts';
 import type { PushPlace } from './push-place.ts';
 
 export type AnyFault = Omit<Fault, 'call'>;
@@ -40,6 +40,19 @@ export const READ_FAULTS: readonly AnyFault[] = [
   { fault: 'no-records' },
   { fault: 'fewer-records' },
 ];
+
+const isWhole = process.env.EVERY_PUSH_FAULT !== undefined;
+
+/**
+ * Each fault for the first kind of push and for one other in turn: the kinds share the engine. `npm run prove` has
+ * every kind meet every fault.
+ */
+export const kindsWith = (faults: readonly AnyFault[]) =>
+  pushCases.flatMap((kind, at) =>
+    faults
+      .filter((_, turn) => at === 0 || turn % (pushCases.length - 1) === at - 1 || isWhole)
+      .map((fault) => [kind.job, nameOf(fault), kind, fault] as const),
+  );
 
 export const nameOf = ({ fault, after_commit }: AnyFault): string =>
   `${fault}${after_commit === true ? ' after commit' : ''}`;

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { type EnginePlace, rowsOf } from './engines.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../src/roadbook.js');
 
 export interface Ended {
   code: number | null;

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { FILE, refusal } from './config-parts.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
+/** Takes a fifth of it on a usual machine; work that grows with the square of the file takes minutes. */
+const QUICK_MS = 5_000;
+
 /** Time that this thread has worked: what else the machine does is not the parser's. */
 const workedMs = (): number => {
   const { user, system } = process.threadCpuUsage();
@@ -13,7 +16,7 @@ describe.each(Object.entries(wrongConfigs))('wrong %s', (_group, wrongs) => {
   test.each(wrongs)('%j is refused at its place with a hint', (text, path, at, hint) => {
     const startedAt = workedMs();
     const { faults, message } = refusal(text, wrongEnvironment);
-    expect(workedMs() - startedAt).toBeLessThan(1_000);
+    expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
     const [first] = faults;
     if (at === '') expect(first).toMatchObject({ file: FILE });
     else expect(`${first?.path} ${first?.line}:${first?.column}`).toBe(`${path} ${at}`);
@@ -48,7 +51,7 @@ test('a file with thousands of faults is refused quickly, and the list is cut', 
   const text = Array.from({ length: 6_000 }, (_, n) => `key${n}: 1`).join('\n');
   const startedAt = workedMs();
   const { message, faults } = refusal(text);
-  expect(workedMs() - startedAt).toBeLessThan(1_000);
+  expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults).toHaveLength(6_000);
   expect(message).toContain('… and 5950 more');
 });
@@ -67,9 +70,9 @@ test.each([
   '${A:-',
   '<<: ',
   'a:\n ',
-])('a file as large as allowed and made of %j is refused in under a second', (piece) => {
+])('a file as large as allowed and made of %j is refused quickly', (piece) => {
   const startedAt = workedMs();
   const { faults } = refusal(piece.repeat(Math.floor(65_536 / piece.length)));
-  expect(workedMs() - startedAt).toBeLessThan(1_000);
+  expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults.length).toBeGreaterThan(0);
 });

@@ -1,0 +1,45 @@
+// What a start loads: the packages of other commands, and those that come with the first call or the first request, are
+// not among them. Each of these was once loaded by every start.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, parse, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+
+const PRELOAD = resolve(import.meta.dirname, '../support/tell-loaded.ts');
+const LATER = ['got', 'hono', '@hono/node-server', 'prom-client', 'csv-parse', 'read-excel-file', 'fetch'];
+const OF_OTHERS = ['hyparquet-writer', 'csv-stringify', 'pg-boss', 'pg'];
+
+const jobs = readdirSync(resolve(import.meta.dirname, '../../jobs'));
+const ALL_OFF = `jobs:\n${jobs.map((file) => `  ${parse(file).name}: { enabled: false }\n`).join('')}`;
+
+let place: Workplace;
+beforeEach(() => {
+  place = makeWorkplace(configFor('http://127.0.0.1:9', 'status: { port: 0 }\n'));
+});
+afterEach(() => place.remove());
+
+const env = () => ({ NODE_OPTIONS: `--import=${PRELOAD}`, LOADED_FILE: join(place.dir, 'loaded.txt') });
+const loaded = (): string[] => readFileSync(join(place.dir, 'loaded.txt'), 'utf8').split('\n');
+
+it.each(['--version', '--help'])('roadbook %s loads what reads the command line alone', async (flag) => {
+  expect(await place.run([flag], env())).toMatchObject({ code: 0 });
+  expect(loaded()).toEqual(['commander']);
+});
+
+it('a command that looks at the warehouse loads nothing that calls or is called', async () => {
+  expect(await place.run(['status'], env())).toMatchObject({ code: 0 });
+  expect(loaded()).toContain('knex');
+  expect(loaded().filter((name) => [...LATER, ...OF_OTHERS].includes(name))).toEqual([]);
+});
+
+it('the daemon is at work before the page and the client are loaded', async () => {
+  place.remove();
+  // Nothing is due, so nobody is called.
+  place = makeWorkplace(configFor('http://127.0.0.1:9', `status: { port: 0 }\n${ALL_OFF}`));
+  const daemon = place.start(['start'], env());
+  await daemon.printed(/is running/);
+  daemon.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+  expect(loaded()).toContain('knex');
+  expect(loaded().filter((name) => [...LATER, ...OF_OTHERS].includes(name))).toEqual([]);
+});
