@@ -1,4 +1,5 @@
 // What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RoadbookError } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
@@ -116,6 +117,26 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await load([row({ id: '9007199254740993', title: 'big' })]);
     const [found] = await engine.read((sql) => sql('vehicle').select(sql.raw('cast(id as text) as id')));
     expect(found).toEqual({ id: '9007199254740993' });
+  });
+
+  it('gives every number back as it is', async () => {
+    const numbers = [
+      ...[-46.521922, 5.364093, 74.726267, -23.632104, 0, -0.5, 1e-5, 1.1e-7, 2 ** 53, 1e15 + 0.3, 5e-324],
+      ...fc.sample(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { numRuns: 300, seed: 1 }),
+      ...fc
+        .sample(fc.integer({ min: -180_000_000, max: 180_000_000 }), { numRuns: 6_000, seed: 1 })
+        .map((n) => n / 1e6),
+    ];
+    const days = numbers.map((speed_max, index) =>
+      rowFor(dailySummary)({ day: '2026-01-01', subject: 'vehicle', title: `t${index}`, speed_max }),
+    );
+    await engine.write((tx) => tx.load(dailySummary, days, first));
+    const kept: { title: string; speed_max: number }[] = await engine.read((sql) =>
+      sql('daily_summary').select('title', 'speed_max'),
+    );
+    const back = new Map(kept.map(({ title, speed_max }) => [title, speed_max]));
+    expect(numbers.map((_, index) => back.get(`t${index}`))).toEqual(numbers.map((number) => number + 0));
+    expect(await engine.write((tx) => tx.load(dailySummary, days, second))).toMatchObject({ updated: 0 });
   });
 
   it('gives hostile text back byte for byte', async () => {

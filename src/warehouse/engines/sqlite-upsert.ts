@@ -2,6 +2,7 @@
 // is one statement whatever its size; positional arrays keep the text short.
 import type { Extent } from '../engine.ts';
 import { type Column, recordColumns, type Table } from '../table.ts';
+import { numberAt } from './sqlite-numbers.ts';
 
 const quote = (name: string): string => `"${name}"`;
 
@@ -10,7 +11,12 @@ type Field = Pick<Column, 'name' | 'type'>;
 /** The fields of a row in their order. */
 const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
 
+/** Where the rows of a table have numbers that may be fractions. */
+export const realPlaces = (table: Table): number[] =>
+  fieldsOf(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
+
 const extracted = (position: number, { type }: Field): string => {
+  if (type === 'real') return numberAt(`$[${position}]`);
   const value = `json_extract(value, '$[${position}]')`;
   // Integers beyond 2^53 travel as text; a REAL column would silently round them.
   return type === 'integer' ? `cast(${value} as integer)` : value;

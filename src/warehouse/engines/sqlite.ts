@@ -17,6 +17,7 @@ import { sqliteDdl } from './sqlite-ddl.ts';
 import { type Connection, countUpdates, prepareCounter, runBatch } from './sqlite-driver.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { inspectSqlite } from './sqlite-inspection.ts';
+import { withHalved } from './sqlite-numbers.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
   batchStatements,
@@ -26,6 +27,7 @@ import {
   missingStatement,
   newerMissingStatement,
   presentStatement,
+  realPlaces,
 } from './sqlite-upsert.ts';
 import { turnOf } from './write-turn.ts';
 
@@ -191,11 +193,12 @@ async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp)
   try {
     await prepareCounter(connection, table, stamp.readAt);
     const statements = batchStatements(table);
+    const reals = realPlaces(table);
     let written = 0;
     let loading: Promise<number> = Promise.resolve(0);
     for (let start = 0; start < rows.length; start += BATCH_ROWS) {
       // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
-      const batch = await writtenDown(rows.slice(start, start + BATCH_ROWS));
+      const batch = await writtenDown(withHalved(rows.slice(start, start + BATCH_ROWS), reals));
       written += await loading;
       loading = runBatch(connection, statements, { ':rows': batch, ':at': stamp.at, ':run': stamp.runId });
       // A failure is met at the next await of it, which may be some turns away.
@@ -211,7 +214,7 @@ async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp)
 }
 
 /** JSON of rows, a part of them for each turn of the event loop. */
-async function writtenDown(rows: readonly Row[]): Promise<string> {
+async function writtenDown(rows: readonly unknown[]): Promise<string> {
   const parts: string[] = [];
   for (const part of pieces(rows, TURN_ROWS)) {
     await ownTurn();
