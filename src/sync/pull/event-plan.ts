@@ -38,8 +38,11 @@ export interface EventOptions {
 export interface EventWork {
   vehicles: number[];
   spans: Span[];
-  /** It reads on where earlier runs have ended: only then is a silence one, and not history still to come. */
-  live: boolean;
+  /**
+   * All that the run reads of these vehicles, where it reads on what earlier runs have begun: only then is a silence
+   * one, and not history still to come.
+   */
+  reads?: Span[];
 }
 
 /** Coverage is kept for each vehicle and group of categories. */
@@ -69,10 +72,8 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
     );
     return parts.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
-      const packs = packed(spans, lengthMs);
-      return packs.map((pieces, index) =>
-        sliceOf({ vehicles: part, spans: pieces, live: known && index === packs.length - 1 }),
-      );
+      const reads = known ? spans : undefined;
+      return packed(spans, lengthMs).map((pieces) => sliceOf({ vehicles: part, spans: pieces, reads }));
     });
   });
 }
