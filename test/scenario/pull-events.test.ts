@@ -1,7 +1,8 @@
 // Events: coverage for each vehicle, silences read again, slices that adapt, backfills that go on.
 import { afterEach, describe, expect, it } from 'vitest';
+import { event } from '../../src/warehouse/tables/event.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
-import { addRecords, putBefore } from './pull-setup.ts';
+import { addRecords, missing, putBefore } from './pull-setup.ts';
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
@@ -180,6 +181,31 @@ describe('pull-events', () => {
       { id: 5_000_001 },
     ]);
   });
+
+  it.each([
+    ['in one slice', '6h', [2, 3]],
+    ['in slices of a day', '54h', [2, 3, 4, 5]],
+  ])(
+    'marks an event that lies across a cut and was read whole %s, and no other',
+    async (_how, lookback, gone) => {
+      rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
+      const id = await hundredVehicles();
+      // The reading of 04:00 begins at 20:59 of the 9th or of the 7th: one trip lies across each of these.
+      const vanish = await tellOnly([
+        trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
+        trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
+        trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
+        trip(4, id, '2026-03-08T23:30', '2026-03-09T00:30'),
+        trip(5, id, '2026-03-09T20:30', '2026-03-09T21:30'),
+      ]);
+      const options = { since: '4d', lookback, categories: [1] };
+      await rig.run('pull-events', options);
+      vanish();
+      await rig.clock.advance(HOUR);
+      await rig.run('pull-events', options);
+      expect(await missing(rig, event)).toEqual(gone);
+    },
+  );
 
   it('cuts slices that are too large, remembers, and grows again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });

@@ -8,7 +8,7 @@ import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor, idsThatFit } from './chunks.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { canBeAsked } from './unlisted.ts';
-import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
+import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -110,7 +110,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<s
   return needs;
 }
 
-/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call. */
+/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call; no cut is left in. */
 function packed(spans: readonly Span[], lengthMs: number): Span[][] {
   const packs: Span[][] = [];
   let room = 0;
@@ -125,7 +125,7 @@ function packed(spans: readonly Span[], lengthMs: number): Span[][] {
       room -= length;
     }
   }
-  return packs;
+  return packs.map(joined);
 }
 
 function sliceOf(work: EventWork): Slice<EventWork> {

@@ -3,6 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { events } from '../../fleet/endpoints/events.ts';
+import { earliestAcross } from '../../warehouse/events-across.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { event } from '../../warehouse/tables/event.ts';
 import type { Workload } from '../job.ts';
@@ -22,7 +23,8 @@ export async function readEvents(
   source: Source,
   options: EventOptions,
 ): Promise<Harvest> {
-  const { vehicles, spans } = work;
+  const { vehicles } = work;
+  const spans = await widened(work, source);
   const categories = categoriesOf(options);
   const loads = await Promise.all(
     categories.map(async (category) => {
@@ -36,9 +38,24 @@ export async function readEvents(
     loads,
     whole: spans.map((span) => wholeOf(span, vehicles, categories)),
     covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
-    uncovers: await silences(work, loads, source, options),
+    uncovers: await silences({ ...work, spans }, loads, source, options),
   };
 }
+
+/**
+ * A span that begins where the run was cut begins with the earliest stored event across the cut, because no other slice
+ * has that one whole either. At most twice its length, so that a slice that is cut again gets smaller.
+ */
+const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Source): Promise<Span[]> =>
+  Promise.all(
+    spans.map(async ({ begin, end }) => {
+      const around = reads.find((span) => span.begin < begin && begin < span.end);
+      if (around === undefined) return { begin, end };
+      const from = isoInstant(Math.max(around.begin, begin - (end - begin)));
+      const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
+      return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
+    }),
+  );
 
 const categoriesOf = ({ categories }: EventOptions): number[] =>
   categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
