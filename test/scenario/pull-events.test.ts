@@ -147,7 +147,7 @@ describe('pull-events', () => {
       trip(5, id, '2026-03-10T11:00', '2026-03-10T11:20'),
       trip(6, id, '2026-03-11T11:00', '2026-03-11T11:20'),
     ]);
-    const options = { since: '2d', categories: [1] };
+    const options = { since: '2d', daily_lookback: '0s', categories: [1] };
     const poll = async (until: string, everyHours: number) => {
       while (rig.clock.now() < Date.parse(until)) {
         await rig.run('pull-events', options);

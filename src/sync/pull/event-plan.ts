@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { events } from '../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { knownIds } from '../../warehouse/dimension-keys.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor, idsThatFit } from './chunks.ts';
+import { coverageToday, withdrawOnceADay } from './daily-lookback.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
@@ -31,6 +33,7 @@ export const categoriesOption = z
 export interface EventOptions {
   since: number;
   lookback: number;
+  daily_lookback: number;
   silence: number;
   categories: 'all' | number[];
 }
@@ -94,11 +97,26 @@ interface Need {
   known: boolean;
 }
 
+const vehiclesToAsk = async ({ warehouse }: PlanContext<EventOptions>): Promise<number[]> =>
+  (await knownIds(warehouse, vehicle)).filter(canBeAsked);
+
+/** What is covered of the vehicles that have been read, by scope. */
+async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: readonly number[]) {
+  const coverage = await coverageOf(context.warehouse, context.coverage);
+  const scopes = new Set(ids.map((id) => eventScope(id, context.options)));
+  return new Map([...coverage].filter(([scope]) => scopes.has(scope)));
+}
+
+/** Once a local day `daily_lookback` becomes due again. */
+export const withdrawEvents = (context: PlanContext<EventOptions>, engine: Engine): Promise<void> =>
+  withdrawOnceADay(context, async () => coverageOfVehicles(context, await vehiclesToAsk(context)), engine);
+
 async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<string, Need>> {
-  const { options, now, period, warehouse } = context;
-  const coverage = await coverageOf(warehouse, context.coverage);
+  const { options, now, period } = context;
+  const ids = await vehiclesToAsk(context);
+  const coverage = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
-  for (const id of (await knownIds(warehouse, vehicle)).filter(canBeAsked)) {
+  for (const id of ids) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
     const spans = spansToRead({ now, ...options, holdBack: HOLD_BACK_MS, period, covered });
     const known = period === undefined && covered.length > 0;
