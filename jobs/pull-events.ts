@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
-import { categoriesOption, eventGroup, planEvents, splitEvents } from '../src/sync/pull/event-plan.ts';
+import {
+  categoriesOption,
+  eventGroup,
+  planEvents,
+  splitEvents,
+  withdrawEvents,
+} from '../src/sync/pull/event-plan.ts';
 import {
   eventCalls,
   readEvents,
@@ -22,6 +28,10 @@ export default pullJob({
   options: z.object({
     since: durationOption('30d', 'How far back a first run reads (default 30d).'),
     lookback: lookbackOption('6h', 'How far behind the edge each run reads again (default 6h).'),
+    daily_lookback: lookbackOption(
+      '3d',
+      'How far behind the edge the first run of each local day reads again (default 3d).',
+    ),
     silence: durationOption('24h', 'A silence longer than this is read again when it ends (default 24h).'),
     categories: categoriesOption,
   }),
@@ -35,6 +45,7 @@ export default pullJob({
   trackedScopes: (options) => `%${eventGroup(options)}`,
   // One is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
+  withdraw: withdrawEvents,
   plan: planEvents,
   calls: eventCalls,
   usualCalls: usualEventCalls,

@@ -53,7 +53,11 @@ export async function cover({ sql }: Transaction, covered: ScopedInterval, by: C
 }
 
 /** Cuts a period out of what is covered, so that the next plan reads it again. */
-export async function uncover({ sql }: Transaction, gone: ScopedInterval, by: CoveredBy): Promise<void> {
+export async function uncover(
+  { sql }: Transaction,
+  gone: ScopedInterval,
+  by: Pick<CoveredBy, 'job'>,
+): Promise<void> {
   for (const scopes of pieces(gone.scopes, SCOPES)) {
     const cut = await take(sql, by.job, scopes, gone, '<');
     const left = cut.flatMap((row) => [

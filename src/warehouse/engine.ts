@@ -97,8 +97,13 @@ export interface Engine extends Ddl {
   beside?<T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T>;
   /** Reads one committed state through all of `work`, however long that takes; rows come by batches. */
   snapshot<T>(work: (scan: Scan) => Promise<T>): Promise<T>;
-  /** The greatest `column` of the rows of each key in `by`; a key without rows is left out. */
-  latest(table: Table, by: string, column: string, keys: readonly number[]): Promise<Map<number, string>>;
+  /** The greatest `column` of the rows of each key in `by`, not beyond the key's bound; a key without is left out. */
+  latest(
+    table: Table,
+    by: string,
+    column: string,
+    bounds: ReadonlyMap<number, string>,
+  ): Promise<Map<number, string>>;
   /** Looks for damage and tells it in words; brings statistics and files into good order. */
   upkeep(): Promise<string[]>;
   /** Writes a consistent copy to a new file while work goes on. */

@@ -297,13 +297,16 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
-  it('finds the latest value of each key', async () => {
+  it('finds the latest value of each key up to its bound', async () => {
     await load([
       row({ id: 1, driver_id: 5, title: 'a' }),
       row({ id: 2, driver_id: 5, title: 'c' }),
-      row({ id: 3, driver_id: 6, title: 'b' }),
+      row({ id: 3, driver_id: 5, title: 'e' }),
+      row({ id: 4, driver_id: 6, title: 'b' }),
+      row({ id: 5, driver_id: 8, title: 'f' }),
     ]);
-    const latest = await engine.latest(vehicle, 'driver_id', 'title', [5, 6, 7]);
+    const bounds = new Map([5, 6, 7, 8].map((key) => [key, key === 6 ? 'b' : 'd']));
+    const latest = await engine.latest(vehicle, 'driver_id', 'title', bounds);
     expect(Object.fromEntries(latest)).toEqual({ 5: 'c', 6: 'b' });
   });
 

@@ -1,8 +1,11 @@
 // Events: coverage for each vehicle, silences read again, slices that adapt, backfills that go on.
 import { afterEach, describe, expect, it } from 'vitest';
+import { event } from '../../src/warehouse/tables/event.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { addRecords, missing, putBefore } from './pull-setup.ts';
 
 const DAY = 86_400_000;
+const HOUR = 3_600_000;
 const START = '2026-03-10T12:00:00.000Z';
 let rig: Rig;
 afterEach(() => rig.close());
@@ -19,6 +22,48 @@ const addEvent = (record: Record<string, unknown>) =>
     method: 'POST',
     body: JSON.stringify({ call: 'events', records: [record] }),
   });
+
+/** So many vehicles that a slice is one day of theirs; gives the identifier of one. */
+async function hundredVehicles(): Promise<number> {
+  const records = Array.from({ length: 99 }, (_, index) => ({ id: 900_000 + index, plate: `NEW${index}` }));
+  await addRecords(rig, 'vehicles', records);
+  await rig.run('pull-vehicles');
+  return 900_000;
+}
+
+interface Trip {
+  record: { begin_date: string; end_date: string; vehicle: { id: number } };
+  /** When the service learns of it; at its end unless told. */
+  arrives?: string;
+}
+
+const trip = (id: number, vehicleId: number, begin: string, end: string): Trip => {
+  const [begin_date, end_date] = [`${begin}:00.000Z`, `${end}:00.000Z`];
+  return {
+    record: { id, event_category: 1, begin_date, end_date, vehicle: { id: vehicleId } } as Trip['record'],
+  };
+};
+
+/** A service that has these trips and no other event; gives back a way to take them away. */
+async function tellOnly(trips: readonly Trip[]): Promise<() => void> {
+  let told = trips;
+  await putBefore(rig, (url) => {
+    if (url.pathname !== '/event/') return undefined;
+    const asked = <T>(name: string): T => JSON.parse(url.searchParams.get(name) ?? '[]');
+    const vehicles = asked<number[]>('vehicles_id');
+    const periods = asked<{ begin: string; end: string }[]>('periods');
+    const known = told.filter(
+      ({ record, arrives = record.end_date }) =>
+        Date.parse(arrives) <= rig.clock.now() &&
+        vehicles.includes(record.vehicle.id) &&
+        periods.some(({ begin, end }) => record.begin_date < end && record.end_date > begin),
+    );
+    return { body: known.map(({ record }) => record) };
+  });
+  return () => {
+    told = [];
+  };
+}
 
 describe('pull-events', () => {
   it('gives a new vehicle its history and reads nobody else again', async () => {
@@ -87,6 +132,37 @@ describe('pull-events', () => {
     expect(eventCalls()).toBe(calls + 1);
   });
 
+  it.each([
+    ['while the daemon runs', 3],
+    ['in an outage of the daemon', 75],
+  ])('reads a silence again that ends %s', async (_when, hoursDown) => {
+    rig = await makeRig({ startAt: '2026-03-05T12:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
+    const id = await hundredVehicles();
+    // Offline from the 5th to the 9th; what happened meanwhile arrives on the 9th.
+    await tellOnly([
+      trip(1, id, '2026-03-05T10:00', '2026-03-05T10:20'),
+      { ...trip(2, id, '2026-03-06T15:00', '2026-03-06T15:20'), arrives: '2026-03-09T10:00:00.000Z' },
+      { ...trip(3, id, '2026-03-07T10:00', '2026-03-07T10:20'), arrives: '2026-03-09T10:00:00.000Z' },
+      trip(4, id, '2026-03-09T11:00', '2026-03-09T11:20'),
+      trip(5, id, '2026-03-10T11:00', '2026-03-10T11:20'),
+      trip(6, id, '2026-03-11T11:00', '2026-03-11T11:20'),
+    ]);
+    const options = { since: '2d', daily_lookback: '0s', categories: [1] };
+    const poll = async (until: string, everyHours: number) => {
+      while (rig.clock.now() < Date.parse(until)) {
+        await rig.run('pull-events', options);
+        await rig.clock.advance(everyHours * HOUR);
+      }
+    };
+    await poll('2026-03-08T12:00:00.000Z', 12);
+    await rig.clock.advance(hoursDown * HOUR);
+    await poll('2026-03-12T12:00:00.000Z', 6);
+    const stored = await rig.rows('select id from event order by id');
+    expect(stored.map((row) => row.id)).toEqual([1, 2, 3, 4, 5, 6]);
+    const { slices } = await rig.run('pull-events', options);
+    expect(slices).toBe(1);
+  });
+
   it('marks an event that a period read again no longer holds', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await rig.run('pull-vehicles');
@@ -105,6 +181,31 @@ describe('pull-events', () => {
       { id: 5_000_001 },
     ]);
   });
+
+  it.each([
+    ['in one slice', '6h', [2, 3]],
+    ['in slices of a day', '54h', [2, 3, 4, 5]],
+  ])(
+    'marks an event that lies across a cut and was read whole %s, and no other',
+    async (_how, lookback, gone) => {
+      rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
+      const id = await hundredVehicles();
+      // The reading of 04:00 begins at 20:59 of the 9th or of the 7th: one trip lies across each of these.
+      const vanish = await tellOnly([
+        trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
+        trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
+        trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
+        trip(4, id, '2026-03-08T23:30', '2026-03-09T00:30'),
+        trip(5, id, '2026-03-09T20:30', '2026-03-09T21:30'),
+      ]);
+      const options = { since: '4d', lookback, categories: [1] };
+      await rig.run('pull-events', options);
+      vanish();
+      await rig.clock.advance(HOUR);
+      await rig.run('pull-events', options);
+      expect(await missing(rig, event)).toEqual(gone);
+    },
+  );
 
   it('cuts slices that are too large, remembers, and grows again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });

@@ -134,17 +134,23 @@ const calls = ({ sandbox }: Rig): number =>
     .filter(([call]) => call !== 'login' && call !== 'renew')
     .reduce((sum, [, count]) => sum + count, 0);
 
-/** As if runs had gone on until now: of a day before that, a run as scheduled reads `lookback` again. */
+/** As if runs had gone on until now, also today: of a day before that, a run as scheduled reads `lookback` again. */
 async function coverUntilNow({ engine, clock }: Rig): Promise<void> {
   const at = (ms: number): string => new Date(ms).toISOString();
   const now = clock.now();
-  await engine.write(({ sql }) =>
-    sql.raw(
+  await engine.write(async ({ sql }) => {
+    await sql.raw(
       `insert into sync_coverage (job, scope, begin_at, end_at, covered_at, run_id)
        select 'pull-events', 'vehicle ' || id || ' categories all', ?, ?, ?, 'before' from vehicle`,
       [at(now - DAY), at(now - MINUTE), at(now)],
-    ),
-  );
+    );
+    const today = JSON.stringify(at(now).slice(0, 10));
+    await sql('sync_state').insert({
+      name: 'daily lookback of pull-events',
+      value: today,
+      updated_at: at(now),
+    });
+  });
 }
 
 async function vehiclesOutOfLine(rig: Rig, vehicles: number): Promise<number> {

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { events } from '../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { knownIds } from '../../warehouse/dimension-keys.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import { chunksFor, idsThatFit } from './chunks.ts';
+import { coverageToday, withdrawOnceADay } from './daily-lookback.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
 import { canBeAsked } from './unlisted.ts';
-import { cutSpan, halves, intervalOf, type Span, spansToRead } from './windows.ts';
+import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -31,6 +33,7 @@ export const categoriesOption = z
 export interface EventOptions {
   since: number;
   lookback: number;
+  daily_lookback: number;
   silence: number;
   categories: 'all' | number[];
 }
@@ -38,8 +41,11 @@ export interface EventOptions {
 export interface EventWork {
   vehicles: number[];
   spans: Span[];
-  /** It reads on where earlier runs have ended: only then is a silence one, and not history still to come. */
-  live: boolean;
+  /**
+   * All that the run reads of these vehicles, where it reads on what earlier runs have begun: only then is a silence
+   * one, and not history still to come.
+   */
+  reads?: Span[];
 }
 
 /** Coverage is kept for each vehicle and group of categories. */
@@ -69,10 +75,8 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
     );
     return parts.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
-      const packs = packed(spans, lengthMs);
-      return packs.map((pieces, index) =>
-        sliceOf({ vehicles: part, spans: pieces, live: known && index === packs.length - 1 }),
-      );
+      const reads = known ? spans : undefined;
+      return packed(spans, lengthMs).map((pieces) => sliceOf({ vehicles: part, spans: pieces, reads }));
     });
   });
 }
@@ -93,11 +97,26 @@ interface Need {
   known: boolean;
 }
 
+const vehiclesToAsk = async ({ warehouse }: PlanContext<EventOptions>): Promise<number[]> =>
+  (await knownIds(warehouse, vehicle)).filter(canBeAsked);
+
+/** What is covered of the vehicles that have been read, by scope. */
+async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: readonly number[]) {
+  const coverage = await coverageOf(context.warehouse, context.coverage);
+  const scopes = new Set(ids.map((id) => eventScope(id, context.options)));
+  return new Map([...coverage].filter(([scope]) => scopes.has(scope)));
+}
+
+/** Once a local day `daily_lookback` becomes due again. */
+export const withdrawEvents = (context: PlanContext<EventOptions>, engine: Engine): Promise<void> =>
+  withdrawOnceADay(context, async () => coverageOfVehicles(context, await vehiclesToAsk(context)), engine);
+
 async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<string, Need>> {
-  const { options, now, period, warehouse } = context;
-  const coverage = await coverageOf(warehouse, context.coverage);
+  const { options, now, period } = context;
+  const ids = await vehiclesToAsk(context);
+  const coverage = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
-  for (const id of (await knownIds(warehouse, vehicle)).filter(canBeAsked)) {
+  for (const id of ids) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
     const spans = spansToRead({ now, ...options, holdBack: HOLD_BACK_MS, period, covered });
     const known = period === undefined && covered.length > 0;
@@ -109,7 +128,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<s
   return needs;
 }
 
-/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call. */
+/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call; no cut is left in. */
 function packed(spans: readonly Span[], lengthMs: number): Span[][] {
   const packs: Span[][] = [];
   let room = 0;
@@ -124,7 +143,7 @@ function packed(spans: readonly Span[], lengthMs: number): Span[][] {
       room -= length;
     }
   }
-  return packs;
+  return packs.map(joined);
 }
 
 function sliceOf(work: EventWork): Slice<EventWork> {

@@ -1,7 +1,9 @@
 // Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
 // silence read again, because a device that was offline may bring its past along.
+import { isoInstant } from '../../core/clock.ts';
 import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { events } from '../../fleet/endpoints/events.ts';
+import { earliestAcross } from '../../warehouse/events-across.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { event } from '../../warehouse/tables/event.ts';
 import type { Workload } from '../job.ts';
@@ -14,14 +16,15 @@ import {
 } from './event-plan.ts';
 import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import type { Sorted } from './sorting.ts';
-import { intervalOf, type Span } from './windows.ts';
+import { intervalOf, type Span, without } from './windows.ts';
 
 export async function readEvents(
   { work }: Slice<EventWork>,
   source: Source,
   options: EventOptions,
 ): Promise<Harvest> {
-  const { vehicles, spans, live } = work;
+  const { vehicles } = work;
+  const spans = await widened(work, source);
   const categories = categoriesOf(options);
   const loads = await Promise.all(
     categories.map(async (category) => {
@@ -35,9 +38,24 @@ export async function readEvents(
     loads,
     whole: spans.map((span) => wholeOf(span, vehicles, categories)),
     covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
-    uncovers: live ? await silences(work, loads, source, options) : [],
+    uncovers: await silences({ ...work, spans }, loads, source, options),
   };
 }
+
+/**
+ * A span that begins where the run was cut begins with the earliest stored event across the cut, because no other slice
+ * has that one whole either. At most twice its length, so that a slice that is cut again gets smaller.
+ */
+const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Source): Promise<Span[]> =>
+  Promise.all(
+    spans.map(async ({ begin, end }) => {
+      const around = reads.find((span) => span.begin < begin && begin < span.end);
+      if (around === undefined) return { begin, end };
+      const from = isoInstant(Math.max(around.begin, begin - (end - begin)));
+      const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
+      return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
+    }),
+  );
 
 const categoriesOf = ({ categories }: EventOptions): number[] =>
   categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
@@ -78,25 +96,44 @@ const [VEHICLE_AT, BEGIN_AT] = ['vehicle_id', 'begin_date'].map((name) =>
   recordColumns(event).findIndex((column) => column.name === name),
 ) as [number, number];
 
+/**
+ * The silences that new events end. An event that is stored already ends none, so that a silence is read again once.
+ * What the run reads anyway is left out, unless the vehicle came back only just now and may still be telling its past.
+ */
 async function silences(
-  { spans }: EventWork,
+  { spans, reads }: EventWork,
   loads: readonly Sorted[],
   source: Source,
   options: EventOptions,
 ): Promise<Covers[]> {
-  const firstAt = new Map<number, number>();
-  for (const row of loads.flatMap(({ rows }) => rows)) {
-    const id = row[VEHICLE_AT];
-    const at = Date.parse(String(row[BEGIN_AT]));
-    if (typeof id === 'number' && !Number.isNaN(at)) firstAt.set(id, Math.min(at, firstAt.get(id) ?? at));
+  if (reads === undefined) return [];
+  const lately = (reads.at(-1)?.end ?? 0) - options.lookback;
+  const found: Covers[] = [];
+  for (const firstAt of firstOfEach(spans, loads)) {
+    const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', firstAt);
+    for (const [id, text] of firstAt) {
+      const first = Date.parse(text);
+      const last = Date.parse(latest.get(id) ?? '');
+      if (!(first - last > options.silence)) continue;
+      // Whole days, so that vehicles that were silent together are read together.
+      const silence = { begin: Math.floor(last / DAY_MS) * DAY_MS, end: first };
+      const scopes = [eventScope(id, options)];
+      const others = without(silence, first < lately ? reads : spans);
+      found.push(...others.map((span) => ({ scopes, ...intervalOf(span) })));
+    }
   }
-  const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', [...firstAt.keys()]);
-  const readFrom = spans[0]?.begin ?? 0;
-  return [...firstAt].flatMap(([id, first]) => {
-    const lastAt = Date.parse(latest.get(id) ?? '');
-    // Whole days, so that vehicles that were silent together are read together.
-    const gap = { begin: Math.floor(lastAt / DAY_MS) * DAY_MS, end: Math.min(first, readFrom) };
-    const isSilence = first - lastAt > options.silence && gap.begin < gap.end;
-    return isSilence ? [{ scopes: [eventScope(id, options)], ...intervalOf(gap) }] : [];
-  });
+  return found;
+}
+
+/** For each span, when the first event of each vehicle began in it. */
+function firstOfEach(spans: readonly Span[], loads: readonly Sorted[]): Map<number, string>[] {
+  const firsts = spans.map(({ end }) => ({ until: isoInstant(end), of: new Map<number, string>() }));
+  for (const row of loads.flatMap(({ rows }) => rows)) {
+    const [id, at] = [row[VEHICLE_AT], row[BEGIN_AT]];
+    if (typeof id !== 'number' || typeof at !== 'string') continue;
+    const own = firsts.find(({ until }) => at < until)?.of;
+    const first = own?.get(id);
+    if (first === undefined || at < first) own?.set(id, at);
+  }
+  return firsts.map(({ of }) => of);
 }

@@ -7,6 +7,10 @@ export interface LocalDay extends Span {
   date: string;
 }
 
+/** YYYY-MM-DD of an instant. */
+export const localDate = (ms: number, timezone: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();
+
 /** The local days that have a part in any of the spans, each once, in order. */
 export function localDays(spans: readonly Span[], timezone: string): LocalDay[] {
   const days = new Map<string, LocalDay>();

@@ -92,6 +92,8 @@ export interface Harvest {
 export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
   /** The wire schema of each table it fills, for records that are tried again. */
   records: readonly Pick<Load, 'table' | 'record'>[];
+  /** Before a run plans: may withdraw coverage, so that it is read again. */
+  withdraw?(context: PlanContext<z.output<Options>>, engine: Engine): Promise<void>;
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
   /** Calls that the slice makes at least, for --dry-run; 1 unless told. */

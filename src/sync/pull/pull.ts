@@ -25,7 +25,9 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const { counts, log, parts } = context;
   const scale = await readScale(parts.engine, context.job);
   await withdrawFuture(parts.engine, plannedCoverage(context), isoInstant(parts.clock.now() + CLOCK_PLAY_MS));
-  const planned = await job.plan(planContext(context, scale));
+  const planning = planContext(context, scale);
+  await job.withdraw?.(planning, parts.engine);
+  const planned = await job.plan(planning);
   const dimensions = createDimensionCheck(job, parts);
   const failures: RoadbookError[] = [];
   const stop = new AbortController();

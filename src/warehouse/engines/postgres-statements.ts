@@ -184,7 +184,8 @@ function presentIn(table: Table, extent: Extent, before: number): Bound {
   return { text: ['_missing_since is null', ...parts].join(' and '), values };
 }
 
-/** The greatest value for each key of an array, one index look-up a key. */
+/** The greatest value up to the bound of each key, from an array of keys and one of bounds; one index look-up a key. */
 export const latestStatement = (table: Table, by: string, column: string): string => `
-  select key, (select max(${quote(column)}) from ${quote(table.name)} where ${quote(by)} = key) as latest
-  from unnest(?::${castOf(table, by)}[]) as key`;
+  select key, (select max(${quote(column)}) from ${quote(table.name)}
+    where ${quote(by)} = key and ${quote(column)} <= bound) as latest
+  from unnest(?::${castOf(table, by)}[], ?::${castOf(table, column)}[]) as asked (key, bound)`;

@@ -122,9 +122,12 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
       ),
     read: (work) => reading(() => work(reader)),
     snapshot: (work) => plainErrors(() => postgresSnapshot(reader, work)),
-    latest: (table, by, column, keys) =>
+    latest: (table, by, column, bounds) =>
       reading(async () => {
-        const { rows } = await reader.raw(latestStatement(table, by, column), [arrayText(keys)]);
+        const { rows } = await reader.raw(latestStatement(table, by, column), [
+          arrayText([...bounds.keys()]),
+          arrayText([...bounds.values()]),
+        ]);
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),

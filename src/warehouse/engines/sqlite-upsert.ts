@@ -148,7 +148,8 @@ export function extentCondition(extent: Extent): { condition: string; bindings: 
   return { condition: parts.join(' and '), bindings };
 }
 
-/** The greatest value for each of :keys (JSON), one index look-up a key. */
+/** The greatest value up to the bound of each of :bounds (JSON, pairs), one index look-up a pair. */
 export const latestStatement = (table: Table, by: string, column: string): string => `
-  select value as key, (select max(${quote(column)}) from ${quote(table.name)} where ${quote(by)} = value) as latest
-  from json_each(:keys)`;
+  select value ->> 0 as key, (select max(${quote(column)}) from ${quote(table.name)}
+    where ${quote(by)} = value ->> 0 and ${quote(column)} <= value ->> 1) as latest
+  from json_each(:bounds)`;

@@ -83,9 +83,11 @@ function openSqlite(file: string): Engine {
     write: (work, how) => turns.add(() => plainErrors(() => transact(writer, () => work(tx))), turnOf(how)),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, work)),
-    latest: (table, by, column, keys) =>
+    latest: (table, by, column, bounds) =>
       plainErrors(async () => {
-        const rows = await reader.raw(latestStatement(table, by, column), { keys: JSON.stringify(keys) });
+        const rows = await reader.raw(latestStatement(table, by, column), {
+          bounds: JSON.stringify([...bounds]),
+        });
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),

@@ -1,0 +1,84 @@
+// Once a local day a run of events reads further back than the others, so that what arrives a day or two late is not
+// missed; a day's other runs cost what they did.
+import { expect, it } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { DAY, HOUR, openRig, requestsOf } from './pull-setup.ts';
+
+/** Midnight in São Paulo. */
+const MIDNIGHT = Date.parse('2026-03-10T03:00:00.000Z');
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+const reached = (rig: Rig) =>
+  rig.rows(
+    `select scope, max(end_at) as "end" from sync_coverage where job = 'pull-events' group by scope order by scope`,
+  );
+const intervals = async (rig: Rig): Promise<number> =>
+  (await rig.rows(`select scope from sync_coverage where job = 'pull-events'`)).length;
+
+it('keeps every event that comes up to two days late, with the default lookbacks', async () => {
+  const rig = await openRig(instant(MIDNIGHT), { vehicles: 3, churn: false });
+  const days = 5;
+  for (let hours = 0; hours <= days * 24; hours += 4) {
+    const options = { since: '1d', categories: [1, 2, 6] };
+    expect(await rig.run('pull-events', options)).toMatchObject({ status: 'ok' });
+    if (hours < days * 24) await rig.clock.advance(4 * HOUR);
+  }
+  const [from, to] = [instant(MIDNIGHT), instant(rig.clock.now() - 2.1 * DAY)];
+  const truth = (await rig.truth('events', { from, to })).filter(
+    ({ event_category, begin_date }) =>
+      [1, 2, 6].includes(Number(event_category)) && instant(Date.parse(String(begin_date))) < to,
+  );
+  const stored = new Set((await rig.rows('select id from event')).map(({ id }) => id));
+  expect(truth.length).toBeGreaterThan(50);
+  expect(truth.filter(({ id }) => !stored.has(id))).toEqual([]);
+});
+
+it('reads further back in the first run of a local day only, as a preview tells', async () => {
+  const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 60, churn: false });
+  const options = { since: '4d', categories: [1] };
+  await rig.run('pull-events', options);
+  const calls: number[] = [];
+  for (let run = 0; run < 4; run++) {
+    await rig.clock.advance(HOUR - 60_000 * run);
+    const preview = await rig.preview('pull-events', options);
+    const before = requestsOf(rig, 'events');
+    await rig.run('pull-events', options);
+    calls.push(requestsOf(rig, 'events') - before);
+    expect(preview).toHaveLength(calls.at(-1) ?? 0);
+  }
+  // 60 vehicles: 40 hours a slice.
+  expect(calls).toEqual([3, 1, 1, 1]);
+});
+
+it('reads later what the first run of a day could not, only that, and stays as fresh meanwhile', async () => {
+  const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 60, churn: false });
+  const options = { since: '4d', categories: [1] };
+  await rig.run('pull-events', options);
+  const before = await reached(rig);
+  await rig.clock.advance(2 * HOUR);
+  rig.sandbox.addFault({ call: 'events', fault: '422' });
+  expect(await rig.run('pull-events', options)).toMatchObject({ status: 'failed' });
+  expect(await reached(rig)).toEqual(before);
+  rig.sandbox.clearFaults();
+  rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
+  await rig.clock.advance(HOUR);
+  expect(await rig.run('pull-events', options)).toMatchObject({ status: 'partial' });
+  expect(await intervals(rig)).toBe(120);
+  await rig.clock.advance(HOUR);
+  const { status, slices } = await rig.run('pull-events', options);
+  expect({ status, slices }).toEqual({ status: 'ok', slices: 1 });
+  expect(await intervals(rig)).toBe(60);
+  const [{ begin } = {}] = await rig.rows(
+    `select min(begin_at) as begin from sync_coverage where job = 'pull-events'`,
+  );
+  expect(begin).toBe(instant(MIDNIGHT - HOUR - 60_000 - 4 * DAY));
+});
+
+it('never asks for what lies before the first reading', async () => {
+  const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 2, churn: false });
+  const options = { since: '1d', categories: [1] };
+  await rig.run('pull-events', options);
+  await rig.clock.advance(2 * HOUR);
+  const [{ what } = { what: '' }] = await rig.preview('pull-events', options);
+  expect(what).toContain(`${instant(MIDNIGHT - HOUR - 60_000 - DAY)}/`);
+});
