@@ -47,7 +47,7 @@ export async function readRoutePlans(
   return { loads: [...loads, unplaced], whole, covers: coversOf(work.span, source.readAt) };
 }
 
-/** The plans by id; those of `doubtful` that are not there have vanished, with their points. */
+/** The plans by id; those of `doubtful` that are not there have vanished, with all that is below them. */
 async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
   const answers = await askFor(ids, source);
   const plans = answers.flatMap(({ records }) => records);
@@ -99,6 +99,8 @@ function mayHaveChanged(
   settle: number,
 ) {
   if (known === undefined || lastReadAt === null || known.status !== plan.status) return true;
+  // It has returned.
+  if (known._missing_since !== null) return true;
   if (!FINAL_PLAN_STATUSES.includes(known.status ?? '')) return true;
   const restsSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
   // Settled at the last reading already, so that reading has met whatever came late.

@@ -6,10 +6,10 @@ import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import { markVanished } from '../../warehouse/vanished.ts';
+import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
-import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
+import type { AnyPull, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import { byTable, type Distinct, type Sorted, sortRecords } from './sorting.ts';
 
 export interface SliceCounts {
@@ -113,10 +113,24 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
 });
 
 async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Distinct[], stamp: Stamp) {
-  for (const { table, extent, alsoSeen = [], isSure } of harvest.whole ?? []) {
-    const part = parts.find((each) => each.table === table);
-    if (part?.allSeen === false && isSure !== true) continue;
-    const keys = () => [...(part?.seen() ?? []), ...alsoSeen];
-    await markVanished(tx, { table, extent }, { rows: part?.rows ?? [], keys }, stamp);
+  for (const whole of harvest.whole ?? []) {
+    const part = parts.find((each) => each.table === whole.table);
+    if (part?.allSeen === false && whole.isSure !== true) continue;
+    await markWhole(tx, whole, parts, stamp);
+  }
+}
+
+/** What vanishes takes with it what is part of it, such as the executions of a point: no answer speaks of those. */
+async function markWhole(tx: Transaction, whole: Whole, parts: readonly Distinct[], stamp: Stamp) {
+  const { table, extent, alsoSeen = [] } = whole;
+  const met = parts.find((each) => each.table === table);
+  const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
+  const marked = await markVanished(tx, { table, extent }, { rows: met?.rows ?? [], keys }, stamp);
+  const owned = parts.flatMap((part) => (part.table.partOf?.table === table.name ? [part.table] : []));
+  if (marked === 0 || owned.length === 0) return;
+  const owners = await justMarked(tx, { table, extent }, stamp);
+  for (const part of owned) {
+    const column = part.partOf?.column ?? '';
+    await markWhole(tx, { table: part, extent: { [column]: { in: owners } } }, parts, stamp);
   }
 }
