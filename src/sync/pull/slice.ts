@@ -3,6 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
+import { factMemory } from '../../warehouse/learned-facts.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
 import type { Table } from '../../warehouse/table.ts';
@@ -106,6 +107,8 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
   sort: (load) => sortRecords(load, parts.privacy),
   asStored: parts.privacy.asStored,
   warehouse: parts.engine,
+  recall: (name) => factMemory<never>(parts.engine, name).read(),
+  remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
   urlBytes: parts.fleet.urlBytes,
   readAt: isoInstant(parts.clock.now()),
   images: parts.images,
