@@ -48,6 +48,8 @@ export interface Source {
   /** A small fact about the service that outlives the run. */
   recall<Fact>(name: string): Promise<Fact | undefined>;
   remember<Fact>(name: string, fact: Fact): Promise<void>;
+  /** Done once the slice is committed or given up. */
+  atEnd(work: () => void): void;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** Instant at which the slice began; what the service learns later is not covered yet. */

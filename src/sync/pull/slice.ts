@@ -36,11 +36,14 @@ export async function pullSlice(
   seal: Seal,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
+    const atEnd: (() => void)[] = [];
     try {
-      return await readAndLoad(job, slice, context, noteRows, seal);
+      return await readAndLoad(job, slice, sourceOf(context, atEnd), context, noteRows, seal);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
+    } finally {
+      for (const work of atEnd) work();
     }
   }
 }
@@ -48,12 +51,12 @@ export async function pullSlice(
 async function readAndLoad(
   job: AnyPull,
   slice: Slice,
+  source: Source,
   context: RunContext,
   noteRows: NoteRows,
   seal: Seal,
 ): Promise<SliceCounts> {
   const { parts, runId, log } = context;
-  const source = sourceOf(context);
   log.debug({ scope: slice.scope }, 'slice begun');
   const harvest = await job.read(slice, source, context.options);
   const sorted: Sorted[] = [];
@@ -92,7 +95,7 @@ async function readAndLoad(
 /** Live work goes before a backfill. */
 const BACKFILL_PRIORITY = -1;
 
-const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
+const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => void)[]): Source => ({
   call: (endpoint, request) =>
     parts.fleet.call(endpoint, request, {
       signal,
@@ -109,6 +112,7 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
   warehouse: parts.engine,
   recall: (name) => factMemory<never>(parts.engine, name).read(),
   remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
+  atEnd: (work) => void atEnd.push(work),
   urlBytes: parts.fleet.urlBytes,
   readAt: isoInstant(parts.clock.now()),
   images: parts.images,
