@@ -75,10 +75,21 @@ export async function openPlansOutside(
   return rows.map(({ id }) => id as number);
 }
 
-/** When each scope of the job was last read in full. */
-export async function lastRead(reader: Reader, job: string): Promise<Map<string, string>> {
-  const rows: { scope: string; at: string }[] = await reader.read((sql) =>
-    sql('sync_coverage').where({ job }).groupBy('scope').select('scope', sql.raw('max(covered_at) as at')),
+/** A period whose plans were read together. */
+export interface PlanReading {
+  scope: string;
+  beginAt: string;
+  endAt: string;
+  /** When that was. */
+  at: string;
+}
+
+/** The readings that the job has noted under scopes of this pattern (LIKE). */
+export async function planReadings(reader: Reader, job: string, scopes: string): Promise<PlanReading[]> {
+  return reader.read((sql) =>
+    sql('sync_coverage')
+      .where({ job })
+      .whereLike('scope', scopes)
+      .select('scope', 'begin_at as beginAt', 'end_at as endAt', 'covered_at as at'),
   );
-  return new Map(rows.map(({ scope, at }) => [scope, at]));
 }

@@ -19,6 +19,8 @@ export interface Column {
   /** What is stored of it unless the configuration says otherwise. */
   readonly policy: Policy;
   readonly required: boolean;
+  /** Tells of the reading, not of what was read: a row that differs in nothing else is the same. */
+  readonly aside: boolean;
 }
 
 interface ColumnOptions {
@@ -28,6 +30,7 @@ interface ColumnOptions {
   personal?: boolean;
   policy?: Policy;
   required?: boolean;
+  aside?: boolean;
 }
 
 export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
@@ -41,6 +44,7 @@ const column =
     personal: options.personal ?? false,
     policy: options.policy ?? 'keep',
     required: options.required ?? false,
+    aside: options.aside ?? false,
     from: options.from,
     again: options.again,
   });
@@ -129,3 +133,9 @@ export const controlTable = (draft: TableDraft): Table => complete(draft, 'contr
 /** The columns that a record fills: all but the trailing ones. */
 export const recordColumns = (table: Table): readonly Column[] =>
   table.columns.filter((each) => !(each.name in TRAILING));
+
+/** Names of the columns by which a stored row and a read one are told apart: the key and what only tells of the reading are not. */
+export const comparedColumns = (table: Table): string[] => [
+  ...recordColumns(table).flatMap(({ name, aside }) => (aside || table.key.includes(name) ? [] : [name])),
+  'extra',
+];

@@ -1,5 +1,6 @@
 // Marks what has vanished from a part of a table that was read whole. Mostly nothing has: then as many rows are
 // stored there as were met there, and to count them is enough.
+import { pieces } from '../core/pieces.ts';
 import type { Extent, Row, Stamp, Transaction } from './engine.ts';
 import { recordColumns, type Table } from './table.ts';
 
@@ -11,18 +12,38 @@ export interface Met {
   keys(): Row[];
 }
 
-/** To be called after the rows were loaded, in the same transaction. */
+/** Owners a statement, far below what any engine binds. */
+const OWNERS = 500;
+
+/** To be called after the rows were loaded, in the same transaction. Tells how many rows were marked. */
 export async function markVanished(
   tx: Transaction,
   { table, extent }: { table: Table; extent: Extent },
   met: Met,
   stamp: Stamp,
-): Promise<void> {
+): Promise<number> {
   const inside = insideOf(table, extent);
   const expected = met.rows.reduce((count, row) => (inside(row) ? count + 1 : count), 0);
   // Every row that was met is stored by now, so an equal number is the same rows.
-  if ((await tx.countPresent(table, extent)) === expected) return;
-  await tx.markMissing(table, extent, met.keys(), stamp);
+  if ((await tx.countPresent(table, extent)) === expected) return 0;
+  return tx.markMissing(table, extent, met.keys(), stamp);
+}
+
+/** The keys of rows of `extent` that this load has marked; `extent` names them one by one. */
+export async function justMarked(
+  { sql }: Transaction,
+  { table, extent }: { table: Table; extent: Extent },
+  { at, runId }: Stamp,
+): Promise<(string | number)[]> {
+  const [key = ''] = table.key;
+  const ids: (string | number)[] = [];
+  for (const [column, bound] of Object.entries(extent)) {
+    for (const owners of 'in' in bound ? pieces(bound.in, OWNERS) : []) {
+      const marked = sql(table.name).whereIn(column, owners).where({ _missing_since: at, _run_id: runId });
+      ids.push(...(await marked.select(`${key} as id`)).map(({ id }: { id: string | number }) => id));
+    }
+  }
+  return ids;
 }
 
 function insideOf(table: Table, extent: Extent): (row: Row) => boolean {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
-import type { Engine, Extent, Row } from '../../src/warehouse/engine.ts';
+import type { Engine, Extent, Row, Stamp } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { Overtaken } from '../../src/warehouse/overtaken.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
@@ -15,6 +15,7 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { image } from '../../src/warehouse/tables/image.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
@@ -198,6 +199,19 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       unchanged: 3,
     });
     expect(await load([row({ id: 2, plate: 'NEW' })], second)).toMatchObject({ updated: 1 });
+  });
+
+  it('leaves a row alone that differs only in what tells of its reading', async () => {
+    const made = rowFor(image);
+    const picture = (fetched_at: string, attempts = 1) => made({ hash: 'p', fetched_at, attempts });
+    const read = (one: Row, stamp: Stamp) => engine.write((tx) => tx.load(image, [one], stamp));
+    await read(picture(first.at), first);
+    const late = { ...second, readAt: '2025-12-31T00:00:00.000Z' };
+    expect(await read(picture(second.at), late)).toEqual({ inserted: 0, updated: 0, unchanged: 1 });
+    expect(await read(picture(second.at, 2), second)).toMatchObject({ updated: 1 });
+    expect(await engine.read((sql) => sql('image').select('fetched_at', 'attempts'))).toEqual([
+      { fetched_at: second.at, attempts: 2 },
+    ]);
   });
 
   it('marks nothing outside the extent', async () => {

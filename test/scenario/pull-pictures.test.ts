@@ -4,7 +4,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Retriable } from '../../src/core/errors.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { newPictures } from '../../src/sync/pull/picture-fetching.ts';
+import type { Source } from '../../src/sync/pull/pull-job.ts';
 import type { OwnAnswer } from '../support/front.ts';
 import type { Rig } from '../support/rig.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
@@ -116,6 +119,80 @@ describe('pictures', () => {
     expect(first?.file).toBe(second?.file);
     expect(third?.file).not.toBe(first?.file);
     expect(filesBelow(rig.parts.images).length).toBe(2);
+  });
+
+  it('that many slices name at the same time are asked for once, and each slice goes through', async () => {
+    const rig = await openRig(START);
+    const lists = Array.from({ length: 8 }, (_, index) => {
+      const date_executed = new Date(rig.clock.now() - (index * 3 + 1) * DAY).toISOString();
+      return {
+        id: index + 1,
+        date_executed,
+        date_created: date_executed,
+        count_items: 1,
+        signature: 'shared',
+      };
+    });
+    const asked: string[] = [];
+    let opened = 0;
+    // The shared picture comes only when other slices have got as far.
+    const isLate = Promise.withResolvers<void>();
+    await putBefore(rig, async (url) => {
+      const of = (name: string): string => url.searchParams.get(name) ?? '';
+      if (url.pathname === '/checklist/') {
+        const data = lists.filter(
+          (list) => list.date_executed >= of('date_time_start') && list.date_executed < of('date_time_end'),
+        );
+        return { body: { data } };
+      }
+      if (url.pathname === '/checklist_form_field_executed/') {
+        opened++;
+        if (opened === 3) isLate.resolve();
+        return {
+          body: {
+            data: [{ id: Number(of('id')), checklist_id: Number(of('id')), picture: `own${of('id')}` }],
+          },
+        };
+      }
+      if (url.pathname !== '/checklist/picture/') return undefined;
+      asked.push(of('picture'));
+      if (of('picture') === 'shared') await isLate.promise;
+      await rig.clock.advance(1_000);
+      return { body: png(of('picture')).toString('base64') };
+    });
+    const summary = await rig.run(JOB, { since: '30d' });
+    expect(summary).toMatchObject({ status: 'ok', updated: 0 });
+    expectBalance(summary);
+    expect(asked.toSorted()).toEqual([...lists.map(({ id }) => `own${id}`), 'shared'].toSorted());
+    expect(Object.keys(await imagesOf(rig)).toSorted()).toEqual(asked.toSorted());
+    expect(rig.logLines.filter((line) => line.includes('overtaken'))).toEqual([]);
+  });
+
+  it('that a slice cannot fetch are fetched by another one that waits for them', async () => {
+    const rig = await openRig(START);
+    const isWaiting = Promise.withResolvers<void>();
+    const source = (call: () => Promise<unknown>) =>
+      ({
+        call,
+        atEnd: () => undefined,
+        warehouse: rig.engine,
+        images: rig.parts.images,
+        readAt: START,
+      }) as unknown;
+    const failing = newPictures(
+      ['shared'],
+      source(() =>
+        isWaiting.promise.then(() => {
+          throw new Retriable('Stopped', { code: 'service_unreachable', hint: '' });
+        }),
+      ) as Source,
+      1,
+    );
+    const content = { bytes: png('shared'), contentType: 'image/png' };
+    const other = newPictures(['shared'], source(() => Promise.resolve(content)) as Source, 1);
+    isWaiting.resolve();
+    await expect(failing).rejects.toThrow('Stopped');
+    expect(await other).toMatchObject([{ hash: 'shared', sha256: sha256(content.bytes) }]);
   });
 
   it('that cannot be had are rows with a reason; everything else loads', async () => {

@@ -38,8 +38,7 @@ export async function readChecklists(
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
   const answers = (await inGroups(open, ({ id }) => readAnswers(id, source))).flat();
   const named = [...open.map(({ signature }) => signature), ...answers.map(pictureOf)];
-  const wanted = await newPictures(named, source.warehouse);
-  const images = await fetchPictures(wanted, source, options.max_picture_mb);
+  const images = await newPictures(named, source, options.max_picture_mb);
   return {
     loads: [
       summaries,

@@ -1,7 +1,9 @@
 // Fetches pictures by the names that records give them, once each: into the store first, then as records for
-// `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times.
+// `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times. Slices that
+// name the same picture at the same time share one call, and each loads the record: it commits with what names it.
 import { z } from 'zod';
 import { Fatal, RoadbookError } from '../../core/errors.ts';
+import { pieces } from '../../core/pieces.ts';
 import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../warehouse/picture-store.ts';
 import { image } from '../../warehouse/tables/image.ts';
@@ -40,21 +42,69 @@ export const imageRecord = z.strictObject({
   attempts: z.int(),
 });
 
-export const imageLoad = (records: readonly z.infer<typeof imageRecord>[]): Load => ({
+type ImageRecord = z.infer<typeof imageRecord>;
+
+export const imageLoad = (records: readonly ImageRecord[]): Load => ({
   table: image,
   record: imageRecord,
   records,
 });
 
-/** The names among `values` under which no picture was asked for yet. */
-export async function newPictures(
-  values: readonly unknown[],
-  warehouse: WarehouseReader,
-): Promise<WantedPicture[]> {
-  const names = [...new Set(values.filter(isName))];
+/** Pictures that slices of this process have claimed and not committed, by folder and name; undefined: they are stored. */
+const claimed = new Map<string, Promise<ImageRecord | undefined>>();
+
+/** The pictures that `values` name and that were not asked for yet. */
+export async function newPictures(values: readonly unknown[], source: Source, largestMb: number) {
+  const claimOf = (name: string): string => `${source.images}\0${name}`;
+  const pictures: ImageRecord[] = [];
+  let names = [...new Set(values.filter(isName))];
+  while (names.length > 0) {
+    const others = names.filter((name) => claimed.has(claimOf(name)));
+    const waited = Promise.allSettled(others.map((name) => claimed.get(claimOf(name))));
+    const free = names.filter((name) => !others.includes(name));
+    pictures.push(...(await fetchClaimed(free, claimOf, source, largestMb)));
+    const met = await waited;
+    for (const each of met) if (each.status === 'fulfilled' && each.value) pictures.push(each.value);
+    // Where another slice could not fetch it, this one tries.
+    names = others.filter((_, index) => met[index]?.status === 'rejected');
+  }
+  return pictures;
+}
+
+/** Claims them before anything is awaited, so that no other slice looks for them between question and answer. */
+async function fetchClaimed(
+  names: readonly string[],
+  claimOf: (name: string) => string,
+  source: Source,
+  largestMb: number,
+): Promise<ImageRecord[]> {
+  const claims = new Map(names.map((name) => [name, Promise.withResolvers<ImageRecord | undefined>()]));
+  const release = (): void => {
+    for (const [name, { promise }] of claims)
+      if (claimed.get(claimOf(name)) === promise) claimed.delete(claimOf(name));
+  };
+  for (const [name, { promise }] of claims) {
+    // Nobody may be waiting for it.
+    promise.catch(() => undefined);
+    claimed.set(claimOf(name), promise);
+  }
+  source.atEnd(release);
+  try {
+    const wanted = await notStored(names, source.warehouse);
+    const pictures = await fetchPictures(wanted, source, largestMb);
+    const byName = new Map(pictures.map((picture) => [picture.hash, picture]));
+    for (const [name, { resolve }] of claims) resolve(byName.get(name));
+    return pictures;
+  } catch (error) {
+    release();
+    for (const { reject } of claims.values()) reject(error);
+    throw error;
+  }
+}
+
+async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<WantedPicture[]> {
   const known = new Set<string>();
-  for (let start = 0; start < names.length; start += NAMES) {
-    const part = names.slice(start, start + NAMES);
+  for (const part of pieces(names, NAMES)) {
     const rows = await warehouse.read((sql) => sql(image.name).whereIn('hash', part).select('hash'));
     for (const { hash } of rows) known.add(hash);
   }
@@ -87,7 +137,11 @@ export async function picturesToRetry(warehouse: WarehouseReader, now: number): 
 export const fetchPictures = (wanted: readonly WantedPicture[], source: Source, largestMb: number) =>
   inGroups(wanted, (one) => fetchPicture(one, source, largestMb * BYTES_PER_MB));
 
-async function fetchPicture({ hash, attempts }: WantedPicture, source: Source, largestBytes: number) {
+async function fetchPicture(
+  { hash, attempts }: WantedPicture,
+  source: Source,
+  largestBytes: number,
+): Promise<ImageRecord> {
   const record = { hash, fetched_at: source.readAt, attempts: attempts + 1 };
   try {
     const { bytes, contentType } = await source.call(checklistPicture, { picture: hash });

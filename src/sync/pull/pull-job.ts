@@ -45,6 +45,11 @@ export interface Source {
   /** A personal value as a column of the warehouse holds it, to find it there again. */
   asStored(table: Table, column: string, value: string): string | null;
   warehouse: WarehouseReader;
+  /** A small fact about the service that outlives the run. */
+  recall<Fact>(name: string): Promise<Fact | undefined>;
+  remember<Fact>(name: string, fact: Fact): Promise<void>;
+  /** Done once the slice is committed or given up. */
+  atEnd(work: () => void): void;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** Instant at which the slice began; what the service learns later is not covered yet. */
@@ -102,8 +107,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   usualCalls?(options: z.output<Options>, load: Workload): number;
   /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
   usualReadings?(options: z.output<Options>, load: Workload): number;
-  /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
-  split?(slice: Slice<Work>): Slice<Work>[] | undefined;
+  /** Two or more smaller slices for one that was too much, by the code of its failure; undefined where it cannot be cut. */
+  split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */

@@ -10,7 +10,7 @@ import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { createDimensionCheck, namesIn } from './dimension-check.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
-import { isTooMuch, learnScale, readScale } from './slice-scale.ts';
+import { isTooLarge, isTooMuch, learnScale, readScale } from './slice-scale.ts';
 
 /** How long slices under way may take once the daemon drains. */
 const DRAIN_MS = 5_000;
@@ -48,7 +48,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
         context.onProgress?.(loaded, all);
         break;
       case 'cut':
-        cuts++;
+        if (isTooLarge(outcome.code)) cuts++;
         all += outcome.parts.length - 1;
         log.info({ scope, parts: outcome.parts.length, code: outcome.code }, 'slice cut');
         break;
@@ -99,7 +99,7 @@ export async function workSlice(
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);
-    const parts = isTooMuch(failure) ? job.split?.(slice) : undefined;
+    const parts = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
     if (parts === undefined) return { ...facts(), end: 'failed', failure };
     return { ...facts(), end: 'cut', parts, code: failure.code };
   }

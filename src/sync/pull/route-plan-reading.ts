@@ -4,22 +4,29 @@
 import { Skippable } from '../../core/errors.ts';
 import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
-import { toInstant } from '../../fleet/instants.ts';
-import { FINAL_PLAN_STATUSES, type KnownPlan, plansStartingIn } from '../../warehouse/route-plan-facts.ts';
+import {
+  FINAL_PLAN_STATUSES,
+  type KnownPlan,
+  type PlanReading,
+  plansStartingIn,
+} from '../../warehouse/route-plan-facts.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import type { Covers, Harvest, Load, Slice, Source } from './pull-job.ts';
 import { idsOf, planLoads, planParts } from './route-plan-records.ts';
 import {
-  dayScope,
-  isWholeDay,
+  canBeCut,
   PLANS_SCOPE,
+  type PlanSearch,
   type RoutePlanOptions,
   type RoutePlanWork,
+  readScope,
 } from './route-plan-slices.ts';
+import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
+import { TOO_MANY } from './slice-scale.ts';
 import { askableId, canBeAsked, goneFrom, type RecordId } from './unlisted.ts';
 import { intervalOf, type Span } from './windows.ts';
 
-/** More plans than this are not held in memory at once: the slice is cut instead. */
+/** More plans than this are not held in memory at once: the slice is cut instead, as long as it can be. */
 const MOST_PLANS = 1_000;
 
 export async function readRoutePlans(
@@ -27,12 +34,16 @@ export async function readRoutePlans(
   source: Source,
   options: RoutePlanOptions,
 ): Promise<Harvest> {
-  if ('ids' in work) return { ...(await brought(work.ids, work.ids, source)), covers: [] };
-  const { found, refused } = await search(work.span, source, options);
-  const { beginAt, endAt } = intervalOf(work.span);
+  if ('ids' in work) {
+    const { loads, whole } = await brought(work.ids, work.ids, source);
+    return { loads, whole, covers: [] };
+  }
+  const { span, readings } = work;
+  const { found, refused } = await search(work, source, options);
+  const { beginAt, endAt } = intervalOf(span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
   const asked = found.filter((plan) =>
-    mayHaveChanged(plan, known.get(plan.id), work.lastReadAt, options.settle),
+    mayHaveChanged(plan, known.get(plan.id), lastReadAt(plan, readings), options.settle),
   );
   const met = new Set(found.map(({ id }) => id));
   // A plan that the search no longer holds is asked for by id before it counts as gone: it may have moved.
@@ -40,14 +51,21 @@ export async function readRoutePlans(
     ({ id, _missing_since }) => !met.has(id) && _missing_since === null,
   );
   const doubtful = unmet.map(({ id }) => id).filter(canBeAsked);
-  if (asked.length + doubtful.length > MOST_PLANS) throw tooMany(asked.length + doubtful.length);
+  const count = asked.length + doubtful.length;
+  if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
   const ids = [...asked.map(({ id }) => id), ...doubtful];
-  const { loads, whole } = await brought(ids, doubtful, source);
+  const { plans, loads, whole } = await brought(ids, doubtful, source);
   const unplaced: Load = { table: routePlan, record: routePlans.record, records: [], refused };
-  return { loads: [...loads, unplaced], whole, covers: coversOf(work.span, source.readAt) };
+  if (plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan))) await unlearn(source);
+  return {
+    loads: [...loads, unplaced],
+    whole,
+    covers: coversOf(work, source.readAt, await foundAll(work, source, options)),
+    uncovers: supersededBy(work),
+  };
 }
 
-/** The plans by id; those of `doubtful` that are not there have vanished, with their points. */
+/** The plans by id; those of `doubtful` that are not there have vanished, with all that is below them. */
 async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
   const answers = await askFor(ids, source);
   const plans = answers.flatMap(({ records }) => records);
@@ -56,7 +74,7 @@ async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], 
   const absent = new Set(answers.filter(({ records }) => records.length === 0).map(({ id }) => id));
   const gone = doubtful.filter((id) => absent.has(id) && !there.has(id));
   const whole = [...goneFrom(routePlan, 'id', gone), ...planParts(plans, gone)];
-  return { loads: planLoads(plans), whole };
+  return { plans, loads: planLoads(plans), whole };
 }
 
 interface FoundPlan {
@@ -67,18 +85,19 @@ interface FoundPlan {
 }
 
 /**
- * The plans that start in the span. Whether the service's period means the start or the whole plan is not
- * documented: asking `longest` further finds the plan either way, and what starts elsewhere is left to its day.
- * A record by which no plan can be asked for is refused, so that it is told of.
+ * The plans that start in the span; what starts elsewhere is left to its day. A record by which no plan can be asked
+ * for is refused, so that it is told of.
  */
-async function search({ begin, end }: Span, source: Source, { longest }: RoutePlanOptions) {
-  const { beginAt, endAt } = intervalOf({ begin, end: end + longest });
-  const records = await source.call(routePlans, { begin_date: beginAt, end_date: endAt });
+async function search(work: PlanSearch, source: Source, options: RoutePlanOptions) {
+  const { span, beyond } = work;
+  const isShort = isShorter(work, options) && (await findsAllThatStart(source));
+  const period = intervalOf({ begin: span.begin, end: span.end + (isShort ? 0 : beyond) });
+  const records = await source.call(routePlans, { begin_date: period.beginAt, end_date: period.endAt });
+  await learnFrom(records, period, source);
   const found: FoundPlan[] = [];
   const refused: { record: unknown; reason: string }[] = [];
   for (const record of records) {
-    const at = startOf(record);
-    if (at < begin || at >= end) continue;
+    if (!startsIn(span, record)) continue;
     const id = askableId(record);
     if (id === undefined) refused.push({ record, reason: 'id: none by which the plan can be asked for' });
     else found.push({ ...(record as FoundPlan), id });
@@ -86,10 +105,25 @@ async function search({ begin, end }: Span, source: Source, { longest }: RoutePl
   return { found, refused };
 }
 
-/** NaN where the record does not tell it as an instant: then it belongs to whichever day met it. */
-function startOf(record: unknown): number {
-  const start = (record as { date_time_start?: unknown } | null)?.date_time_start;
-  return Date.parse((typeof start === 'string' && toInstant(start)) || '');
+/** It was cut, and reaches less far beyond its end than a plan may last. */
+const isShorter = ({ beyond }: PlanSearch, { longest }: RoutePlanOptions): boolean => beyond < longest;
+
+const foundAll = async (work: PlanSearch, source: Source, options: RoutePlanOptions): Promise<boolean> =>
+  !isShorter(work, options) || (await findsAllThatStart(source));
+
+/** A record that does not tell its start as an instant belongs to whichever span met it. */
+function startsIn({ begin, end }: Span, record: unknown): boolean {
+  const at = instantIn(record, 'date_time_start');
+  return !(at < begin || at >= end);
+}
+
+/** When plans that start with this one were last read; null before. */
+function lastReadAt(plan: FoundPlan, readings: readonly PlanReading[]): string | null {
+  const start = instantIn(plan, 'date_time_start');
+  const own = readings.filter(
+    ({ beginAt, endAt }) => Date.parse(beginAt) <= start && start < Date.parse(endAt),
+  );
+  return own.reduce<string | null>((last, { at }) => (last === null || at > last ? at : last), null);
 }
 
 function mayHaveChanged(
@@ -99,6 +133,8 @@ function mayHaveChanged(
   settle: number,
 ) {
   if (known === undefined || lastReadAt === null || known.status !== plan.status) return true;
+  // It has returned.
+  if (known._missing_since !== null) return true;
   if (!FINAL_PLAN_STATUSES.includes(known.status ?? '')) return true;
   const restsSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
   // Settled at the last reading already, so that reading has met whatever came late.
@@ -125,15 +161,26 @@ const INCLUDES = [
   'user',
 ] as const;
 
-/** What has passed of the span is covered; the future is read again when it has come. */
-function coversOf(span: Span, readAt: string): Covers[] {
-  const day = isWholeDay(span) ? [{ scopes: [dayScope(span.begin)], ...intervalOf(span) }] : [];
+/** What has passed of the span is covered if all of it was found; the future is read again when it has come. */
+function coversOf({ span }: PlanSearch, readAt: string, isWhole: boolean): Covers[] {
+  const read = { scopes: [readScope(span)], ...intervalOf(span) };
   const passed = { begin: span.begin, end: Math.min(span.end, Date.parse(readAt)) };
-  return passed.begin < passed.end ? [...day, { scopes: [PLANS_SCOPE], ...intervalOf(passed) }] : day;
+  if (!isWhole || passed.begin >= passed.end) return [read];
+  return [read, { scopes: [PLANS_SCOPE], ...intervalOf(passed) }];
+}
+
+/** Readings of smaller pieces have nothing to tell after this one. */
+function supersededBy({ span, readings }: PlanSearch): Covers[] {
+  const period = intervalOf(span);
+  const inside = readings.filter(
+    ({ scope, beginAt, endAt }) =>
+      scope !== readScope(span) && beginAt >= period.beginAt && endAt <= period.endAt,
+  );
+  return inside.length === 0 ? [] : [{ scopes: inside.map(({ scope }) => scope), ...period }];
 }
 
 const tooMany = (count: number): Skippable =>
   new Skippable(`${count} plans to ask for at once`, {
-    code: 'too_large',
+    code: TOO_MANY,
     hint: 'The period is cut into smaller ones.',
   });

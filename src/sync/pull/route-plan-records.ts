@@ -62,7 +62,8 @@ export function planLoads(plans: readonly unknown[]): Load[] {
 
 /**
  * What is read whole with these plans: the points of each plan whose answer held the list, the executions and items
- * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more.
+ * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more. What
+ * is below a plan or point that vanishes goes with it.
  */
 export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): Whole[] {
   const { points } = levels(plans);

@@ -1,14 +1,18 @@
-// Which slices of route plans a run reads: a search for each UTC day in reach, and the plans outside of it that
-// are still open, by id. The cost follows what is open: settled plans are only met in the searches.
+// Which slices of route plans a run reads: a search for each UTC day in reach, or for pieces of it where the service
+// has refused whole ones, and the plans outside of it that are still open, by id. The cost follows what is open: settled
+// plans are only met in the searches.
 import { coverageOf } from '../../warehouse/coverage.ts';
-import { lastRead, openPlansOutside } from '../../warehouse/route-plan-facts.ts';
+import { openPlansOutside, type PlanReading, planReadings } from '../../warehouse/route-plan-facts.ts';
 import type { Workload } from '../job.ts';
 import type { PlanContext, Slice } from './pull-job.ts';
+import { TOO_MANY } from './slice-scale.ts';
 import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_SPAN_MS = 60 * 60_000;
+/** How often a day can be halved. */
+const MOST_HALVINGS = Math.floor(Math.log2(DAY_MS / LEAST_SPAN_MS));
 /** Plans of one slice that are asked for by id. */
 const WATCHED = 50;
 
@@ -17,9 +21,14 @@ const MISSED_MS = 7 * DAY_MS;
 
 /** Coverage of all plans by their start. */
 export const PLANS_SCOPE = 'plans';
-/** When the plans of a whole day were last read: whether a plan has been met after it settled. */
-export const dayScope = (begin: number): string =>
-  `day ${intervalOf({ begin, end: begin }).beginAt.slice(0, 10)}`;
+/** When the plans of a day or a piece of it were last read: whether a plan has been met after it settled. */
+const READ_SCOPE = 'day ';
+
+export function readScope(span: Span): string {
+  const { beginAt, endAt } = intervalOf(span);
+  const day = `${READ_SCOPE}${beginAt.slice(0, 10)}`;
+  return isWholeDay(span) ? day : `${day} ${beginAt.slice(11, 16)}/${endAt.slice(11, 16)}`;
+}
 
 export interface RoutePlanOptions {
   since: number;
@@ -29,17 +38,29 @@ export interface RoutePlanOptions {
   longest: number;
 }
 
-/** Either the plans that start in a span, or plans by id. */
-export type RoutePlanWork = { span: Span; lastReadAt: string | null } | { ids: number[] };
+/** The plans that start in a span. */
+export interface PlanSearch {
+  span: Span;
+  /** How far beyond the span it searches, ms, where the service may look for the end of plans too. */
+  beyond: number;
+  /** Earlier readings of any part of it. */
+  readings: PlanReading[];
+}
+
+/** Either a search, or plans by id. */
+export type RoutePlanWork = PlanSearch | { ids: number[] };
 
 export async function planRoutePlans(
   context: PlanContext<RoutePlanOptions>,
 ): Promise<Slice<RoutePlanWork>[]> {
-  const { options, now, period, warehouse, coverage } = context;
+  const { options, now, period, warehouse, coverage, scale } = context;
   const covered = (await coverageOf(warehouse, coverage)).get(PLANS_SCOPE) ?? [];
   const days = wholeDays(spansToRead({ now, ...options, period, covered }));
-  const readAt = await lastRead(warehouse, coverage);
-  const searches = days.map((span) => searchSlice(span, readAt.get(dayScope(span.begin)) ?? null));
+  const readings = await planReadings(warehouse, coverage, `${READ_SCOPE}%`);
+  const parts = 2 ** Math.min(MOST_HALVINGS, Math.ceil(-Math.log2(scale)));
+  const searches = days
+    .flatMap((day) => cutSpan(day, DAY_MS / parts))
+    .map((span) => searchSlice({ span, beyond: options.longest / parts, readings }));
   if (period !== undefined) return searches;
   return [...searches, ...(await watchSlices(context, days))];
 }
@@ -81,9 +102,10 @@ async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonl
   return slices;
 }
 
-function searchSlice(span: Span, lastReadAt: string | null): Slice<RoutePlanWork> {
+function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWork> {
   const { beginAt, endAt } = intervalOf(span);
-  return { scope: `plans ${beginAt}/${endAt}`, work: { span, lastReadAt } };
+  const own = readings.filter((reading) => reading.beginAt < endAt && reading.endAt > beginAt);
+  return { scope: `plans ${beginAt}/${endAt}`, work: { span, beyond, readings: own } };
 }
 
 const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
@@ -91,12 +113,20 @@ const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
   work: { ids },
 });
 
-export function splitRoutePlans({ work }: Slice<RoutePlanWork>): Slice<RoutePlanWork>[] | undefined {
-  if ('span' in work)
-    return halves(work.span, LEAST_SPAN_MS)?.map((span) => searchSlice(span, work.lastReadAt));
+/** What was too large has to become smaller on both sides; what held too many plans only has to be parted. */
+export function splitRoutePlans(
+  { work }: Slice<RoutePlanWork>,
+  code: string,
+): Slice<RoutePlanWork>[] | undefined {
+  if ('span' in work) {
+    const beyond = code === TOO_MANY ? work.beyond : work.beyond / 2;
+    return halves(work.span, LEAST_SPAN_MS)?.map((span) => searchSlice({ ...work, span, beyond }));
+  }
   if (work.ids.length < 2) return undefined;
   const middle = Math.ceil(work.ids.length / 2);
   return [watchSlice(work.ids.slice(0, middle)), watchSlice(work.ids.slice(middle))];
 }
 
-export const isWholeDay = ({ begin, end }: Span): boolean => begin % DAY_MS === 0 && end - begin === DAY_MS;
+export const canBeCut = (span: Span): boolean => halves(span, LEAST_SPAN_MS) !== undefined;
+
+const isWholeDay = ({ begin, end }: Span): boolean => begin % DAY_MS === 0 && end - begin === DAY_MS;

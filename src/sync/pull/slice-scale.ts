@@ -8,10 +8,15 @@ import type { SyncParts } from '../sync-parts.ts';
 const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
 
-const TOO_MUCH = new Set(['too_large', 'body_too_large', 'timed_out']);
+const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
+/** More to be done with what a slice holds than it can hold; how much the service is asked for at once is well. */
+export const TOO_MANY = 'too_many';
 
 /** The slice may succeed if it is cut. */
-export const isTooMuch = ({ code }: RoadbookError): boolean => TOO_MUCH.has(code);
+export const isTooMuch = ({ code }: RoadbookError): boolean => isTooLarge(code) || code === TOO_MANY;
+
+/** Slices of the next run should be smaller. */
+export const isTooLarge = (code: string): boolean => TOO_LARGE.has(code);
 
 /** The scale of the next run, from this run's and how often slices had to be cut. */
 export function nextScale(scale: number, cuts: number): number {

@@ -3,13 +3,14 @@
 import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
+import { factMemory } from '../../warehouse/learned-facts.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import { markVanished } from '../../warehouse/vanished.ts';
+import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
-import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
+import type { AnyPull, Harvest, Slice, Source, Whole } from './pull-job.ts';
 import { byTable, type Distinct, type Sorted, sortRecords } from './sorting.ts';
 
 export interface SliceCounts {
@@ -35,11 +36,14 @@ export async function pullSlice(
   seal: Seal,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
+    const atEnd: (() => void)[] = [];
     try {
-      return await readAndLoad(job, slice, context, noteRows, seal);
+      return await readAndLoad(job, slice, sourceOf(context, atEnd), context, noteRows, seal);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
+    } finally {
+      for (const work of atEnd) work();
     }
   }
 }
@@ -47,12 +51,12 @@ export async function pullSlice(
 async function readAndLoad(
   job: AnyPull,
   slice: Slice,
+  source: Source,
   context: RunContext,
   noteRows: NoteRows,
   seal: Seal,
 ): Promise<SliceCounts> {
   const { parts, runId, log } = context;
-  const source = sourceOf(context);
   log.debug({ scope: slice.scope }, 'slice begun');
   const harvest = await job.read(slice, source, context.options);
   const sorted: Sorted[] = [];
@@ -91,7 +95,7 @@ async function readAndLoad(
 /** Live work goes before a backfill. */
 const BACKFILL_PRIORITY = -1;
 
-const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
+const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => void)[]): Source => ({
   call: (endpoint, request) =>
     parts.fleet.call(endpoint, request, {
       signal,
@@ -106,6 +110,9 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
   sort: (load) => sortRecords(load, parts.privacy),
   asStored: parts.privacy.asStored,
   warehouse: parts.engine,
+  recall: (name) => factMemory<never>(parts.engine, name).read(),
+  remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
+  atEnd: (work) => void atEnd.push(work),
   urlBytes: parts.fleet.urlBytes,
   readAt: isoInstant(parts.clock.now()),
   images: parts.images,
@@ -113,10 +120,24 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext): Source => ({
 });
 
 async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Distinct[], stamp: Stamp) {
-  for (const { table, extent, alsoSeen = [], isSure } of harvest.whole ?? []) {
-    const part = parts.find((each) => each.table === table);
-    if (part?.allSeen === false && isSure !== true) continue;
-    const keys = () => [...(part?.seen() ?? []), ...alsoSeen];
-    await markVanished(tx, { table, extent }, { rows: part?.rows ?? [], keys }, stamp);
+  for (const whole of harvest.whole ?? []) {
+    const part = parts.find((each) => each.table === whole.table);
+    if (part?.allSeen === false && whole.isSure !== true) continue;
+    await markWhole(tx, whole, parts, stamp);
+  }
+}
+
+/** What vanishes takes with it what is part of it, such as the executions of a point: no answer speaks of those. */
+async function markWhole(tx: Transaction, whole: Whole, parts: readonly Distinct[], stamp: Stamp) {
+  const { table, extent, alsoSeen = [] } = whole;
+  const met = parts.find((each) => each.table === table);
+  const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
+  const marked = await markVanished(tx, { table, extent }, { rows: met?.rows ?? [], keys }, stamp);
+  const owned = parts.flatMap((part) => (part.table.partOf?.table === table.name ? [part.table] : []));
+  if (marked === 0 || owned.length === 0) return;
+  const owners = await justMarked(tx, { table, extent }, stamp);
+  for (const part of owned) {
+    const column = part.partOf?.column ?? '';
+    await markWhole(tx, { table: part, extent: { [column]: { in: owners } } }, parts, stamp);
   }
 }

@@ -1,6 +1,6 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
 import type { Extent } from '../engine.ts';
-import { type Column, recordColumns, type Table } from '../table.ts';
+import { type Column, comparedColumns, recordColumns, type Table } from '../table.ts';
 import { typeOf } from './postgres-ddl.ts';
 import { arrayText, quote } from './postgres-statement.ts';
 
@@ -84,9 +84,9 @@ const contentNames = (table: Table): string[] =>
   fieldNames(table).filter((name) => !table.key.map(quote).includes(name));
 
 function stagedDiffers(table: Table): string {
-  const content = contentNames(table);
-  const stored = content.map((name) => `old.${name}`);
-  const given = content.map((name) => `new.${name}`);
+  const compared = comparedColumns(table).map(quote);
+  const stored = compared.map((name) => `old.${name}`);
+  const given = compared.map((name) => `new.${name}`);
   return `(${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
 }
 

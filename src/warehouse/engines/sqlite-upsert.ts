@@ -1,7 +1,7 @@
 // The SQLite statements of the loader. One JSON text a batch is bound and unpacked by jsonb_each, so a batch
 // is one statement whatever its size; positional arrays keep the text short.
 import type { Extent } from '../engine.ts';
-import { type Column, recordColumns, type Table } from '../table.ts';
+import { type Column, comparedColumns, recordColumns, type Table } from '../table.ts';
 import { numberAt } from './sqlite-numbers.ts';
 
 const quote = (name: string): string => `"${name}"`;
@@ -27,8 +27,9 @@ function upsertStatement(table: Table): string {
   const fields = fieldsOf(table);
   const names = fields.map(({ name }) => quote(name));
   const content = fields.filter(({ name }) => !table.key.includes(name)).map(({ name }) => quote(name));
-  const stored = content.map((name) => `${quote(table.name)}.${name}`);
-  const given = content.map((name) => `excluded.${name}`);
+  const compared = comparedColumns(table).map(quote);
+  const stored = compared.map((name) => `${quote(table.name)}.${name}`);
+  const given = compared.map((name) => `excluded.${name}`);
   return `
     insert into ${quote(table.name)} (${names.join(', ')}, _first_seen_at, _changed_at, _run_id)
     select ${fields.map((field, position) => extracted(position, field)).join(', ')}, :at, :at, :run

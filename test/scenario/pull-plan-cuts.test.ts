@@ -1,0 +1,135 @@
+// Plan searches that are cut: what was read stays known, what was refused is not asked for in every run, and nothing is
+// called covered that the smaller search may not have found.
+import { describe, expect, it } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { DAY, openRig, putBefore } from './pull-setup.ts';
+
+const JOB = 'pull-route-plans';
+const START = '2026-03-10T15:00:00.000Z';
+const SINCE = { since: '3d' };
+
+interface Plan {
+  id: number;
+  date_time_start: string;
+  date_time_end: string;
+}
+
+const settledPlan = (id: number, hour: number): Plan & { status: string } => ({
+  id,
+  status: 'C',
+  date_time_start: `2026-03-08T${String(hour).padStart(2, '0')}:15:00.000Z`,
+  date_time_end: '2026-03-08T23:00:00.000Z',
+});
+
+/** A service with these plans alone, which counts the plans it is asked for. */
+async function serviceWith(plans: readonly Plan[]) {
+  const rig = await openRig(START, { vehicles: 1, churn: false });
+  const asked = { details: 0 };
+  const byId = new Map(plans.map((plan) => [String(plan.id), plan]));
+  await putBefore(rig, (url) => {
+    if (url.pathname !== '/import/route_plan') return undefined;
+    const id = url.searchParams.get('route_plan_id');
+    if (id !== null) asked.details++;
+    const { begin, end } = periodOf(url);
+    const found = id === null ? plans.filter((plan) => startIn(plan, begin, end)) : [byId.get(id)];
+    return { body: { data: found } };
+  });
+  return { rig, asked };
+}
+
+const periodOf = (url: URL) => ({
+  begin: Date.parse(url.searchParams.get('begin_date') ?? ''),
+  end: Date.parse(url.searchParams.get('end_date') ?? ''),
+});
+const startIn = ({ date_time_start }: Plan, begin: number, end: number): boolean =>
+  Date.parse(date_time_start) >= begin && Date.parse(date_time_start) < end;
+
+/** The sandbox, but searches longer than `most` days are refused; `answers` may change what the others bring. */
+async function refusingAbove(
+  most: number,
+  answers?: (plans: Plan[], period: { begin: number; end: number }) => Plan[],
+) {
+  const rig = await openRig(START, { vehicles: 2, churn: false });
+  const limit = { most };
+  let refused = 0;
+  await putBefore(rig, async (url, original) => {
+    if (url.pathname !== '/import/route_plan' || url.searchParams.has('route_plan_id')) return undefined;
+    const { begin, end } = periodOf(url);
+    if (end - begin > limit.most * DAY) {
+      refused++;
+      return { status: 413, body: {} };
+    }
+    if (answers === undefined) return undefined;
+    const { data } = (await original()) as { data?: Plan[] };
+    if (data === undefined) return undefined;
+    return { body: { data: answers(data, { begin, end }) } };
+  });
+  /** How many searches a run had refused. */
+  const run = async () => {
+    refused = 0;
+    await rig.clock.advance(5 * 60_000);
+    expect((await rig.run(JOB, SINCE)).status).toBe('ok');
+    return refused;
+  };
+  return { rig, limit, run };
+}
+
+const covered = (rig: Rig) =>
+  rig.rows(`select begin_at, end_at from sync_coverage where scope = 'plans' order by begin_at`);
+
+describe('a day that had to be cut', () => {
+  it('has its settled plans asked for once, in pieces or whole, and also where all start together', async () => {
+    const spread = Array.from({ length: 100 }, (_, index) => settledPlan(index + 1, index % 20));
+    const together = Array.from({ length: 1_001 }, (_, index) => settledPlan(1_000 + index, 20));
+    const { rig, asked } = await serviceWith([...spread, ...together]);
+    const details: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      asked.details = 0;
+      expect((await rig.run(JOB, { ...SINCE, settle: '12h' })).status).toBe('ok');
+      details.push(asked.details);
+      await rig.clock.advance(5 * 60_000);
+    }
+    expect(details).toEqual([1_101, 0, 0]);
+    const scopes = await rig.rows(`select scope from sync_coverage where scope like 'day 2026-03-08%'`);
+    expect(scopes).toEqual([{ scope: 'day 2026-03-08' }]);
+  });
+});
+
+describe('a search that is too large', () => {
+  it('is remembered, and grows again once the service takes it', async () => {
+    const { rig, limit, run } = await refusingAbove(2.6);
+    expect([await run(), await run()]).toEqual([11, 0]);
+    limit.most = 100;
+    for (let round = 0; round < 3; round++) await run();
+    const searches = (await rig.preview(JOB, SINCE)).filter(({ what }) => what.startsWith('plans '));
+    expect(searches.length).toBe(11);
+  });
+
+  it('shrinks really, and finds every plan', async () => {
+    const { rig, run } = await refusingAbove(0.5);
+    const refused = await run();
+    expect(refused).toBeLessThan(11 * 8);
+    expect(await run()).toBeLessThan(refused);
+    await run();
+    expect(await covered(rig)).toEqual([
+      { begin_at: '2026-03-07T00:00:00.000Z', end_at: new Date(rig.clock.now()).toISOString() },
+    ]);
+    const from = '2026-03-07T00:00:00.000Z';
+    const to = new Date(rig.clock.now() + 7 * DAY).toISOString();
+    const truth = (await rig.truth('route_plans', { from, to })) as unknown as Plan[];
+    const starting = truth.filter((plan) => startIn(plan, Date.parse(from), Number.POSITIVE_INFINITY));
+    const stored = await rig.rows('select id from route_plan order by id');
+    expect(stored.map(({ id }) => id)).toEqual(starting.map(({ id }) => id).toSorted((a, b) => a - b));
+  });
+
+  it('covers nothing where the service may mean plans that lie in the period', async () => {
+    const lying = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
+      plans.filter((plan) => startIn(plan, begin, end) && Date.parse(plan.date_time_end) <= end);
+    const { rig, limit, run } = await refusingAbove(2, lying);
+    await run();
+    expect(await covered(rig)).toEqual([]);
+    limit.most = 100;
+    for (let round = 0; round < 3; round++) await run();
+    expect((await covered(rig)).length).toBe(1);
+  });
+});
