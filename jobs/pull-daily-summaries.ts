@@ -7,6 +7,7 @@ import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summar
 import {
   planDailySummaries,
   readDailySummaries,
+  SUMMARY_SCOPES,
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
@@ -27,6 +28,7 @@ export default pullJob({
   tables: [dailySummary, dailySummaryRevision],
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
+  trackedScopes: () => SUMMARY_SCOPES,
   plan: planDailySummaries,
   read: readDailySummaries,
   usualCalls: usualSummaryCalls,

@@ -1,9 +1,10 @@
 // How daily summaries are read: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
-// until now. Coverage of vehicles is kept for each, so a new one gets its history.
+// until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
+// over all vehicles, since its share was missing in them.
 import { pieces } from '../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
-import { coverageOf } from '../../warehouse/coverage.ts';
+import { coverageOf, type Interval } from '../../warehouse/coverage.ts';
 import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
 import type { Extent } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
@@ -45,8 +46,12 @@ interface SummaryOptions {
   lookback: number;
 }
 
-const scopesOf = ({ subject, vehicles }: Pick<SummaryWork, 'subject' | 'vehicles'>): string[] =>
-  subject === 'driver' ? ['drivers'] : vehicles.map((id) => `vehicle ${id}`);
+/** A day of drivers is covered for the vehicles that it was read with, and for no others. */
+const scopeOf = (subject: Subject, vehicleId: number): string =>
+  subject === 'driver' ? `drivers of vehicle ${vehicleId}` : `vehicle ${vehicleId}`;
+
+/** Leaves out a scope of all drivers that earlier versions wrote. */
+export const SUMMARY_SCOPES = '%vehicle %';
 
 export async function planDailySummaries(
   context: PlanContext<SummaryOptions>,
@@ -54,23 +59,37 @@ export async function planDailySummaries(
   const { options, now, period, warehouse, timezone } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-  const daysOf = (scope: string): LocalDay[] =>
-    localDays(spansToRead({ now, ...options, period, covered: coverage.get(scope) ?? [] }), timezone);
-  const byDay = new Map<string, SummaryWork>();
-  for (const id of vehicles) {
-    for (const day of daysOf(`vehicle ${id}`)) {
-      const work = byDay.get(day.date) ?? { subject: 'vehicle', day, vehicles: [] };
-      byDay.set(day.date, work);
-      work.vehicles.push(id);
+  const daysOf = onceForEach((covered: Interval[]) =>
+    localDays(spansToRead({ now, ...options, period, covered }), timezone),
+  );
+  const dueFor = (subject: Subject): SummaryWork[] => {
+    const byDay = new Map<string, SummaryWork>();
+    for (const id of vehicles) {
+      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) {
+        const work = byDay.get(day.date) ?? { subject, day, vehicles: [] };
+        byDay.set(day.date, work);
+        work.vehicles.push(id);
+      }
     }
-  }
-  // The figures of a driver are over all vehicles, so all of them belong to one slice.
-  const drivers = vehicles.length === 0 ? [] : daysOf('drivers');
+    return [...byDay.values()].sort((a, b) => a.day.begin - b.day.begin);
+  };
   const works = [
-    ...[...byDay.values()].flatMap(inBoundedSlices),
-    ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles })),
+    ...dueFor('vehicle').flatMap(inBoundedSlices),
+    // The figures of a driver are over all vehicles, so all of them belong to one slice.
+    ...dueFor('driver').map((work) => ({ ...work, vehicles })),
   ];
   return works.map((work) => ({ scope: scopeName(work), work }));
+}
+
+/** Most vehicles have the same coverage, and days of a zone take long to tell. */
+function onceForEach<Argument, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
+  const results = new Map<string, Result>();
+  return (argument) => {
+    const name = JSON.stringify(argument);
+    const result = results.get(name) ?? work(argument);
+    results.set(name, result);
+    return result;
+  };
 }
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
@@ -125,7 +144,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
       },
     ],
     whole: [{ table: dailySummary, extent: extentOf(work) }],
-    covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
+    covers: readUntil > day.begin ? [{ scopes: vehicles.map((id) => scopeOf(subject, id)), ...covered }] : [],
   };
 }
 

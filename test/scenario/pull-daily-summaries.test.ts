@@ -1,0 +1,78 @@
+// Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
+import { describe, expect, it } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { HOUR, openRig, putBefore } from './pull-setup.ts';
+
+const START = '2026-03-10T15:00:00.000Z';
+const JOB = 'pull-daily-summaries';
+
+/** Vehicles of a call, as the address tells them. */
+const vehiclesOf = (url: URL): number[] => JSON.parse(url.searchParams.get('vehicles_id') ?? '[]');
+const isByDriver = (url: URL): boolean => url.search.includes('driver');
+
+interface Service {
+  /** Vehicles that the listing leaves out, from its end. */
+  hidden: number;
+  /** How many calls by driver are refused from now on. */
+  refusals: number;
+}
+
+/** One driver who drives every vehicle: the figures tell how many vehicles a day was read with. */
+async function oneDriverOfAll(rig: Rig, service: Service): Promise<void> {
+  await putBefore(rig, async (url, original) => {
+    if (url.pathname === '/vehicle/') {
+      const { data } = (await original()) as { data?: unknown[] };
+      // None where the session has to be renewed first.
+      return data && { body: { data: data.slice(0, data.length - service.hidden) } };
+    }
+    if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
+    if (service.refusals-- > 0) return { status: 422, body: {} };
+    return { body: [{ title: 'Everybody', count: vehiclesOf(url).length }] };
+  });
+}
+
+const driverDays = (rig: Rig) =>
+  rig.rows(`select count, count(*) as days from daily_summary where subject = 'driver' group by count`);
+
+describe('days of drivers', () => {
+  it('hold the share of a vehicle that became known later, however far back', async () => {
+    const rig = await openRig(START, { vehicles: 4, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+    service.hidden = 0;
+    await rig.clock.advance(6 * HOUR);
+    await rig.run('pull-vehicles');
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 4, days: 11 }]);
+  });
+
+  it('stay due for it where they could not be read with it', async () => {
+    const rig = await openRig(START, { vehicles: 3, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    Object.assign(service, { hidden: 0, refusals: 5 });
+    await rig.run('pull-vehicles');
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+  });
+
+  it('are not read again for a vehicle that they were read with', async () => {
+    const rig = await openRig(START, { vehicles: 4, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    service.hidden = 0;
+    await rig.run('pull-vehicles');
+    await rig.run(JOB, options);
+    await rig.clock.advance(HOUR);
+    const { slices } = await rig.run(JOB, options);
+    expect(slices).toBe(4);
+  });
+});
