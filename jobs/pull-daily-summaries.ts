@@ -8,6 +8,7 @@ import {
   planDailySummaries,
   readDailySummaries,
   SUMMARY_SCOPES,
+  splitDailySummaries,
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
@@ -31,6 +32,7 @@ export default pullJob({
   trackedScopes: () => SUMMARY_SCOPES,
   plan: planDailySummaries,
   read: readDailySummaries,
+  split: splitDailySummaries,
   usualCalls: usualSummaryCalls,
   usualReadings: usualSummaryReadings,
 });

@@ -76,3 +76,49 @@ describe('days of drivers', () => {
     expect(slices).toBe(4);
   });
 });
+
+describe('a call of too many vehicles', () => {
+  /** Refuses calls of more than `most` vehicles; the sizes of all calls, since it was last asked. */
+  async function refuseAbove(rig: Rig, limit: { most: number; status: number }) {
+    const sizes: number[] = [];
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/daily_summary/') return undefined;
+      const count = vehiclesOf(url).length;
+      sizes.push(count);
+      return count > limit.most ? { status: limit.status, body: {} } : undefined;
+    });
+    return () => sizes.splice(0);
+  }
+
+  const stored = (rig: Rig) =>
+    rig.rows(`select day, subject, title, vehicle_id, driver_id, total_distance from daily_summary
+      where _missing_since is null order by day, subject, title`);
+
+  it.each([413, 414])('is made smaller, remembered, and grown again: %i', async (status) => {
+    const whole = await openRig(START, { vehicles: 20, churn: false });
+    const options = { since: '2d' };
+    expect(await whole.run(JOB, options)).toMatchObject({ status: 'ok' });
+    const rig = await openRig(START, { vehicles: 20, churn: false });
+    const limit = { most: 10, status };
+    const sizes = await refuseAbove(rig, limit);
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
+    expect(await stored(rig)).toEqual(await stored(whole));
+    expect(new Set(sizes())).toEqual(new Set([20, 10]));
+    await rig.run(JOB, options);
+    expect(new Set(sizes())).toEqual(new Set([10]));
+    limit.most = 20;
+    await rig.run(JOB, options);
+    expect(Math.max(...sizes())).toBe(15);
+    await rig.run(JOB, options);
+    expect(new Set(sizes())).toEqual(new Set([20]));
+  });
+
+  it('fails where one vehicle is too many, and covers nothing', async () => {
+    const rig = await openRig(START, { vehicles: 2, churn: false });
+    const sizes = await refuseAbove(rig, { most: 0, status: 413 });
+    const { status, error } = await rig.run(JOB, { since: '1d' });
+    expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'too_large' });
+    expect(Math.min(...sizes())).toBe(1);
+    expect(await rig.rows(`select * from sync_coverage where job = '${JOB}'`)).toEqual([]);
+  });
+});

@@ -28,7 +28,7 @@ const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string
 };
 
 const DAY_MS = 86_400_000;
-/** Vehicles of one call. */
+/** Vehicles of one call at full scale. */
 const MOST_VEHICLES = 500;
 /** Vehicles of one slice: as many rows are in memory. */
 const MOST_OF_A_SLICE = 10_000;
@@ -37,6 +37,8 @@ export interface SummaryWork {
   subject: Subject;
   day: LocalDay;
   vehicles: number[];
+  /** Vehicles of one call; MOST_VEHICLES unless told. */
+  most?: number;
   /** The vehicles of the day are divided over several slices. */
   isPart?: boolean;
 }
@@ -56,7 +58,7 @@ export const SUMMARY_SCOPES = '%vehicle %';
 export async function planDailySummaries(
   context: PlanContext<SummaryOptions>,
 ): Promise<Slice<SummaryWork>[]> {
-  const { options, now, period, warehouse, timezone } = context;
+  const { options, now, period, warehouse, timezone, scale } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   const daysOf = onceForEach((covered: Interval[]) =>
@@ -78,7 +80,10 @@ export async function planDailySummaries(
     // The figures of a driver are over all vehicles, so all of them belong to one slice.
     ...dueFor('driver').map((work) => ({ ...work, vehicles })),
   ];
-  return works.map((work) => ({ scope: scopeName(work), work }));
+  return works.map((work) =>
+    // Of as many as there are: a scale of calls that are never full would teach nothing.
+    sliceOf({ ...work, most: Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale) }),
+  );
 }
 
 /** Most vehicles have the same coverage, and days of a zone take long to tell. */
@@ -99,8 +104,21 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
     isPart: all.length > 1,
   }));
 
-const scopeName = ({ subject, day, vehicles, isPart }: SummaryWork): string =>
-  `${subject} ${day.date}${isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : ''}`;
+function sliceOf(work: SummaryWork): Slice<SummaryWork> {
+  const { subject, day, vehicles, isPart } = work;
+  const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
+  return { scope: `${subject} ${day.date}${part}`, work };
+}
+
+/** The same in calls of half as many vehicles: rows of one title can be told apart or added up in one slice only. */
+export function splitDailySummaries({ scope, work }: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
+  const asked = Math.min(work.most ?? MOST_VEHICLES, work.vehicles.length);
+  if (asked < 2) return undefined;
+  const most = Math.ceil(asked / 2);
+  return [{ scope: `${scope.replace(SMALLER_CALLS, '')} by ${most}`, work: { ...work, most } }];
+}
+
+const SMALLER_CALLS = / by \d+$/;
 
 /** Each day in reach for every so many vehicles, once by vehicle and once by driver. */
 export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
@@ -116,7 +134,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
   const { subject, day, vehicles } = work;
   const { table, labels } = SUBJECTS[subject];
   const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
-  const parts = chunksFor(vehicles, MOST_VEHICLES, bytesOf);
+  const parts = chunksFor(vehicles, work.most ?? MOST_VEHICLES, bytesOf);
   const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
   const owners = await idsByLabel(source.warehouse, table, labels);
   const ownersOf = (title: string) =>

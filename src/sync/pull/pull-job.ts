@@ -100,7 +100,9 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   usualCalls?(options: z.output<Options>, load: Workload): number;
   /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
   usualReadings?(options: z.output<Options>, load: Workload): number;
-  /** Two or more smaller slices for one that was too large or too slow; undefined where it cannot be cut. */
+  /**
+   * Smaller slices for one that was too large or too slow, or one of smaller calls; undefined where it cannot be cut.
+   */
   split?(slice: Slice<Work>): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;
