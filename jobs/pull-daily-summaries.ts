@@ -7,7 +7,6 @@ import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summar
 import {
   planDailySummaries,
   readDailySummaries,
-  SUMMARY_SCOPES,
   splitDailySummaries,
   usualSummaryCalls,
   usualSummaryReadings,
@@ -29,7 +28,6 @@ export default pullJob({
   tables: [dailySummary, dailySummaryRevision],
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
-  trackedScopes: () => SUMMARY_SCOPES,
   plan: planDailySummaries,
   read: readDailySummaries,
   split: splitDailySummaries,

@@ -48,12 +48,15 @@ interface SummaryOptions {
   lookback: number;
 }
 
-/** A day of drivers is covered for the vehicles that it was read with, and for no others. */
+/** A day of drivers is due again for every vehicle that it was not read with. */
 const scopeOf = (subject: Subject, vehicleId: number): string =>
   subject === 'driver' ? `drivers of vehicle ${vehicleId}` : `vehicle ${vehicleId}`;
 
-/** Leaves out a scope of all drivers that earlier versions wrote. */
-export const SUMMARY_SCOPES = '%vehicle %';
+/** `drivers` tells BI when their day was last read. */
+const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
+  ...(subject === 'driver' ? ['drivers'] : []),
+  ...vehicles.map((id) => scopeOf(subject, id)),
+];
 
 export async function planDailySummaries(
   context: PlanContext<SummaryOptions>,
@@ -162,7 +165,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
       },
     ],
     whole: [{ table: dailySummary, extent: extentOf(work) }],
-    covers: readUntil > day.begin ? [{ scopes: vehicles.map((id) => scopeOf(subject, id)), ...covered }] : [],
+    covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
 }
 
