@@ -1,7 +1,7 @@
 // Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
 import { describe, expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
-import { HOUR, openRig, putBefore } from './pull-setup.ts';
+import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 
 const START = '2026-03-10T15:00:00.000Z';
 const JOB = 'pull-daily-summaries';
@@ -120,5 +120,79 @@ describe('a call of too many vehicles', () => {
     expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'too_large' });
     expect(Math.min(...sizes())).toBe(1);
     expect(await rig.rows(`select * from sync_coverage where job = '${JOB}'`)).toEqual([]);
+  });
+});
+
+describe('a title that nobody has yet', () => {
+  const pulls = async (rig: Rig, job: string) =>
+    (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
+  const daysOf = (rig: Rig, title: string) =>
+    rig.rows(`select subject, vehicle_id, driver_id, count(*) as days from daily_summary where title = '${title}'
+      and _missing_since is null group by 1, 2, 3`);
+  const options = { since: '5d', lookback: '1h' };
+
+  /** Rows that the service has beside its own: of the vehicle by that id, or of drivers. */
+  const alsoGives = (rig: Rig, title: string, vehicleId?: unknown) =>
+    putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined))
+        return undefined;
+      if (vehicleId !== undefined && !vehiclesOf(url).includes(Number(vehicleId))) return undefined;
+      const { data } = (await original()) as { data?: unknown[] };
+      return data && { body: { data: [...data, { title, count: 1 }] } };
+    });
+
+  it('has the drivers pulled once, and every day of it told again by the next run', async () => {
+    const rig = await openRig(START, { vehicles: 1, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await rig.clock.advance(3 * HOUR);
+    await alsoGives(rig, 'New Person');
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'New Person')).toEqual([
+      { subject: 'driver', vehicle_id: null, driver_id: null, days: 6 },
+    ]);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+    expect(await pulls(rig, 'pull-vehicles')).toBe(1);
+    await rig.clock.advance(2 * HOUR);
+    await addRecords(rig, 'drivers', [{ id: 777_777, name: 'New Person' }]);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+    await rig.run('pull-drivers');
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'New Person')).toEqual([
+      { subject: 'driver', vehicle_id: null, driver_id: 777_777, days: 6 },
+    ]);
+    const { slices } = await rig.run(JOB, options);
+    expect(slices).toBe(2);
+  });
+
+  it('has the drivers pulled later where they were pulled just before', async () => {
+    const rig = await openRig(START, { vehicles: 1, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await rig.clock.advance(HOUR / 2);
+    await alsoGives(rig, 'New Person');
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(1);
+    await rig.clock.advance(HOUR);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+  });
+
+  it('has the vehicles pulled, for a plate that has changed', async () => {
+    const rig = await openRig(START, { vehicles: 2, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    const [{ id } = {}] = await rig.rows('select id from vehicle limit 1');
+    await rig.clock.advance(3 * HOUR);
+    await alsoGives(rig, 'NEW1A23', id);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-vehicles')).toBe(2);
+    expect(await pulls(rig, 'pull-drivers')).toBe(1);
+    await rig.engine.write(({ sql }) => sql('vehicle').where({ id }).update({ plate: 'NEW1A23' }));
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'NEW1A23')).toEqual([
+      { subject: 'vehicle', vehicle_id: id, driver_id: null, days: 6 },
+    ]);
   });
 });

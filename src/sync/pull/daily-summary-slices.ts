@@ -5,11 +5,9 @@
 import { pieces } from '../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type Interval } from '../../warehouse/coverage.ts';
-import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
+import { knownIds } from '../../warehouse/dimension-keys.ts';
 import type { Extent } from '../../warehouse/engine.ts';
-import type { Table } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
-import { driver } from '../../warehouse/tables/driver.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
@@ -17,15 +15,9 @@ import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
+import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './summary-owners.ts';
 import { canBeAsked } from './unlisted.ts';
 import { intervalOf, spansToRead } from './windows.ts';
-
-type Subject = 'vehicle' | 'driver';
-
-const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string[] }>> = {
-  vehicle: { table: vehicle, labels: ['plate', 'title'] },
-  driver: { table: driver, labels: ['name'] },
-};
 
 const DAY_MS = 86_400_000;
 /** Vehicles of one call at full scale. */
@@ -64,24 +56,33 @@ export async function planDailySummaries(
   const { options, now, period, warehouse, timezone, scale } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
+  if (vehicles.length === 0) return [];
   const daysOf = onceForEach((covered: Interval[]) =>
     localDays(spansToRead({ now, ...options, period, covered }), timezone),
   );
-  const dueFor = (subject: Subject): SummaryWork[] => {
-    const byDay = new Map<string, SummaryWork>();
-    for (const id of vehicles) {
-      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) {
-        const work = byDay.get(day.date) ?? { subject, day, vehicles: [] };
-        byDay.set(day.date, work);
-        work.vehicles.push(id);
-      }
+  const days = localDays([{ begin: now - options.since, end: now }], timezone);
+  const dueFor = async (subject: Subject): Promise<SummaryWork[]> => {
+    const byDay = new Map<string, { day: LocalDay; ids: Set<number> }>();
+    const add = (day: LocalDay, id: number): void => {
+      const due = byDay.get(day.date) ?? { day, ids: new Set() };
+      byDay.set(day.date, due);
+      due.ids.add(id);
+    };
+    for (const id of vehicles)
+      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
+    const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
+    for (const { date, owner } of owned) {
+      const day = days.find((each) => each.date === date);
+      if (day !== undefined) add(day, owner);
     }
-    return [...byDay.values()].sort((a, b) => a.day.begin - b.day.begin);
+    return [...byDay.values()]
+      .sort((a, b) => a.day.begin - b.day.begin)
+      .map(({ day, ids }) => ({ subject, day, vehicles: [...ids] }));
   };
   const works = [
-    ...dueFor('vehicle').flatMap(inBoundedSlices),
+    ...(await dueFor('vehicle')).flatMap(inBoundedSlices),
     // The figures of a driver are over all vehicles, so all of them belong to one slice.
-    ...dueFor('driver').map((work) => ({ ...work, vehicles })),
+    ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
   ];
   return works.map((work) =>
     // Of as many as there are: a scale of calls that are never full would teach nothing.
@@ -135,24 +136,17 @@ const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) +
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
   const { subject, day, vehicles } = work;
-  const { table, labels } = SUBJECTS[subject];
   const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
   const parts = chunksFor(vehicles, work.most ?? MOST_VEHICLES, bytesOf);
   const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
-  const owners = await idsByLabel(source.warehouse, table, labels);
-  const ownersOf = (title: string) =>
-    labels.map((label) => {
-      const stored = source.asStored(table, label, title);
-      // A label that may not be stored could be anyone's.
-      return stored === null ? null : owners.get(stored);
-    });
+  const owners = await ownersOf(subject, source);
   const { records, refused } = mergeByTitle({
     // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
     answers: subject === 'driver' ? answers : [answers.flat()],
-    isAmbiguous: (title) => ownersOf(title).includes(null),
+    isAmbiguous: owners.isAmbiguous,
     isPart: work.isPart ?? false,
   });
-  const ownerOf = (title: string) => ownersOf(title).find((owner) => typeof owner === 'number') ?? null;
+  const unknown = [...new Set(records.map(titleOf))].filter(owners.isUnknown);
   const readUntil = Math.min(day.end, Date.parse(source.readAt));
   const covered = intervalOf({ begin: day.begin, end: readUntil });
   return {
@@ -160,10 +154,11 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
       {
         table: dailySummary,
         record: summaryCall.record,
-        records: records.map((record) => dated(record, work, ownerOf)),
-        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, ownerOf), reason })),
+        records: records.map((record) => dated(record, work, owners)),
+        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
       },
     ],
+    unknown: await unknownOwners(subject, day.date, unknown, source),
     whole: [{ table: dailySummary, extent: extentOf(work) }],
     covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
@@ -186,9 +181,7 @@ function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
   };
 }
 
-type OwnerOf = (title: string) => number | null;
-
-function dated(record: unknown, { subject, day }: SummaryWork, ownerOf: OwnerOf): unknown {
+function dated(record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
   const owner = ownerOf(titleOf(record));
   return { ...record, day: day.date, subject, [`${subject}_id`]: owner };

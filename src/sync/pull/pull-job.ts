@@ -28,6 +28,8 @@ export interface PlanContext<Options> {
   /** Time zone of local days. */
   timezone: string;
   warehouse: WarehouseReader;
+  /** A personal value as a column of the warehouse holds it, to find it there again. */
+  asStored(table: Table, column: string, value: string): string | null;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** In (0, 1]: how much smaller than usual slices should be, as earlier runs have learned. */
@@ -87,6 +89,15 @@ export interface Harvest {
   covers: readonly Covers[];
   /** Periods that have to be read again although they were covered. */
   uncovers?: readonly Covers[];
+  /** Where records name things by a label that nothing in the warehouse has. */
+  unknown?: readonly UnknownName[];
+}
+
+export interface UnknownName {
+  /** Name of the job that may bring it. */
+  job: string;
+  /** Since when it is not known: a pull that began then or later did not bring it. */
+  metAt: string;
 }
 
 export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {

@@ -37,7 +37,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   function take(outcome: SliceOutcome): void {
     const { scope } = outcome;
     for (const name of Object.keys(counts) as (keyof RunCounts)[]) counts[name] += outcome.counts[name];
-    dimensions.note(outcome.named);
+    dimensions.note(outcome);
     switch (outcome.end) {
       case 'loaded':
         loaded++;
@@ -83,7 +83,7 @@ export async function workSlice(
 ): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const names = namesIn(job);
-  const facts = (): SliceFacts => ({ scope: slice.scope, counts, named: names.found() });
+  const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...names.found() });
   const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
     ...facts(),
     counts: { ...counts, ...brought },
@@ -126,6 +126,7 @@ const planContext = (
   now: parts.clock.now(),
   timezone: parts.timezone,
   warehouse: parts.engine,
+  asStored: parts.privacy.asStored,
   urlBytes: parts.fleet.urlBytes,
   scale,
 });
