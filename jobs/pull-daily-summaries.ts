@@ -8,6 +8,7 @@ import {
   planDailySummaries,
   readDailySummaries,
   splitDailySummaries,
+  summaryCalls,
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
@@ -29,6 +30,7 @@ export default pullJob({
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
   plan: planDailySummaries,
+  calls: summaryCalls,
   read: readDailySummaries,
   split: splitDailySummaries,
   usualCalls: usualSummaryCalls,

@@ -73,7 +73,7 @@ export async function planDailySummaries(
     const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
     for (const { date, owner } of owned) {
       const day = days.find((each) => each.date === date);
-      if (day !== undefined) add(day, owner);
+      if (day !== undefined && (subject === 'driver' || vehicles.includes(owner))) add(day, owner);
     }
     return [...byDay.values()]
       .sort((a, b) => a.day.begin - b.day.begin)
@@ -135,10 +135,10 @@ export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }:
 const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
-  const { subject, day, vehicles } = work;
-  const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
-  const parts = chunksFor(vehicles, work.most ?? MOST_VEHICLES, bytesOf);
-  const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
+  const { subject, day } = work;
+  const answers = await inGroups(callsOf(work, source), (part) =>
+    source.call(summaryCall, requestOf(work, part)),
+  );
   const owners = await ownersOf(subject, source);
   const { records, refused } = mergeByTitle({
     // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
@@ -163,6 +163,15 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
     covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
 }
+
+/** The vehicles of each call. */
+const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): number[][] =>
+  chunksFor(work.vehicles, work.most ?? MOST_VEHICLES, (part) =>
+    urlBytes(summaryCall, requestOf(work, part)),
+  );
+
+export const summaryCalls = ({ work }: Slice<SummaryWork>, context: PlanContext<SummaryOptions>): number =>
+  callsOf(work, context).length;
 
 function extentOf({ subject, day, vehicles }: SummaryWork): Extent {
   const extent: Extent = { day: { in: [day.date] }, subject: { in: [subject] } };

@@ -12,7 +12,7 @@ import {
   eventScope,
   usualEventSlices,
 } from './event-plan.ts';
-import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
+import type { Covers, Harvest, PlanContext, Slice, Source, Whole } from './pull-job.ts';
 import type { Sorted } from './sorting.ts';
 import { intervalOf, type Span } from './windows.ts';
 
@@ -42,7 +42,7 @@ export async function readEvents(
 const categoriesOf = ({ categories }: EventOptions): number[] =>
   categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
 
-export const eventCalls = (_slice: Slice<EventWork>, options: EventOptions): number =>
+export const eventCalls = (_slice: Slice<EventWork>, { options }: PlanContext<EventOptions>): number =>
   categoriesOf(options).length;
 
 /** A call for each category and slice; a slice is so many vehicle-days. */

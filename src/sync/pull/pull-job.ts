@@ -105,8 +105,10 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   records: readonly Pick<Load, 'table' | 'record'>[];
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
-  /** Calls that the slice makes at least, for --dry-run; 1 unless told. */
-  calls?(slice: Slice<Work>, options: z.output<Options>): number;
+  /** Calls that the slice makes as far as they can be known beforehand, for --dry-run; 1 unless told. */
+  calls?(slice: Slice<Work>, context: PlanContext<z.output<Options>>): number;
+  /** Those that cannot, in words; undefined where there are none. */
+  furtherCalls?(slice: Slice<Work>): string | undefined;
   /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
   usualCalls?(options: z.output<Options>, load: Workload): number;
   /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */

@@ -108,11 +108,13 @@ export async function previewPull(
   context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
 ): Promise<Preview[]> {
   const scale = await readScale(context.parts.engine, context.job);
-  const slices = await job.plan(planContext(context, scale));
+  const planning = planContext(context, scale);
+  const slices = await job.plan(planning);
   return slices.map((slice) => ({
     what: slice.scope,
     detail: slice.work,
-    calls: job.calls?.(slice, context.options) ?? 1,
+    calls: job.calls?.(slice, planning) ?? 1,
+    further: job.furtherCalls?.(slice),
   }));
 }
 

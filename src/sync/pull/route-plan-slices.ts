@@ -91,6 +91,12 @@ const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
   work: { ids },
 });
 
+export const routePlanCalls = ({ work }: Slice<RoutePlanWork>): number =>
+  'ids' in work ? work.ids.length : 1;
+
+export const furtherRoutePlanCalls = ({ work }: Slice<RoutePlanWork>): string | undefined =>
+  'ids' in work ? undefined : 'one for each plan of the search that may have changed';
+
 export function splitRoutePlans({ work }: Slice<RoutePlanWork>): Slice<RoutePlanWork>[] | undefined {
   if ('span' in work)
     return halves(work.span, LEAST_SPAN_MS)?.map((span) => searchSlice(span, work.lastReadAt));
