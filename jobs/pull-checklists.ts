@@ -3,7 +3,9 @@
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
 import {
+  checklistCalls,
   checklistOptions,
+  furtherChecklistCalls,
   planChecklists,
   splitChecklists,
   usualChecklistCalls,
@@ -27,6 +29,8 @@ export default pullJob({
     { table: image, record: imageRecord },
   ],
   plan: planChecklists,
+  calls: checklistCalls,
+  furtherCalls: furtherChecklistCalls,
   read: readChecklists,
   split: splitChecklists,
   usualCalls: usualChecklistCalls,

@@ -7,6 +7,8 @@ import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summar
 import {
   planDailySummaries,
   readDailySummaries,
+  splitDailySummaries,
+  summaryCalls,
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
@@ -28,7 +30,9 @@ export default pullJob({
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
   plan: planDailySummaries,
+  calls: summaryCalls,
   read: readDailySummaries,
+  split: splitDailySummaries,
   usualCalls: usualSummaryCalls,
   usualReadings: usualSummaryReadings,
 });

@@ -23,6 +23,7 @@ export default pullJob({
       ],
     },
   ],
+  calls: ({ work }) => work.length,
   usualCalls: () => 2,
   async read({ scope, work }, source) {
     const listings = await Promise.all(work.map((request) => source.call(drivers, request)));

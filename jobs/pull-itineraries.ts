@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
-import { planItineraries, splitItineraries, usualItineraryCalls } from '../src/sync/pull/itinerary-plan.ts';
+import {
+  furtherItineraryCalls,
+  planItineraries,
+  splitItineraries,
+  usualItineraryCalls,
+} from '../src/sync/pull/itinerary-plan.ts';
 import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
@@ -26,6 +31,7 @@ export default pullJob({
     { table: itinerary, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
   ],
   plan: planItineraries,
+  furtherCalls: furtherItineraryCalls,
   read: readItineraries,
   split: splitItineraries,
   usualCalls: usualItineraryCalls,

@@ -7,8 +7,10 @@ import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
 import { planLoads } from '../src/sync/pull/route-plan-records.ts';
 import {
+  furtherRoutePlanCalls,
   PLANS_SCOPE,
   planRoutePlans,
+  routePlanCalls,
   splitRoutePlans,
   usualRoutePlanCalls,
   usualRoutePlanReadings,
@@ -38,6 +40,8 @@ export default pullJob({
   mentions: [{ table: routePlan, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
   trackedScopes: () => PLANS_SCOPE,
   plan: planRoutePlans,
+  calls: routePlanCalls,
+  furtherCalls: furtherRoutePlanCalls,
   read: readRoutePlans,
   split: splitRoutePlans,
   usualCalls: usualRoutePlanCalls,

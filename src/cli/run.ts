@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { formatDuration } from '../core/durations.ts';
 import type { RunSummary } from '../core/glossary.ts';
-import type { Preview } from '../sync/job.ts';
-import { runChain } from '../sync/job-chain.ts';
-import { fillCommand, print, say, sayWaiting, withApp } from './command.ts';
+import { previewChain, runChain } from '../sync/job-chain.ts';
+import { fillCommand, print, sayWaiting, withApp } from './command.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { showPreview } from './run-preview.ts';
 import { abortOnSignal } from './signals.ts';
 import { coloured } from './text-table.ts';
 
@@ -29,7 +29,10 @@ export const fillRun = (command: Command): Command =>
       const period = interval === undefined ? undefined : { ...interval, resumable: false };
       const parts = await app.sync();
       const { options } = settings;
-      if (dryRun) return showPreview(await job.preview({ job: name, options, period, parts }), name, json);
+      if (dryRun) {
+        showPreview(await previewChain({ job, options, period }, jobBook(app), parts), json);
+        return EXIT.ok;
+      }
       const signal = abortOnSignal();
       const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
       const { summary } = await runChain(request, jobBook(app), parts);
@@ -37,17 +40,6 @@ export const fillRun = (command: Command): Command =>
       return exitCodeOfRun(summary);
     }),
   });
-
-function showPreview(lines: readonly Preview[], name: string, json: boolean): number {
-  const calls = lines.reduce((sum, line) => sum + (line.calls ?? 0), 0);
-  if (json) print(JSON.stringify({ job: name, calls, steps: lines }, null, 2));
-  else {
-    for (const { what, detail } of lines) print(`${what}  ${JSON.stringify(detail)}`);
-    const steps = `${lines.length} step${lines.length === 1 ? '' : 's'}`;
-    say(`${name} would take ${steps} and at least ${calls} calls; nothing was done.`);
-  }
-  return EXIT.ok;
-}
 
 export function describeRun(summary: RunSummary): string {
   const took = Date.parse(summary.finished_at) - Date.parse(summary.started_at);

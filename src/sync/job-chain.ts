@@ -5,7 +5,7 @@ import { Fatal } from '../core/errors.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { hasWorked } from '../warehouse/run-log.ts';
-import type { NamedJob } from './job.ts';
+import type { AskedPeriod, NamedJob, Preview } from './job.ts';
 import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';
 import type { SyncParts } from './sync-parts.ts';
@@ -33,6 +33,30 @@ export async function runChain(request: RunRequest, book: JobBook, parts: SyncPa
     if (book.find(name)?.enabled !== false) await also(name);
   }
   return finished;
+}
+
+export interface JobPreview {
+  job: string;
+  steps: Preview[];
+}
+
+/** What a run would do, after the jobs that it needs and that would run before it. */
+export interface ChainPreview extends JobPreview {
+  first: JobPreview[];
+}
+
+export async function previewChain(
+  { job, options, period }: { job: NamedJob; options: Record<string, unknown>; period?: AskedPeriod },
+  book: JobBook,
+  parts: SyncParts,
+): Promise<ChainPreview> {
+  const first: JobPreview[] = [];
+  for (const name of job.needs ?? []) {
+    const needed = book.find(name);
+    if (needed === undefined || (await hasWorked(parts.engine, name))) continue;
+    first.push({ job: name, steps: await needed.job.preview({ job: name, options: needed.options, parts }) });
+  }
+  return { job: job.name, steps: await job.preview({ job: job.name, options, period, parts }), first };
 }
 
 /** What is only nice to have now is not run against an order. */

@@ -65,8 +65,10 @@ export interface RunOutcome {
 export interface Preview {
   what: string;
   detail: unknown;
-  /** Calls of the service that it would take at least. */
+  /** Calls of the service that it would take, retries aside; at least where `further` is told, unknown where absent. */
   calls?: number;
+  /** Calls that cannot be known beforehand, in words. */
+  further?: string;
 }
 
 /** What an estimate of calls is made from. */

@@ -4,7 +4,7 @@ import type { RoadbookError } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import type { RunContext } from '../job.ts';
-import type { Slice } from '../pull/pull-job.ts';
+import type { Slice, UnknownName } from '../pull/pull-job.ts';
 
 /** How one slice ended. */
 export type SliceOutcome = SliceFacts &
@@ -22,6 +22,8 @@ export interface SliceFacts {
   counts: RunCounts;
   /** Ids of dimensions that its rows name, in the order of the job's mentions. */
   named: number[][];
+  /** What its records name by a label that nothing has; none unless told. */
+  unknown?: UnknownName[];
 }
 
 /** Puts down how a slice ends in the transaction of its rows, so that both are kept or neither. */

@@ -50,6 +50,14 @@ export function usualChecklistCalls({ lookback, settle }: ChecklistOptions, load
 export const usualChecklistReadings = ({ settle }: ChecklistOptions, { periodMs }: Workload): number =>
   (Math.ceil(settle / DAY_MS) * DAY_MS) / periodMs;
 
+export const checklistCalls = ({ work }: Slice<ChecklistWork>): number =>
+  'pictures' in work ? work.pictures.length : 1;
+
+export const furtherChecklistCalls = ({ work }: Slice<ChecklistWork>): string | undefined =>
+  'pictures' in work
+    ? undefined
+    : 'one for each checklist to open or that the search does not bring, and one for each new picture';
+
 const windowSlice = (window: Interval): Slice<ChecklistWork> => ({
   scope: `${window.beginAt}/${window.endAt}`,
   work: window,

@@ -1,14 +1,13 @@
 // How daily summaries are read: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
-// until now. Coverage of vehicles is kept for each, so a new one gets its history.
+// until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
+// over all vehicles, since its share was missing in them.
 import { pieces } from '../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
-import { coverageOf } from '../../warehouse/coverage.ts';
-import { idsByLabel, knownIds } from '../../warehouse/dimension-keys.ts';
+import { coverageOf, type Interval } from '../../warehouse/coverage.ts';
+import { knownIds } from '../../warehouse/dimension-keys.ts';
 import type { Extent } from '../../warehouse/engine.ts';
-import type { Table } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
-import { driver } from '../../warehouse/tables/driver.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
@@ -16,18 +15,12 @@ import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
+import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './summary-owners.ts';
 import { canBeAsked } from './unlisted.ts';
 import { intervalOf, spansToRead } from './windows.ts';
 
-type Subject = 'vehicle' | 'driver';
-
-const SUBJECTS: Readonly<Record<Subject, { table: Table; labels: readonly string[] }>> = {
-  vehicle: { table: vehicle, labels: ['plate', 'title'] },
-  driver: { table: driver, labels: ['name'] },
-};
-
 const DAY_MS = 86_400_000;
-/** Vehicles of one call. */
+/** Vehicles of one call at full scale. */
 const MOST_VEHICLES = 500;
 /** Vehicles of one slice: as many rows are in memory. */
 const MOST_OF_A_SLICE = 10_000;
@@ -36,6 +29,8 @@ export interface SummaryWork {
   subject: Subject;
   day: LocalDay;
   vehicles: number[];
+  /** Vehicles of one call; MOST_VEHICLES unless told. */
+  most?: number;
   /** The vehicles of the day are divided over several slices. */
   isPart?: boolean;
 }
@@ -45,32 +40,65 @@ interface SummaryOptions {
   lookback: number;
 }
 
-const scopesOf = ({ subject, vehicles }: Pick<SummaryWork, 'subject' | 'vehicles'>): string[] =>
-  subject === 'driver' ? ['drivers'] : vehicles.map((id) => `vehicle ${id}`);
+/** A day of drivers is due again for every vehicle that it was not read with. */
+const scopeOf = (subject: Subject, vehicleId: number): string =>
+  subject === 'driver' ? `drivers of vehicle ${vehicleId}` : `vehicle ${vehicleId}`;
+
+/** `drivers` tells BI when their day was last read. */
+const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
+  ...(subject === 'driver' ? ['drivers'] : []),
+  ...vehicles.map((id) => scopeOf(subject, id)),
+];
 
 export async function planDailySummaries(
   context: PlanContext<SummaryOptions>,
 ): Promise<Slice<SummaryWork>[]> {
-  const { options, now, period, warehouse, timezone } = context;
+  const { options, now, period, warehouse, timezone, scale } = context;
   const coverage = await coverageOf(warehouse, context.coverage);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-  const daysOf = (scope: string): LocalDay[] =>
-    localDays(spansToRead({ now, ...options, period, covered: coverage.get(scope) ?? [] }), timezone);
-  const byDay = new Map<string, SummaryWork>();
-  for (const id of vehicles) {
-    for (const day of daysOf(`vehicle ${id}`)) {
-      const work = byDay.get(day.date) ?? { subject: 'vehicle', day, vehicles: [] };
-      byDay.set(day.date, work);
-      work.vehicles.push(id);
+  if (vehicles.length === 0) return [];
+  const daysOf = onceForEach((covered: Interval[]) =>
+    localDays(spansToRead({ now, ...options, period, covered }), timezone),
+  );
+  const days = localDays([{ begin: now - options.since, end: now }], timezone);
+  const dueFor = async (subject: Subject): Promise<SummaryWork[]> => {
+    const byDay = new Map<string, { day: LocalDay; ids: Set<number> }>();
+    const add = (day: LocalDay, id: number): void => {
+      const due = byDay.get(day.date) ?? { day, ids: new Set() };
+      byDay.set(day.date, due);
+      due.ids.add(id);
+    };
+    for (const id of vehicles)
+      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
+    const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
+    for (const { date, owner } of owned) {
+      const day = days.find((each) => each.date === date);
+      if (day !== undefined && (subject === 'driver' || vehicles.includes(owner))) add(day, owner);
     }
-  }
-  // The figures of a driver are over all vehicles, so all of them belong to one slice.
-  const drivers = vehicles.length === 0 ? [] : daysOf('drivers');
+    return [...byDay.values()]
+      .sort((a, b) => a.day.begin - b.day.begin)
+      .map(({ day, ids }) => ({ subject, day, vehicles: [...ids] }));
+  };
   const works = [
-    ...[...byDay.values()].flatMap(inBoundedSlices),
-    ...drivers.map((day) => ({ subject: 'driver' as const, day, vehicles })),
+    ...(await dueFor('vehicle')).flatMap(inBoundedSlices),
+    // The figures of a driver are over all vehicles, so all of them belong to one slice.
+    ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
   ];
-  return works.map((work) => ({ scope: scopeName(work), work }));
+  return works.map((work) =>
+    // Of as many as there are: a scale of calls that are never full would teach nothing.
+    sliceOf({ ...work, most: Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale) }),
+  );
+}
+
+/** Most vehicles have the same coverage, and days of a zone take long to tell. */
+function onceForEach<Argument, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
+  const results = new Map<string, Result>();
+  return (argument) => {
+    const name = JSON.stringify(argument);
+    const result = results.get(name) ?? work(argument);
+    results.set(name, result);
+    return result;
+  };
 }
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
@@ -80,8 +108,21 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
     isPart: all.length > 1,
   }));
 
-const scopeName = ({ subject, day, vehicles, isPart }: SummaryWork): string =>
-  `${subject} ${day.date}${isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : ''}`;
+function sliceOf(work: SummaryWork): Slice<SummaryWork> {
+  const { subject, day, vehicles, isPart } = work;
+  const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
+  return { scope: `${subject} ${day.date}${part}`, work };
+}
+
+/** The same in calls of half as many vehicles: rows of one title can be told apart or added up in one slice only. */
+export function splitDailySummaries({ scope, work }: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
+  const asked = Math.min(work.most ?? MOST_VEHICLES, work.vehicles.length);
+  if (asked < 2) return undefined;
+  const most = Math.ceil(asked / 2);
+  return [{ scope: `${scope.replace(SMALLER_CALLS, '')} by ${most}`, work: { ...work, most } }];
+}
+
+const SMALLER_CALLS = / by \d+$/;
 
 /** Each day in reach for every so many vehicles, once by vehicle and once by driver. */
 export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
@@ -94,25 +135,18 @@ export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }:
 const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
-  const { subject, day, vehicles } = work;
-  const { table, labels } = SUBJECTS[subject];
-  const bytesOf = (part: number[]) => source.urlBytes(summaryCall, requestOf(work, part));
-  const parts = chunksFor(vehicles, MOST_VEHICLES, bytesOf);
-  const answers = await inGroups(parts, (part) => source.call(summaryCall, requestOf(work, part)));
-  const owners = await idsByLabel(source.warehouse, table, labels);
-  const ownersOf = (title: string) =>
-    labels.map((label) => {
-      const stored = source.asStored(table, label, title);
-      // A label that may not be stored could be anyone's.
-      return stored === null ? null : owners.get(stored);
-    });
+  const { subject, day } = work;
+  const answers = await inGroups(callsOf(work, source), (part) =>
+    source.call(summaryCall, requestOf(work, part)),
+  );
+  const owners = await ownersOf(subject, source);
   const { records, refused } = mergeByTitle({
     // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
     answers: subject === 'driver' ? answers : [answers.flat()],
-    isAmbiguous: (title) => ownersOf(title).includes(null),
+    isAmbiguous: owners.isAmbiguous,
     isPart: work.isPart ?? false,
   });
-  const ownerOf = (title: string) => ownersOf(title).find((owner) => typeof owner === 'number') ?? null;
+  const unknown = [...new Set(records.map(titleOf))].filter(owners.isUnknown);
   const readUntil = Math.min(day.end, Date.parse(source.readAt));
   const covered = intervalOf({ begin: day.begin, end: readUntil });
   return {
@@ -120,14 +154,24 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
       {
         table: dailySummary,
         record: summaryCall.record,
-        records: records.map((record) => dated(record, work, ownerOf)),
-        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, ownerOf), reason })),
+        records: records.map((record) => dated(record, work, owners)),
+        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
       },
     ],
+    unknown: await unknownOwners(subject, day.date, unknown, source),
     whole: [{ table: dailySummary, extent: extentOf(work) }],
     covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
 }
+
+/** The vehicles of each call. */
+const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): number[][] =>
+  chunksFor(work.vehicles, work.most ?? MOST_VEHICLES, (part) =>
+    urlBytes(summaryCall, requestOf(work, part)),
+  );
+
+export const summaryCalls = ({ work }: Slice<SummaryWork>, context: PlanContext<SummaryOptions>): number =>
+  callsOf(work, context).length;
 
 function extentOf({ subject, day, vehicles }: SummaryWork): Extent {
   const extent: Extent = { day: { in: [day.date] }, subject: { in: [subject] } };
@@ -146,9 +190,7 @@ function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
   };
 }
 
-type OwnerOf = (title: string) => number | null;
-
-function dated(record: unknown, { subject, day }: SummaryWork, ownerOf: OwnerOf): unknown {
+function dated(record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
   const owner = ownerOf(titleOf(record));
   return { ...record, day: day.date, subject, [`${subject}_id`]: owner };

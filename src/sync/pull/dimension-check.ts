@@ -1,52 +1,65 @@
 // Facts may name a vehicle or a driver that is not in the warehouse yet. They are loaded all the same; this tells
-// which dimension's pull should follow. One that was pulled a short while ago is left alone: what it did not
-// bring then it will not bring now.
+// which dimension's pull should follow. One that was pulled a short while ago, or since a label is known to be
+// nobody's, is left alone: what it did not bring then it will not bring now.
 import { isoInstant } from '../../core/clock.ts';
-import type { Row } from '../../warehouse/engine.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
+import type { SliceFacts } from '../dispatch/dispatcher.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import type { AnyPull } from './pull-job.ts';
+import type { AnyPull, Harvest, UnknownName } from './pull-job.ts';
+import type { Sorted } from './sorting.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
 const IDS_A_QUERY = 500;
 
 export interface DimensionCheck {
-  /** Takes note of what a slice named, in the order of the job's mentions. */
-  note(named: readonly (readonly number[])[]): void;
+  /** Takes note of what a slice named. */
+  note(facts: Named): void;
   /** Jobs that would bring what was named and is not there. */
   unmet(): Promise<string[]>;
 }
 
+/** Ids in the order of the job's mentions, and labels that nothing has. */
+type Named = Pick<SliceFacts, 'named' | 'unknown'>;
+
 export function createDimensionCheck({ mentions = [] }: AnyPull, parts: SyncParts): DimensionCheck {
   const all = mentions.map((mention) => ({ mention, ids: new Set<number>() }));
+  const unknowns: UnknownName[] = [];
   return {
-    note(named) {
+    note({ named, unknown = [] }) {
       for (const [index, { ids }] of all.entries()) for (const id of named[index] ?? []) ids.add(id);
+      unknowns.push(...unknown);
     },
     async unmet() {
       const wanted = new Set<string>();
+      const lately = isoInstant(parts.clock.now() - LEAST_BETWEEN_MS);
       for (const { mention, ids } of all) {
         const { dimension, job } = mention;
         if (wanted.has(job) || (await knowsAll(dimension, [...ids], parts))) continue;
-        if (!(await pulledLately(job, parts))) wanted.add(job);
+        if (!(await wasPulledSince(lately, job, parts))) wanted.add(job);
+      }
+      for (const { job, metAt } of unknowns) {
+        const since = metAt < lately ? metAt : lately;
+        if (!wanted.has(job) && !(await wasPulledSince(since, job, parts))) wanted.add(job);
       }
       return [...wanted];
     },
   };
 }
 
-/** What the rows of one slice name, each id once. */
+/** What the records of one slice name, each id once. */
 export function namesIn({ mentions = [] }: AnyPull) {
   const all = mentions.map((mention) => ({ mention, ids: new Set<number>() }));
+  let unknown: UnknownName[] = [];
   return {
-    note(table: Table, rows: readonly Row[]): void {
+    note(harvest: Harvest, sorted: readonly Sorted[]): void {
+      unknown = [...(harvest.unknown ?? [])];
       for (const { mention, ids } of all) {
-        if (mention.table !== table) continue;
-        const position = recordColumns(table).findIndex(({ name }) => name === mention.column);
-        for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
+        const position = recordColumns(mention.table).findIndex(({ name }) => name === mention.column);
+        for (const { rows } of sorted.filter(({ table }) => table === mention.table))
+          for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
       }
     },
-    found: (): number[][] => all.map(({ ids }) => [...ids]),
+    found: (): Named => ({ named: all.map(({ ids }) => [...ids]), unknown }),
   };
 }
 
@@ -59,13 +72,12 @@ async function knowsAll(dimension: Table, ids: number[], { engine }: SyncParts):
   return true;
 }
 
-async function pulledLately(job: string, { engine, clock }: SyncParts): Promise<boolean> {
-  const since = isoInstant(clock.now() - LEAST_BETWEEN_MS);
+async function wasPulledSince(since: string, job: string, { engine }: SyncParts): Promise<boolean> {
   const run = await engine.read((sql) =>
     sql('sync_run')
       .where({ job })
       .whereIn('status', ['ok', 'partial', 'running'])
-      .where('started_at', '>', since)
+      .where('started_at', '>=', since)
       .first('run_id'),
   );
   return run !== undefined;

@@ -14,7 +14,7 @@ import {
   eventScope,
   usualEventSlices,
 } from './event-plan.ts';
-import type { Covers, Harvest, Slice, Source, Whole } from './pull-job.ts';
+import type { Covers, Harvest, PlanContext, Slice, Source, Whole } from './pull-job.ts';
 import type { Sorted } from './sorting.ts';
 import { intervalOf, type Span, without } from './windows.ts';
 
@@ -60,7 +60,7 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Sour
 const categoriesOf = ({ categories }: EventOptions): number[] =>
   categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
 
-export const eventCalls = (_slice: Slice<EventWork>, options: EventOptions): number =>
+export const eventCalls = (_slice: Slice<EventWork>, { options }: PlanContext<EventOptions>): number =>
   categoriesOf(options).length;
 
 /** A call for each category and slice; a slice is so many vehicle-days. */

@@ -44,6 +44,9 @@ export async function planItineraries(
 export const usualItineraryCalls = ({ lookback, ahead }: ItineraryOptions): number =>
   Math.ceil((lookback + ahead) / LONGEST_MS);
 
+export const furtherItineraryCalls = (): string =>
+  'one or two for each itinerary that is known and that the search does not bring';
+
 function sliceOf(piece: Span, span: Span, watch: Pick<ItineraryWork, 'earlier' | 'later'>) {
   const { endAt: searchUntil } = intervalOf({ ...piece, end: Math.min(span.end, piece.end + BEYOND_CUT_MS) });
   return named({ ...intervalOf(piece), searchUntil, ...watch });

@@ -28,6 +28,8 @@ export interface PlanContext<Options> {
   /** Time zone of local days. */
   timezone: string;
   warehouse: WarehouseReader;
+  /** A personal value as a column of the warehouse holds it, to find it there again. */
+  asStored(table: Table, column: string, value: string): string | null;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
   /** In (0, 1]: how much smaller than usual slices should be, as earlier runs have learned. */
@@ -92,6 +94,15 @@ export interface Harvest {
   covers: readonly Covers[];
   /** Periods that have to be read again although they were covered. */
   uncovers?: readonly Covers[];
+  /** Where records name things by a label that nothing in the warehouse has. */
+  unknown?: readonly UnknownName[];
+}
+
+export interface UnknownName {
+  /** Name of the job that may bring it. */
+  job: string;
+  /** Since when it is not known: a pull that began then or later did not bring it. */
+  metAt: string;
 }
 
 export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
@@ -101,13 +112,18 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   withdraw?(context: PlanContext<z.output<Options>>, engine: Engine): Promise<void>;
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
-  /** Calls that the slice makes at least, for --dry-run; 1 unless told. */
-  calls?(slice: Slice<Work>, options: z.output<Options>): number;
+  /** Calls that the slice makes as far as they can be known beforehand, for --dry-run; 1 unless told. */
+  calls?(slice: Slice<Work>, context: PlanContext<z.output<Options>>): number;
+  /** Those that cannot, in words; undefined where there are none. */
+  furtherCalls?(slice: Slice<Work>): string | undefined;
   /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
   usualCalls?(options: z.output<Options>, load: Workload): number;
   /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
   usualReadings?(options: z.output<Options>, load: Workload): number;
-  /** Two or more smaller slices for one that was too much, by the code of its failure; undefined where it cannot be cut. */
+  /**
+   * Smaller slices for one that was too much, or one of smaller calls, by the code of its failure; undefined where it
+   * cannot be cut.
+   */
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;

@@ -39,7 +39,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   function take(outcome: SliceOutcome): void {
     const { scope } = outcome;
     for (const name of Object.keys(counts) as (keyof RunCounts)[]) counts[name] += outcome.counts[name];
-    dimensions.note(outcome.named);
+    dimensions.note(outcome);
     switch (outcome.end) {
       case 'loaded':
         loaded++;
@@ -85,7 +85,7 @@ export async function workSlice(
 ): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const names = namesIn(job);
-  const facts = (): SliceFacts => ({ scope: slice.scope, counts, named: names.found() });
+  const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...names.found() });
   const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
     ...facts(),
     counts: { ...counts, ...brought },
@@ -110,11 +110,13 @@ export async function previewPull(
   context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
 ): Promise<Preview[]> {
   const scale = await readScale(context.parts.engine, context.job);
-  const slices = await job.plan(planContext(context, scale));
+  const planning = planContext(context, scale);
+  const slices = await job.plan(planning);
   return slices.map((slice) => ({
     what: slice.scope,
     detail: slice.work,
-    calls: job.calls?.(slice, context.options) ?? 1,
+    calls: job.calls?.(slice, planning) ?? 1,
+    further: job.furtherCalls?.(slice),
   }));
 }
 
@@ -128,6 +130,7 @@ const planContext = (
   now: parts.clock.now(),
   timezone: parts.timezone,
   warehouse: parts.engine,
+  asStored: parts.privacy.asStored,
   urlBytes: parts.fleet.urlBytes,
   scale,
 });

@@ -113,6 +113,12 @@ const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
   work: { ids },
 });
 
+export const routePlanCalls = ({ work }: Slice<RoutePlanWork>): number =>
+  'ids' in work ? work.ids.length : 1;
+
+export const furtherRoutePlanCalls = ({ work }: Slice<RoutePlanWork>): string | undefined =>
+  'ids' in work ? undefined : 'one for each plan of the search that may have changed';
+
 /** What was too large has to become smaller on both sides; what held too many plans only has to be parted. */
 export function splitRoutePlans(
   { work }: Slice<RoutePlanWork>,

@@ -2,11 +2,10 @@
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
-import type { Row, Stamp, Transaction } from '../../warehouse/engine.ts';
+import type { Stamp, Transaction } from '../../warehouse/engine.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, release } from '../../warehouse/quarantine.ts';
-import type { Table } from '../../warehouse/table.ts';
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
@@ -24,7 +23,7 @@ export interface SliceCounts {
 /** Readings of a slice that another run overtakes each time, before it is left to the next run. */
 const READINGS = 3;
 
-type NoteRows = (table: Table, rows: readonly Row[]) => void;
+type Note = (harvest: Harvest, sorted: readonly Sorted[]) => void;
 /** The last word in the transaction. */
 type Seal = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
 
@@ -32,13 +31,13 @@ export async function pullSlice(
   job: AnyPull,
   slice: Slice,
   context: RunContext,
-  noteRows: NoteRows,
+  note: Note,
   seal: Seal,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     const atEnd: (() => void)[] = [];
     try {
-      return await readAndLoad(job, slice, sourceOf(context, atEnd), context, noteRows, seal);
+      return await readAndLoad(job, slice, sourceOf(context, atEnd), context, note, seal);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
@@ -53,7 +52,7 @@ async function readAndLoad(
   slice: Slice,
   source: Source,
   context: RunContext,
-  noteRows: NoteRows,
+  note: Note,
   seal: Seal,
 ): Promise<SliceCounts> {
   const { parts, runId, log } = context;
@@ -62,7 +61,7 @@ async function readAndLoad(
   const sorted: Sorted[] = [];
   for (const load of harvest.loads) sorted.push('rows' in load ? load : await source.sort(load));
   log.debug({ scope: slice.scope }, 'slice read');
-  for (const { table, rows } of sorted) noteRows(table, rows);
+  note(harvest, sorted);
   const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
   const distinct = byTable(sorted);
   const load = async (tx: Transaction): Promise<SliceCounts> => {

@@ -1,0 +1,198 @@
+// Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
+import { describe, expect, it } from 'vitest';
+import type { Rig } from '../support/rig.ts';
+import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
+
+const START = '2026-03-10T15:00:00.000Z';
+const JOB = 'pull-daily-summaries';
+
+/** Vehicles of a call, as the address tells them. */
+const vehiclesOf = (url: URL): number[] => JSON.parse(url.searchParams.get('vehicles_id') ?? '[]');
+const isByDriver = (url: URL): boolean => url.search.includes('driver');
+
+interface Service {
+  /** Vehicles that the listing leaves out, from its end. */
+  hidden: number;
+  /** How many calls by driver are refused from now on. */
+  refusals: number;
+}
+
+/** One driver who drives every vehicle: the figures tell how many vehicles a day was read with. */
+async function oneDriverOfAll(rig: Rig, service: Service): Promise<void> {
+  await putBefore(rig, async (url, original) => {
+    if (url.pathname === '/vehicle/') {
+      const { data } = (await original()) as { data?: unknown[] };
+      // None where the session has to be renewed first.
+      return data && { body: { data: data.slice(0, data.length - service.hidden) } };
+    }
+    if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
+    if (service.refusals-- > 0) return { status: 422, body: {} };
+    return { body: [{ title: 'Everybody', count: vehiclesOf(url).length }] };
+  });
+}
+
+const driverDays = (rig: Rig) =>
+  rig.rows(`select count, count(*) as days from daily_summary where subject = 'driver' group by count`);
+
+describe('days of drivers', () => {
+  it('hold the share of a vehicle that became known later, however far back', async () => {
+    const rig = await openRig(START, { vehicles: 4, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+    service.hidden = 0;
+    await rig.clock.advance(6 * HOUR);
+    await rig.run('pull-vehicles');
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 4, days: 11 }]);
+  });
+
+  it('stay due for it where they could not be read with it', async () => {
+    const rig = await openRig(START, { vehicles: 3, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    Object.assign(service, { hidden: 0, refusals: 5 });
+    await rig.run('pull-vehicles');
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
+    await rig.run(JOB, options);
+    expect(await driverDays(rig)).toEqual([{ count: 3, days: 11 }]);
+  });
+
+  it('are not read again for a vehicle that they were read with', async () => {
+    const rig = await openRig(START, { vehicles: 4, churn: false });
+    const service = { hidden: 1, refusals: 0 };
+    await oneDriverOfAll(rig, service);
+    const options = { since: '10d', lookback: '1d' };
+    await rig.run(JOB, options);
+    service.hidden = 0;
+    await rig.run('pull-vehicles');
+    await rig.run(JOB, options);
+    await rig.clock.advance(HOUR);
+    const { slices } = await rig.run(JOB, options);
+    expect(slices).toBe(4);
+  });
+});
+
+describe('a call of too many vehicles', () => {
+  /** Refuses calls of more than `most` vehicles; the sizes of all calls, since it was last asked. */
+  async function refuseAbove(rig: Rig, limit: { most: number; status: number }) {
+    const sizes: number[] = [];
+    await putBefore(rig, (url) => {
+      if (url.pathname !== '/daily_summary/') return undefined;
+      const count = vehiclesOf(url).length;
+      sizes.push(count);
+      return count > limit.most ? { status: limit.status, body: {} } : undefined;
+    });
+    return () => sizes.splice(0);
+  }
+
+  const stored = (rig: Rig) =>
+    rig.rows(`select day, subject, title, vehicle_id, driver_id, total_distance from daily_summary
+      where _missing_since is null order by day, subject, title`);
+
+  it.each([413, 414])('is made smaller, remembered, and grown again: %i', async (status) => {
+    const whole = await openRig(START, { vehicles: 20, churn: false });
+    const options = { since: '2d' };
+    expect(await whole.run(JOB, options)).toMatchObject({ status: 'ok' });
+    const rig = await openRig(START, { vehicles: 20, churn: false });
+    const limit = { most: 10, status };
+    const sizes = await refuseAbove(rig, limit);
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
+    expect(await stored(rig)).toEqual(await stored(whole));
+    expect(new Set(sizes())).toEqual(new Set([20, 10]));
+    await rig.run(JOB, options);
+    expect(new Set(sizes())).toEqual(new Set([10]));
+    limit.most = 20;
+    await rig.run(JOB, options);
+    expect(Math.max(...sizes())).toBe(15);
+    await rig.run(JOB, options);
+    expect(new Set(sizes())).toEqual(new Set([20]));
+  });
+
+  it('fails where one vehicle is too many, and covers nothing', async () => {
+    const rig = await openRig(START, { vehicles: 2, churn: false });
+    const sizes = await refuseAbove(rig, { most: 0, status: 413 });
+    const { status, error } = await rig.run(JOB, { since: '1d' });
+    expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'too_large' });
+    expect(Math.min(...sizes())).toBe(1);
+    expect(await rig.rows(`select * from sync_coverage where job = '${JOB}'`)).toEqual([]);
+  });
+});
+
+describe('a title that nobody has yet', () => {
+  const pulls = async (rig: Rig, job: string) =>
+    (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
+  const daysOf = (rig: Rig, title: string) =>
+    rig.rows(`select subject, vehicle_id, driver_id, count(*) as days from daily_summary where title = '${title}'
+      and _missing_since is null group by 1, 2, 3`);
+  const options = { since: '5d', lookback: '1h' };
+
+  /** Rows that the service has beside its own: of the vehicle by that id, or of drivers. */
+  const alsoGives = (rig: Rig, title: string, vehicleId?: unknown) =>
+    putBefore(rig, async (url, original) => {
+      if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined))
+        return undefined;
+      if (vehicleId !== undefined && !vehiclesOf(url).includes(Number(vehicleId))) return undefined;
+      const { data } = (await original()) as { data?: unknown[] };
+      return data && { body: { data: [...data, { title, count: 1 }] } };
+    });
+
+  it('has the drivers pulled once, and every day of it told again by the next run', async () => {
+    const rig = await openRig(START, { vehicles: 1, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await rig.clock.advance(3 * HOUR);
+    await alsoGives(rig, 'New Person');
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'New Person')).toEqual([
+      { subject: 'driver', vehicle_id: null, driver_id: null, days: 6 },
+    ]);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+    expect(await pulls(rig, 'pull-vehicles')).toBe(1);
+    await rig.clock.advance(2 * HOUR);
+    await addRecords(rig, 'drivers', [{ id: 777_777, name: 'New Person' }]);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+    await rig.run('pull-drivers');
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'New Person')).toEqual([
+      { subject: 'driver', vehicle_id: null, driver_id: 777_777, days: 6 },
+    ]);
+    const { slices } = await rig.run(JOB, options);
+    expect(slices).toBe(2);
+  });
+
+  it('has the drivers pulled later where they were pulled just before', async () => {
+    const rig = await openRig(START, { vehicles: 1, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    await rig.clock.advance(HOUR / 2);
+    await alsoGives(rig, 'New Person');
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(1);
+    await rig.clock.advance(HOUR);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-drivers')).toBe(2);
+  });
+
+  it('has the vehicles pulled, for a plate that has changed', async () => {
+    const rig = await openRig(START, { vehicles: 2, churn: false });
+    await rig.run('pull-vehicles');
+    await rig.run('pull-drivers');
+    const [{ id } = {}] = await rig.rows('select id from vehicle limit 1');
+    await rig.clock.advance(3 * HOUR);
+    await alsoGives(rig, 'NEW1A23', id);
+    await rig.run(JOB, options);
+    expect(await pulls(rig, 'pull-vehicles')).toBe(2);
+    expect(await pulls(rig, 'pull-drivers')).toBe(1);
+    await rig.engine.write(({ sql }) => sql('vehicle').where({ id }).update({ plate: 'NEW1A23' }));
+    await rig.run(JOB, options);
+    expect(await daysOf(rig, 'NEW1A23')).toEqual([
+      { subject: 'vehicle', vehicle_id: id, driver_id: null, days: 6 },
+    ]);
+  });
+});
