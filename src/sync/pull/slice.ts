@@ -62,9 +62,10 @@ async function readAndLoad(
   for (const load of harvest.loads) sorted.push('rows' in load ? load : await source.sort(load));
   log.debug({ scope: slice.scope }, 'slice read');
   note(harvest, sorted);
-  const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
   const distinct = byTable(sorted);
   const load = async (tx: Transaction): Promise<SliceCounts> => {
+    // Once it is its turn: what others stored while it waited for that was not stored later.
+    const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
     for (const part of distinct) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
