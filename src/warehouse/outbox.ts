@@ -90,7 +90,8 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
     or.where('checked_run_id', runId);
     if (!checkedOnly) or.orWhere(isCertain);
   });
-  return checked.orderBy('period_start', 'asc', 'first').orderBy('external_code').first();
+  // In SQL's own words: knex would order SQLite by whether there is a start, and not by the start.
+  return checked.orderByRaw('period_start asc nulls first').orderBy('external_code').first();
 }
 
 /** Longer than any send can take: the owner of an older one is gone, wherever it ran. */
