@@ -1,7 +1,7 @@
 // Coverage over every engine: what has been read is told as it is, for each job and scope apart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/window-slices.ts';
-import { cover, coverageOf, uncover, withdrawFuture } from '../../src/warehouse/coverage.ts';
+import { cover, coverageOf, EVER, uncover, withdrawFuture } from '../../src/warehouse/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { engineCases } from '../support/engines.ts';
@@ -52,15 +52,25 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   });
 
   it('is kept for each job and scope apart, with who read it last', async () => {
-    await covered(['a', 'b'], 1, 3);
-    await covered(['b'], 3, 5, by('j', 'r2', 11));
+    await covered(['b', 'c'], 1, 3);
+    await covered(['a', 'b'], 3, 5, by('j', 'r2', 11));
     await covered(['a'], 2, 4, by('k', 'r3', 12));
-    expect(await told()).toEqual(['j a 1-3 r1@10', 'j b 1-5 r2@11', 'k a 2-4 r3@12']);
+    expect(await told()).toEqual(['j a 3-5 r2@11', 'j b 1-5 r2@11', 'j c 1-3 r1@10', 'k a 2-4 r3@12']);
     expect(await coverageOf(engine, 'j')).toEqual(
       new Map([
-        ['a', [days(1, 3)]],
+        ['a', [days(3, 5)]],
         ['b', [days(1, 5)]],
+        ['c', [days(1, 3)]],
       ]),
+    );
+  });
+
+  it('reaches back to the epoch where a listing has no period', async () => {
+    await engine.write((tx) =>
+      cover(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)),
+    );
+    expect(await coverageOf(engine, 'j')).toEqual(
+      new Map([['all', [{ beginAt: '1970-01-01T00:00:00.000Z', endAt: day(3) }]]]),
     );
   });
 
