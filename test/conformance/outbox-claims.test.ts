@@ -236,6 +236,10 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       outbox.engine.write((tx) => noteReading(tx, key, { outcome, message: `by ${runId}` }, { runId, at }));
 
     it('counts a reading with the same result as the one before it, and no other', async () => {
+      await outbox.engine.write((tx) => {
+        const other = { ...key, external_code: 'B' };
+        return noteReading(tx, other, { outcome: 'absent', message: 'B' }, { runId: 'r0', at: hour(0) });
+      });
       await reading('absent', 'r1', hour(1));
       await reading('absent', 'r2', hour(2));
       await reading('found', 'r3', hour(3));
@@ -254,6 +258,7 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
         { number: 2, outcome: 'found', times: 1, run_id: 'r3', finished_at: hour(3) },
         { number: 3, outcome: 'absent', times: 1, run_id: 'r4', started_at: hour(4), finished_at: hour(4) },
       ]);
+      expect(await attempts('B')).toMatchObject([{ message: 'B', times: 1, finished_at: hour(0) }]);
     });
 
     it('tells what a person ordered, each time', async () => {
