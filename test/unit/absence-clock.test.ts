@@ -20,6 +20,7 @@ const newEngine = (base?: Engine): Engine => ({ base }) as Engine;
 
 it('is not known of what was found', () => {
   expect(absentForMs(newEngine(), absent(null), moment(9, 9, 9))).toBeUndefined();
+  expect(absentForMs(newEngine(), absent(null, 1), moment(9, 9, 9))).toBeUndefined();
 });
 
 it('is what passed on the own clock where this process was the first not to find it', () => {

@@ -38,7 +38,7 @@ describe('a search that does not show something', () => {
       settings: { settle: 120_000 },
       kind: {
         feed: KIND,
-        listOf: () => list,
+        ...(list === undefined ? {} : { listOf: () => list }),
         list: async (_call: unknown, asked: Period) => {
           searched.push(asked);
           return elsewhere ?? [];
