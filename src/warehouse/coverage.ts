@@ -40,7 +40,7 @@ interface CoverageRow {
 
 export async function cover({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
   for (const scopes of pieces(covered.scopes, SCOPES)) {
-    const touching = await take(sql, by.job, scopes, covered, '<=');
+    const touching = await take(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
       const own = touching.filter((row) => row.scope === scope);
       return rowOf(by, scope, {
@@ -59,7 +59,7 @@ export async function uncover(
   by: Pick<CoveredBy, 'job'>,
 ): Promise<void> {
   for (const scopes of pieces(gone.scopes, SCOPES)) {
-    const cut = await take(sql, by.job, scopes, gone, '<');
+    const cut = await take(sql, by.job, scopes, gone);
     const left = cut.flatMap((row) => [
       { ...row, end_at: least([row.end_at, gone.beginAt]) },
       { ...row, begin_at: greatest([row.begin_at, gone.endAt]) },
@@ -106,21 +106,15 @@ export async function coverageOf(
   return scopes;
 }
 
-/** Removes the rows that meet the interval and gives them back; `<=` also takes those that only touch it. */
-async function take(
-  sql: Knex,
-  job: string,
-  scopes: string[],
-  { beginAt, endAt }: Interval,
-  meets: '<' | '<=',
-) {
+/** Removes the rows that meet the interval or touch it, and gives them back. */
+async function take(sql: Knex, job: string, scopes: string[], { beginAt, endAt }: Interval) {
   const rows = sql<CoverageRow>('sync_coverage')
     .where({ job })
     .whereIn('scope', scopes)
-    .where('begin_at', meets, endAt)
-    .where('end_at', meets === '<' ? '>' : '>=', beginAt);
+    .where('begin_at', '<=', endAt)
+    .where('end_at', '>=', beginAt);
   const taken: CoverageRow[] = await rows.clone();
-  if (taken.length > 0) await rows.clone().delete();
+  await rows.clone().delete();
   return taken;
 }
 

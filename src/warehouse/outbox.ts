@@ -67,7 +67,7 @@ async function firstFree(
 
 async function isUnderWay(
   { sql }: Transaction,
-  { kind, external_code }: OutboxEntry,
+  { kind }: OutboxEntry,
   remote_key: string,
   { sentKeys }: Claim,
 ): Promise<boolean> {
@@ -76,7 +76,6 @@ async function isUnderWay(
   const other = await sql('push_outbox')
     .where({ kind, remote_key })
     .whereIn('state', ['sending', 'unknown'])
-    .whereNot({ external_code })
     .first('external_code');
   return other !== undefined;
 }
@@ -90,7 +89,8 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
     or.where('checked_run_id', runId);
     if (!checkedOnly) or.orWhere(isCertain);
   });
-  return checked.orderBy('period_start', 'asc', 'first').orderBy('external_code').first();
+  // In SQL's own words: knex would order SQLite by whether there is a start, and not by the start.
+  return checked.orderByRaw('period_start asc nulls first').orderBy('external_code').first();
 }
 
 /** Longer than any send can take: the owner of an older one is gone, wherever it ran. */
@@ -108,7 +108,7 @@ export function recoverSending(engine: Engine, kind: string, at: string): Promis
     for (const entry of left) {
       const message = 'The process that sent it ended before the answer was stored';
       const change = { message, unknown_since: at, unclear_sends: entry.unclear_sends + 1 };
-      await moveEntry(tx, entry, 'lose', at, change, { owner_run_id: entry.owner_run_id });
+      await moveEntry(tx, entry, 'lose', at, change);
       await closeOpenAttempts(tx, entry, { outcome: 'unclear', message });
     }
     return left.map(keyOf);

@@ -5,7 +5,7 @@ import { RoadbookError } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import { cover, coverageOf, uncover } from '../../src/warehouse/coverage.ts';
+import { cover } from '../../src/warehouse/coverage.ts';
 import type { Engine, Extent, Row, Stamp } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { Overtaken } from '../../src/warehouse/overtaken.ts';
@@ -277,38 +277,6 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       expect(await stored('id')).toEqual([{ id: 1 }]);
     });
     expect(await stored('id')).toHaveLength(10);
-  });
-
-  it('joins coverage that touches and keeps apart what does not', async () => {
-    const covered = async (beginAt: string, endAt: string) => {
-      await engine.write((tx) => cover(tx, { scopes: ['s'], beginAt, endAt }, { job: 'j', ...first }));
-      const rows = await engine.read((sql) => sql('sync_coverage').orderBy('begin_at'));
-      return rows.map(({ begin_at, end_at }) => `${begin_at.slice(8, 10)}-${end_at.slice(8, 10)}`);
-    };
-    const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
-    expect(await covered(day(5), day(6))).toEqual(['05-06']);
-    expect(await covered(day(8), day(9))).toEqual(['05-06', '08-09']);
-    expect(await covered(day(6), day(7))).toEqual(['05-07', '08-09']);
-    expect(await covered(day(1), day(4))).toEqual(['01-04', '05-07', '08-09']);
-    expect(await covered(day(3), day(8))).toEqual(['01-09']);
-  });
-
-  it('cuts a period out of what is covered', async () => {
-    const by = { job: 'j', ...first };
-    const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
-    const scopes = ['a', 'b'];
-    await engine.write((tx) => cover(tx, { scopes: ['a', 'b', 'c'], beginAt: day(1), endAt: day(9) }, by));
-    await engine.write((tx) => uncover(tx, { scopes, beginAt: day(3), endAt: day(5) }, by));
-    await engine.write((tx) => uncover(tx, { scopes: ['b'], beginAt: day(5), endAt: day(20) }, by));
-    const left = await coverageOf(engine, 'j');
-    expect(Object.fromEntries(left)).toEqual({
-      a: [
-        { beginAt: day(1), endAt: day(3) },
-        { beginAt: day(5), endAt: day(9) },
-      ],
-      b: [{ beginAt: day(1), endAt: day(3) }],
-      c: [{ beginAt: day(1), endAt: day(9) }],
-    });
   });
 
   it('finds the latest value of each key up to its bound', async () => {

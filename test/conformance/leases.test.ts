@@ -1,12 +1,13 @@
 // Leases and orders over every engine, by two processes' views of one warehouse, each with a clock of its own.
 import { spawnSync } from 'node:child_process';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isoInstant } from '../../src/core/clock.ts';
 import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { helpersEngine } from '../../src/warehouse/fenced-engine.ts';
 import {
   pauseJob,
   readControls,
@@ -20,6 +21,7 @@ import {
   LEASE_TIMES,
   type LeaseKeeper,
 } from '../../src/warehouse/lease-keeper.ts';
+import { freeLease } from '../../src/warehouse/leases.ts';
 import { closeRun, openRun } from '../../src/warehouse/run-log.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { thisProcess } from '../../src/warehouse/this-process.ts';
@@ -47,28 +49,35 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
   let one: Side;
   let other: Side;
 
-  const openSide = async (startAt: number): Promise<Side> => {
-    const engine = await place.open();
+  let engines: [Engine, Engine];
+
+  const sideOf = (engine: Engine, startAt: number): Side => {
     const clock = createManualClock(startAt);
     return { engine, clock, keeper: createLeaseKeeper(engine, { clock, log }) };
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     place = await make();
-    // Their clocks are a day apart, and that changes nothing.
-    one = await openSide(START);
-    await bringSchemaUpToDate(one.engine);
-    other = await openSide(START + DAY_MS);
+    engines = [await place.open(), await place.open()];
+    await bringSchemaUpToDate(engines[0]);
   });
 
-  afterEach(async () => {
-    await one.engine.close();
-    await other.engine.close();
+  beforeEach(async () => {
+    await engines[0].write(async ({ sql }) => {
+      for (const table of ['sync_lease', 'sync_run', 'sync_control']) await sql(table).delete();
+    });
+    // Their clocks are a day apart, and that changes nothing.
+    one = sideOf(engines[0], START);
+    other = sideOf(engines[1], START + DAY_MS);
+  });
+
+  afterAll(async () => {
+    for (const engine of engines) await engine.close();
     await place.remove();
   });
 
-  const take = async ({ keeper }: Side): Promise<HeldLease> => {
-    const result = await keeper.take('pull-events');
+  const take = async ({ keeper }: Pick<Side, 'keeper'>, name = 'pull-events'): Promise<HeldLease> => {
+    const result = await keeper.take(name);
     if ('heldBy' in result) throw new Error(`held by ${result.heldBy.holder}`);
     return result;
   };
@@ -93,6 +102,24 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
       letGo.push(...(await other.keeper.look()));
     }
     return letGo;
+  }
+
+  /** One whose writes have to wait so long for their turn. */
+  function slowKeeper({ engine, clock }: Side, waitMs: () => number): LeaseKeeper {
+    const slow: Engine = {
+      ...engine,
+      async write(work, how) {
+        await clock.advance(waitMs());
+        return engine.write(work, how);
+      },
+    };
+    return createLeaseKeeper(slow, { clock, log });
+  }
+
+  /** A beat is written behind the clock's back, by a real database. */
+  async function beatOf({ clock, engine }: Side): Promise<void> {
+    await clock.advance(LEASE_TIMES.beatMs);
+    await engine.write(async () => undefined);
   }
 
   it('one of two gets it, and the other is told who has it', async () => {
@@ -204,12 +231,13 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
 
   it('a holder that beats or writes is not replaced, however its clock is set', async () => {
     const held = await take(one);
+    // Nothing is even tried.
+    const readOnly = { ...other.engine, write: () => Promise.reject(new Error('written')) };
+    other.keeper = createLeaseKeeper(readOnly, { clock: other.clock, log });
     for (let round = 0; round < 12; round++) {
       one.clock.set(round % 2 === 0 ? DAY_MS : -DAY_MS);
-      if (round < 6) await one.clock.advance(LEASE_TIMES.beatMs);
+      if (round < 6) await beatOf(one);
       else await held.engine.write(async () => undefined);
-      // The beat is written behind the clock's back, by a real database.
-      await one.engine.write(async () => undefined);
       expect(await watch(5)).toEqual([]);
     }
     held.check();
@@ -221,7 +249,110 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     await one.engine.write(({ sql }) =>
       sql('sync_lease').update({ pid, holder: 'gone', place: thisProcess.place }),
     );
+    // However long its own writes have to wait.
+    other.keeper = slowKeeper(other, () => LEASE_TIMES.deadMs);
     await take(other);
+  });
+
+  it('a holder is given the time again where the write that would replace it had to wait', async () => {
+    await take(one);
+    let waitMs = LEASE_TIMES.beatMs + 1;
+    other.keeper = slowKeeper(other, () => waitMs);
+    expect(await watch(LEASE_TIMES.deadMs / 1_000 + 1)).toEqual([]);
+    waitMs = LEASE_TIMES.beatMs;
+    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
+    expect(await watch(1)).toEqual(['pull-events']);
+  });
+
+  it('a holder that was replaced is told by its next beat, once', async () => {
+    const lines: string[] = [];
+    const telling = createLog({
+      level: 'warn',
+      redactor: createRedactor(),
+      write: (line) => lines.push(line),
+    });
+    one.keeper = createLeaseKeeper(one.engine, { clock: one.clock, log: telling });
+    const held = await take(one);
+    await watch(LEASE_TIMES.deadMs / 1_000 + 1);
+    await beatOf(one);
+    expect(held.lost.aborted).toBe(true);
+    expect(() => held.check()).toThrow('took pull-events over');
+    await beatOf(one);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('every lease is kept alive until it is let go, and nothing is written after the last', async () => {
+    let writes = 0;
+    const counting: Engine = {
+      ...one.engine,
+      write(work, how) {
+        writes++;
+        return one.engine.write(work, how);
+      },
+    };
+    one.keeper = createLeaseKeeper(counting, { clock: one.clock, log });
+    const [first, second] = [await take(one, 'first'), await take(one, 'second')];
+    await first.release();
+    const since = writes;
+    await beatOf(one);
+    expect(writes, 'one write keeps them all alive').toBe(since + 1);
+    expect(await rows('sync_lease')).toMatchObject([
+      { name: 'first', holder: null, beat: 1, heartbeat_at: isoInstant(START) },
+      {
+        name: 'second',
+        beat: 2,
+        taken_at: isoInstant(START),
+        heartbeat_at: isoInstant(START + LEASE_TIMES.beatMs),
+      },
+    ]);
+    const held = writes;
+    await second.release();
+    await one.clock.advance(10 * LEASE_TIMES.beatMs);
+    expect(writes, 'letting it go is the last').toBe(held + 1);
+  });
+
+  it('leases and their runs are apart: taking or freeing one leaves the others as they are', async () => {
+    const held = await take(one, 'held');
+    await openRunOf(held, 'r1', isoInstant(START));
+    for (let round = 0; round < 3; round++) await (await take(one, 'free')).release();
+    const before = await rows('sync_lease');
+    expect(await take(one, 'new')).toMatchObject({ name: 'new', token: 1 });
+    expect(await rows('sync_lease')).toMatchObject([...before, { name: 'new', token: 1 }]);
+    expect(await take(one, 'free')).toMatchObject({ token: 4 });
+    expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'running', finished_at: null }]);
+  });
+
+  it('nobody is taken for dead who moved since it was seen', async () => {
+    const held = await take(one);
+    await openRunOf(held, 'r1', isoInstant(START));
+    const seen = { name: 'pull-events', token: held.token, beat: 2 };
+    const free = (row: typeof seen) =>
+      other.engine.write(({ sql }) => freeLease(sql, row, isoInstant(START)));
+    expect(await free({ ...seen, beat: 1 })).toBe(false);
+    expect(await free({ ...seen, token: seen.token - 1 })).toBe(false);
+    expect(await free({ ...seen, name: 'pull-drivers' })).toBe(false);
+    expect(await rows('sync_run')).toMatchObject([{ status: 'running' }]);
+    await held.engine.write(async () => undefined);
+    expect(await free({ ...seen, beat: 3 })).toBe(true);
+    expect(await free({ ...seen, token: seen.token + 1, beat: 3 }), 'nobody has it').toBe(false);
+    expect(await rows('sync_run')).toMatchObject([{ status: 'abandoned', finished_at: isoInstant(START) }]);
+  });
+
+  it('who works for the holder writes while it holds the lease, and keeps nobody alive', async () => {
+    const held = await take(one);
+    const helping = helpersEngine(held.engine, held);
+    expect(helping.base).toBe(one.engine);
+    expect(helpersEngine(other.engine, held).base).toBe(other.engine);
+    const help = () =>
+      helpersEngine(other.engine, held).write(async ({ sql }) => sql('sync_lease').first('beat'));
+    expect(await help()).toEqual({ beat: 1 });
+    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000; second++) {
+      await watch(1);
+      if (second < 5) await help();
+    }
+    await expect(help()).rejects.toMatchObject({ code: 'lease_lost' });
+    await take(other);
+    await expect(help(), 'though somebody holds it').rejects.toMatchObject({ code: 'lease_lost' });
   });
 
   it('a lease that is let go is seen by the next look', async () => {

@@ -23,6 +23,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   simulation: ['simulation.ts'],
   resources: ['resources.ts'],
   soak: ['soak.ts'],
+  mutation: ['mutation.ts'],
 };
 
 const { values } = parseArgs({

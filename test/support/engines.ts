@@ -25,7 +25,7 @@ export interface EngineCase {
   make(): Promise<EnginePlace>;
 }
 
-export const engineCases: readonly EngineCase[] = [
+const allCases: readonly EngineCase[] = [
   { name: 'sqlite', make: async () => sqlitePlace() },
   {
     name: 'postgres',
@@ -35,6 +35,11 @@ export const engineCases: readonly EngineCase[] = [
     },
   },
 ];
+
+/** All of them, unless `TEST_ENGINES` names those that a run is about. */
+export const engineCases = allCases.filter(
+  ({ name }) => process.env.TEST_ENGINES?.split(',').includes(name) ?? true,
+);
 
 function sqlitePlace(): EnginePlace {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-engine-'));
@@ -60,7 +65,7 @@ const postgresPlace = (server: Postgres, url: string): EnginePlace => ({
 });
 
 export const makePlace = (name: EngineName): Promise<EnginePlace> => {
-  const found = engineCases.find((each) => each.name === name);
+  const found = allCases.find((each) => each.name === name);
   if (found === undefined) throw new Error(`no engine ${name}`);
   return found.make();
 };

@@ -32,6 +32,8 @@ describe('the breaker', () => {
     const { run, fail } = setUp();
     for (const verdict of ['down', 'down', 'up', 'down', 'down'] as const) await run(fail(verdict));
     expect(await run(fine)).toBe('fine');
+    for (const verdict of ['down', 'down'] as const) await run(fail(verdict));
+    expect(await run(fine), 'a success too').toBe('fine');
   });
 
   it('lets one probe through after the cool-down; another outage opens it again', async () => {
@@ -47,5 +49,20 @@ describe('the breaker', () => {
     await clock.advance(30_000);
     await run(fail('unknown'));
     expect(await run(fine), 'a probe that was given up says nothing: the next one may try').toBe('fine');
+  });
+
+  it('lets nobody else through where a call from before the outages ends during the probe', async () => {
+    const { clock, run, opened } = setUp();
+    const early = Promise.withResolvers<never>();
+    const late = run(() => early.promise);
+    await opened();
+    await clock.advance(30_000);
+    const probe = Promise.withResolvers<string>();
+    const probing = run(() => probe.promise);
+    early.reject({ verdict: 'unknown' });
+    await late;
+    expect(await run(fine)).toEqual(new Error('refused 0'));
+    probe.resolve('up again');
+    expect(await probing).toBe('up again');
   });
 });

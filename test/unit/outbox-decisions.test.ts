@@ -2,17 +2,18 @@
 // failed send mean for an entry.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { FleetHttpError } from '../../src/fleet/failures.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
 import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import { guardedDay } from '../../src/sync/push/push-deadline.ts';
 import { effectOf, type Offered } from '../../src/sync/push/push-effects.ts';
-import { retryDelayMs, sendFailure } from '../../src/sync/push/push-failure.ts';
+import { retryDelayMs, sendFailure, statusOf } from '../../src/sync/push/push-failure.ts';
 import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-intake.ts';
 import type { Seen } from '../../src/sync/push/push-kind.ts';
 import { seenRecords } from '../../src/sync/push/push-listing.ts';
-import { needsWitness, sightOf } from '../../src/sync/push/push-sight.ts';
-import { searchWindows } from '../../src/sync/push/search-windows.ts';
+import { isBefore, isSettled, needsWitness, sightOf } from '../../src/sync/push/push-sight.ts';
+import { joinPeriods, searchWindows } from '../../src/sync/push/search-windows.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
 
@@ -59,6 +60,14 @@ describe('an offer of the ERP', () => {
     expect(again('worse', false)).toBe('note');
     expect(again('new', true)).toBe('unflag');
     expect(again('other', true)).toBe('change');
+    const back = (state: OutboxState): Step =>
+      intakeStep({ ...noted, state }, { hash: 'new', isValid: true }, true);
+    expect((['sending', 'unknown', 'confirmed'] as const).map(back)).toEqual(['unflag', 'unflag', 'unflag']);
+    expect((['ready', 'rejected', 'cancelled'] as const).map(back)).toEqual([
+      'nothing',
+      'nothing',
+      'nothing',
+    ]);
     // Once it is absent and ready again, what the ERP gives counts anew.
     expect(intakeStep({ ...noted, state: 'ready' }, { hash: 'bad', isValid: false }, true)).toBe('refuse');
   });
@@ -85,6 +94,7 @@ describe('an offer of the ERP', () => {
     expect(confirmedAs({ content_hash: 'b', sent_hash: 'a' }, false)).toBe('changed-after-push');
     expect(confirmedAs({ content_hash: 'b', sent_hash: 'a' }, true)).toBe('to-change');
     expect(confirmedAs({ content_hash: 'a', sent_hash: null }, false)).toBe('confirmed');
+    expect(confirmedAs({ content_hash: 'a', sent_hash: 'a' }, true)).toBe('confirmed');
   });
 });
 
@@ -134,6 +144,15 @@ describe('a search of the service', () => {
   it('believes no wait that the wall clock alone tells of', () => {
     expect(look({ absent_since: at(1) }, [], 9_000, 3)).toEqual({ is: 'maybe-absent', since: at(1) });
     expect(look({ absent_since: at(1) }, [], 9_000)).toEqual({ is: 'maybe-absent', since: at(1) });
+    const atOnce = { readAt: at(9), now: at(9), settleMs: 0 };
+    expect(sightOf(entry({ absent_since: at(1) }), [], undefined, {}, atOnce), 'nor none at all').toEqual({
+      is: 'maybe-absent',
+      since: at(1),
+    });
+  });
+
+  it('believes no wait that the other clocks alone tell of', () => {
+    expect(look({ absent_since: at(1) }, [], 50, 9_000)).toEqual({ is: 'maybe-absent', since: at(1) });
   });
 
   it('believes that a known identifier is gone as slowly, and only where it lists everything', () => {
@@ -141,7 +160,18 @@ describe('a search of the service', () => {
     expect(look(known, [], 1, undefined, true)).toEqual({ is: 'maybe-absent', since: at(1) });
     expect(look({ ...known, absent_since: at(1) }, [], 121, 120, true)).toEqual({ is: 'absent' });
     expect(look(known, [], 1)).toEqual({ is: 'clear' });
+    expect(look({ ...known, remote_id: null }, [], 1, undefined, true)).toEqual({ is: 'clear' });
   });
+
+  it('believes that a refused one is not there a settling time after the refusal', () => {
+    expect(look({ state: 'rejected' }, [], 119.999)).toEqual({ is: 'nothing' });
+    expect(look({ state: 'rejected' }, [], 120)).toEqual({ is: 'refused' });
+    expect(isSettled(at(5), { readAt: at(4), settleMs: 0 })).toBe(false);
+  });
+
+  it.each(['sending', 'confirmed', 'cancelled'])('says nothing where one that is %s is not shown', (state) =>
+    expect(look({ state }, [], 10_000)).toEqual({ is: 'nothing' }),
+  );
 
   it('needs a witness wherever something that may be there would be sent', () => {
     const needs = (what: object, seconds = 1) => needsWitness(entry(what), look(what, [], seconds, seconds));
@@ -150,6 +180,7 @@ describe('a search of the service', () => {
     expect(needs({ state: 'ready' })).toBe(true);
     expect(needs({ state: 'ready', unclear_sends: 0, is_doubtful: true })).toBe(true);
     expect(needs({ state: 'ready', unclear_sends: 0 })).toBe(false);
+    expect(needsWitness(entry(), look({}, [seen(1)], 1)), 'what is there needs none').toBe(false);
   });
 
   it('says nothing where it began before the outcome became unknown', () => {
@@ -157,6 +188,8 @@ describe('a search of the service', () => {
     expect(sightOf(entry({ unknown_since: at(10) }), [], undefined, {}, search)).toEqual({ is: 'nothing' });
     const ready = entry({ state: 'ready', updated_at: at(10) });
     expect(sightOf(ready, [], undefined, {}, search)).toEqual({ is: 'nothing' });
+    expect(isBefore(at(9), search), 'it had happened when the search began').toBe(true);
+    expect(isBefore(at(11), search), 'it happened since').toBe(false);
   });
 
   it('starts to wait anew where the clock was set back', () => {
@@ -169,9 +202,14 @@ describe('a search of the service', () => {
     expect(look({ state: 'ready' }, [], 1)).toEqual({ is: 'clear' });
     const changeable = { change: async () => ({ is: 'unclear', message: '' }) as const, isSame: () => false };
     const search = { readAt: at(1), now: at(1), settleMs: 0 };
-    expect(sightOf(entry({ state: 'ready' }), [seen(1)], {}, changeable, search)).toMatchObject({
-      is: 'differs',
-    });
+    const sight = (payload: object | undefined, kind: object) =>
+      sightOf(entry({ state: 'ready' }), [seen(1)], payload as JsonObject, kind, search).is;
+    const { change, isSame } = changeable;
+    expect(sight({}, changeable)).toBe('differs');
+    expect(sight({}, { change }), 'nobody can tell that it is the same').toBe('differs');
+    expect(sight({}, { change, isSame: () => true })).toBe('there');
+    expect(sight(undefined, changeable), 'there is nothing to change it to').toBe('there');
+    expect(sight({}, { isSame }), 'no call changes it').toBe('there');
   });
 
   it('is no listing where a record has no identifier', () => {
@@ -205,16 +243,54 @@ describe('the periods of many entries', () => {
   });
 });
 
+describe('the periods of many entries, at their edges', () => {
+  const HOUR = 3_600_000;
+  const hours = (start: number, end: number) => ({
+    start: new Date(start * HOUR).toISOString(),
+    end: new Date(end * HOUR).toISOString(),
+  });
+  const covers = (...periods: ReturnType<typeof hours>[]) =>
+    searchWindows(periods).map((each) => each.covers);
+
+  it('are searched together up to a day between them and three days in all', () => {
+    expect(covers(hours(0, 8), hours(32, 40))).toEqual([hours(0, 40)]);
+    expect(covers(hours(0, 8), hours(32.1, 40))).toHaveLength(2);
+    expect(covers(hours(0, 60), hours(61, 72))).toEqual([hours(0, 72)]);
+    expect(covers(hours(0, 60), hours(61, 72.1))).toHaveLength(2);
+  });
+
+  it('cost no search of their own where a longer one holds them', () => {
+    expect(covers(hours(0, 960), hours(96, 104))).toEqual([hours(0, 960)]);
+    expect(covers(hours(0, 960), hours(96, 960))).toEqual([hours(0, 960)]);
+  });
+
+  it('are joined to one that holds both', () => {
+    expect(joinPeriods(hours(1, 3), hours(2, 4))).toEqual(hours(1, 4));
+    expect(joinPeriods(hours(2, 4), hours(1, 3))).toEqual(hours(1, 4));
+    expect(joinPeriods(hours(1, 4), hours(2, 3))).toEqual(hours(1, 4));
+  });
+});
+
 describe('a failed send', () => {
   const details = { code: 'x' };
-  const answered = (kind: 'read' | 'write', status: number): FleetHttpError =>
-    new FleetHttpError({ kind, method: 'POST', path: '/x' }, status, undefined);
+  const answered = (kind: 'read' | 'write', status: number, said?: string): FleetHttpError =>
+    new FleetHttpError({ kind, method: 'POST', path: '/x' }, status, said);
 
   it.each([
     ['an unclear answer', new Ambiguous('x', details), { is: 'unclear' }],
+    [
+      'an unclear answer with a status',
+      new Ambiguous('x', { ...details, cause: answered('write', 502) }),
+      { is: 'unclear' },
+    ],
     ['something unforeseen', new TypeError('x'), { is: 'unclear' }],
     ['something unforeseen, wrapped', new Fatal('x', { code: 'unexpected' }), { is: 'unclear' }],
     ['a refusal', new Skippable('refused', details), { is: 'refused', reasons: ['refused'], isAnswer: true }],
+    [
+      'a refusal that says why',
+      new Skippable('refused', { ...details, cause: answered('write', 422, 'no such vehicle') }),
+      { is: 'refused', reasons: ['refused: no such vehicle'], isAnswer: true },
+    ],
     [
       'a request that breaks a rule',
       new Fatal('bad', { code: 'request_invalid' }),
@@ -241,6 +317,12 @@ describe('a failed send', () => {
 
   it('by a stop that came before it is not sent', () => {
     expect(sendFailure(new Error('abort'), true)).toEqual({ is: 'not-sent', stop: true });
+  });
+
+  it('has the status of its answer, where there was one', () => {
+    expect(statusOf(new Ambiguous('x', { ...details, cause: answered('write', 502) }))).toBe(502);
+    expect(statusOf(new Fatal('x', details))).toBeNull();
+    expect(statusOf('x')).toBeNull();
   });
 
   it('waits longer each time, an hour at most', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
-import { backoffMs, type RetryPolicy, retry } from '../../src/core/retry.ts';
+import { backoffMs, type RetryContext, type RetryPolicy, retry } from '../../src/core/retry.ts';
 
 const policy: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 3_000, deadlineMs: 600_000 };
 const busy = (pauseMs?: number) => new Retriable('busy', { code: 'busy', pauseMs });
 
 /** Fails `failures` in turn, then gives the attempt's number. */
-function failing(failures: Error[]) {
+function failing(failures: Error[], context: Partial<RetryContext> = {}) {
   const seen: number[] = [];
   const clock = createManualClock(0);
   const waits: number[] = [];
@@ -19,7 +19,7 @@ function failing(failures: Error[]) {
       if (failure !== undefined) throw failure;
       return seen.length;
     },
-    { clock, random: () => 0.5, policy, onRetry: (_error, delayMs) => waits.push(delayMs) },
+    { clock, random: () => 0.5, policy, onRetry: (_error, delayMs) => waits.push(delayMs), ...context },
   );
   result.catch(() => undefined);
   return { clock, result, seen, waits };
@@ -44,10 +44,28 @@ describe('retry', () => {
   });
 
   it('gives up when the attempts are used up, with the last failure', async () => {
-    const { clock, result, seen } = failing([busy(), busy(), busy(), busy(), busy()]);
+    const { clock, result, seen, waits } = failing([busy(), busy(), busy(), busy(), busy()]);
     await clock.advance(60_000);
     await expect(result).rejects.toThrow('busy');
     expect(seen).toHaveLength(4);
+    expect(waits, 'nothing is waited for after the last').toHaveLength(3);
+  });
+
+  it('makes five attempts unless told otherwise', async () => {
+    const { clock, result, seen } = failing(Array.from({ length: 9 }, busy), { policy: undefined });
+    await clock.advance(60_000);
+    await expect(result).rejects.toThrow('busy');
+    expect(seen).toHaveLength(5);
+  });
+
+  it('gives up at once where the budget is spent; a pause that was asked for costs nothing of it', async () => {
+    const budget = [true, false];
+    const { clock, result, seen } = failing([busy(), busy(5_000), busy(), busy()], {
+      mayRetry: () => budget.shift() ?? false,
+    });
+    await clock.advance(60_000);
+    await expect(result).rejects.toThrow('busy');
+    expect(seen).toEqual([0, 500, 5_500]);
   });
 
   it('does not try again what cannot succeed', async () => {

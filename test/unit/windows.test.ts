@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { coversOf, equalPieces, halvedWindow } from '../../src/sync/pull/window-slices.ts';
 import {
   cutSpan,
   halves,
@@ -82,7 +83,9 @@ describe('span arithmetic', () => {
   it('takes out exactly the others', () => {
     fc.assert(
       fc.property(spans, fc.array(spans), fc.integer({ min: 0, max: 70 }), (span, others, at) => {
-        expect(covers(without(span, others), at)).toBe(covers([span], at) && !covers(others, at));
+        const left = without(span, others);
+        expect(covers(left, at)).toBe(covers([span], at) && !covers(others, at));
+        if (others.length > 0) expect(left.every(({ begin, end }) => begin < end)).toBe(true);
       }),
     );
   });
@@ -92,8 +95,10 @@ describe('span arithmetic', () => {
       fc.property(fc.array(spans), fc.integer({ min: 0, max: 70 }), (all, at) => {
         const result = joined(all);
         expect(covers(result, at)).toBe(covers(all, at));
-        for (const [index, span] of result.entries())
-          expect(span.begin).toBeGreaterThan(result[index - 1]?.end ?? -1);
+        for (const [index, { begin, end }] of result.entries()) {
+          expect(begin).toBeGreaterThan(result[index - 1]?.end ?? -1);
+          expect(end).toBeGreaterThan(begin);
+        }
       }),
     );
   });
@@ -112,5 +117,36 @@ describe('span arithmetic', () => {
       { begin: 5, end: 10 },
     ]);
     expect(halves({ begin: 0, end: 9 }, 5)).toBeUndefined();
+  });
+});
+
+describe('a window', () => {
+  const MINUTE = 60_000;
+  const at = (minutes: number): string => new Date(NOW + minutes * MINUTE).toISOString();
+  const window = (begin: number, end: number) => ({ beginAt: at(begin), endAt: at(end) });
+
+  it('is cut into as few equal pieces as are not too long, none shorter than a minute', () => {
+    expect(equalPieces({ begin: 0, end: 5 * MINUTE }, 2 * MINUTE)).toEqual([
+      { begin: 0, end: 100_000 },
+      { begin: 100_000, end: 200_000 },
+      { begin: 200_000, end: 300_000 },
+    ]);
+    expect(equalPieces({ begin: 7, end: 7 + 4 * MINUTE }, 2 * MINUTE)).toEqual([
+      { begin: 7, end: 7 + 2 * MINUTE },
+      { begin: 7 + 2 * MINUTE, end: 7 + 4 * MINUTE },
+    ]);
+    expect(equalPieces({ begin: 0, end: 2 * MINUTE }, 1)).toHaveLength(2);
+    expect(equalPieces({ begin: 5, end: 5 }, MINUTE)).toEqual([]);
+  });
+
+  it('is halved down to minutes', () => {
+    expect(halvedWindow(window(0, 2))).toEqual([window(0, 1), window(1, 2)]);
+    expect(halvedWindow(window(0, 1.5))).toBeUndefined();
+  });
+
+  it('covers what has passed of it at the moment of reading', () => {
+    expect(coversOf(window(0, 2), at(3))).toEqual([{ scopes: ['all'], ...window(0, 2) }]);
+    expect(coversOf(window(0, 2), at(1))).toEqual([{ scopes: ['all'], ...window(0, 1) }]);
+    expect(coversOf(window(0, 2), at(0))).toEqual([]);
   });
 });

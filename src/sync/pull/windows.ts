@@ -39,11 +39,11 @@ export function spansToRead({
   const edge = now - holdBack;
   // `since` is for the first run. From the first reading on, every hole is due, however old it has become.
   const first = Math.min(edge - since, ...read.map(({ begin }) => begin));
-  const last = read.length === 0 ? first : Math.min(edge, Math.max(...read.map(({ end }) => end)));
-  const due = without({ begin: first, end: edge + ahead }, read);
+  const last = Math.min(edge, Math.max(first, ...read.map(({ end }) => end)));
+  const holes = without({ begin: first, end: last }, read);
   // Late data may lie behind the end of each reading, not only behind now.
   const again = (span: Span): Span => ({ begin: Math.max(first, span.begin - lookback), end: span.end });
-  return joined([...due, { begin: last, end: edge + ahead }].map(again));
+  return joined([...holes, { begin: last, end: edge + ahead }].map(again));
 }
 
 /** What is left of `span` when `others` are taken out. */

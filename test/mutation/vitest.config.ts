@@ -1,0 +1,12 @@
+// The tests of one area of the mutated core. Named here and not by Stryker's `testFiles`, with which mutants of what is
+// made when a file is loaded come to life too late and seem to survive.
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from '../../vitest.config.ts';
+import { AREAS } from './areas.ts';
+
+const { tests = [] } = AREAS[process.env.MUTATED_AREA ?? ''] ?? {};
+
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  defineConfig({ test: { include: tests.map((file) => `test/${file}`), env: { TEST_ENGINES: 'sqlite' } } }),
+);

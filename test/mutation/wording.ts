@@ -1,0 +1,58 @@
+// What is not mutated: log lines, and the words that people read in errors and in the outbox. A test that pins their
+// wording would only repeat it. Codes, states, names of columns and SQL are mutated like all else.
+import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
+
+/** As much of a node of the syntax tree as is looked at. */
+interface Node {
+  type: string;
+  name?: string;
+  object?: Node;
+  callee?: Node;
+  key?: Node;
+  id?: Node;
+  expression?: Node;
+  consequent?: Node;
+  body?: Node;
+}
+
+interface NodePath {
+  node: Node;
+  parent?: Node;
+  /** Place of the node in its parent. */
+  key?: string | number | null;
+  listKey?: string;
+}
+
+const ERRORS = ['Fatal', 'Retriable', 'Skippable', 'Ambiguous'];
+const WORDS = ['message', 'hint'];
+
+/** A call of the log, alone or as all that a statement, a condition or a function does. */
+function isLogLine(node: Node | undefined): boolean {
+  switch (node?.type) {
+    case 'CallExpression':
+      return node.callee?.object?.name === 'log';
+    case 'ExpressionStatement':
+      return isLogLine(node.expression);
+    case 'IfStatement':
+      return isLogLine(node.consequent);
+    case 'ArrowFunctionExpression':
+      return isLogLine(node.body);
+    default:
+      return false;
+  }
+}
+
+function reasonNot({ node, parent, key, listKey }: NodePath): string | undefined {
+  if (isLogLine(node)) return 'a line of the log';
+  if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined;
+  const isTold = parent?.type === 'NewExpression' && listKey === 'arguments' && key === 0;
+  if (isTold && ERRORS.includes(parent.callee?.name ?? '')) return 'the words of an error';
+  const named = parent?.type === 'VariableDeclarator' ? parent.id : parent?.key;
+  return WORDS.includes(named?.name ?? '') ? 'words for people' : undefined;
+}
+
+export const strykerPlugins = [
+  declareValuePlugin(PluginKind.Ignore, 'wording', {
+    shouldIgnore: (path) => reasonNot(path as unknown as NodePath),
+  }),
+];
