@@ -57,7 +57,8 @@ export const pushOutbox = controlTable({
     revision: integer('Grows with every change.', { required: true }),
   },
   indexes: [
-    ['kind', 'state', 'period_start'],
+    // In the order in which entries are claimed: the first one is found without sorting the others.
+    ['kind', 'state', 'period_start', 'external_code'],
     ['kind', 'told_at'],
     ['kind', 'remote_id'],
     ['state', 'unknown_since'],
