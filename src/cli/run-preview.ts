@@ -12,14 +12,17 @@ export function showPreview({ first, ...own }: ChainPreview, json: boolean): voi
     print(JSON.stringify(document, null, 2));
     return;
   }
-  for (const { what, detail } of [...first, own].flatMap(({ steps }) => steps))
-    print(`${what}  ${JSON.stringify(detail)}`);
+  for (const step of [...first, own].flatMap(({ steps }) => steps)) print(`${step.what}  ${detailOf(step)}`);
   for (const each of document.first)
     say(`${each.job} would run first, because it has never succeeded: ${inWords(each)}.`);
   say(
     `${own.job} would ${first.length > 0 ? laterWords(document) : `take ${inWords(document)}`}; nothing was done.`,
   );
 }
+
+/** A slice is told by its name; its work, which may name hundreds of vehicles, is in the JSON. */
+const detailOf = ({ calls, detail }: Preview): string =>
+  calls === undefined ? JSON.stringify(detail) : amount(calls, 'call');
 
 function laterWords({ first, ...own }: ReturnType<typeof counted> & { first: JobPreview[] }): string {
   const names = first.map(({ job }) => job).join(' and ');
