@@ -50,19 +50,23 @@ export const imageLoad = (records: readonly ImageRecord[]): Load => ({
   records,
 });
 
-/** Pictures that slices of this process have claimed and not committed, by folder and name; undefined: they are stored. */
-const claimed = new Map<string, Promise<ImageRecord | undefined>>();
+/** Pictures that slices have claimed and not committed, by name; undefined: they are stored. */
+type Claims = Map<string, Promise<ImageRecord | undefined>>;
+
+/** Those of the slices that share a connection to the warehouse: what another one began may never end. */
+const claimsOf = new WeakMap<WarehouseReader, Claims>();
 
 /** The pictures that `values` name and that were not asked for yet. */
 export async function newPictures(values: readonly unknown[], source: Source, largestMb: number) {
-  const claimOf = (name: string): string => `${source.images}\0${name}`;
+  const claimed: Claims = claimsOf.get(source.warehouse) ?? new Map();
+  claimsOf.set(source.warehouse, claimed);
   const pictures: ImageRecord[] = [];
   let names = [...new Set(values.filter(isName))];
   while (names.length > 0) {
-    const others = names.filter((name) => claimed.has(claimOf(name)));
-    const waited = Promise.allSettled(others.map((name) => claimed.get(claimOf(name))));
+    const others = names.filter((name) => claimed.has(name));
+    const waited = Promise.allSettled(others.map((name) => claimed.get(name)));
     const free = names.filter((name) => !others.includes(name));
-    pictures.push(...(await fetchClaimed(free, claimOf, source, largestMb)));
+    pictures.push(...(await fetchClaimed(free, claimed, source, largestMb)));
     const met = await waited;
     for (const each of met) if (each.status === 'fulfilled' && each.value) pictures.push(each.value);
     // Where another slice could not fetch it, this one tries.
@@ -74,19 +78,18 @@ export async function newPictures(values: readonly unknown[], source: Source, la
 /** Claims them before anything is awaited, so that no other slice looks for them between question and answer. */
 async function fetchClaimed(
   names: readonly string[],
-  claimOf: (name: string) => string,
+  claimed: Claims,
   source: Source,
   largestMb: number,
 ): Promise<ImageRecord[]> {
   const claims = new Map(names.map((name) => [name, Promise.withResolvers<ImageRecord | undefined>()]));
   const release = (): void => {
-    for (const [name, { promise }] of claims)
-      if (claimed.get(claimOf(name)) === promise) claimed.delete(claimOf(name));
+    for (const [name, { promise }] of claims) if (claimed.get(name) === promise) claimed.delete(name);
   };
   for (const [name, { promise }] of claims) {
     // Nobody may be waiting for it.
     promise.catch(() => undefined);
-    claimed.set(claimOf(name), promise);
+    claimed.set(name, promise);
   }
   source.atEnd(release);
   try {
