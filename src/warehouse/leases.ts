@@ -82,6 +82,12 @@ export async function beat(sql: Knex, { name, token }: Lease, at: string): Promi
 export const isHeld = async (sql: Knex, { name, token }: Lease): Promise<boolean> =>
   (await sql(TABLE).where({ name, token }).whereNotNull('holder').first('name')) !== undefined;
 
+export const isHeldBy = async (
+  sql: Knex,
+  { name, token }: Lease,
+  { holder }: Pick<ProcessIdentity, 'holder'>,
+): Promise<boolean> => (await sql(TABLE).where({ name, token, holder }).first('name')) !== undefined;
+
 /** Only the holder runs under a lease, so what still claims to run under it is cut off. */
 const abandonRuns = (sql: Knex, lease: string, at: string): Promise<number> =>
   sql('sync_run').where({ lease, status: 'running' }).update({ status: 'abandoned', finished_at: at });

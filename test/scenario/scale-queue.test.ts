@@ -304,6 +304,23 @@ describe('slices through the queue', () => {
     await other.stop();
   }, 60_000);
 
+  it('are left to others by a daemon that cannot log in, and do not end the run', async () => {
+    const rig = await queuedRig(0);
+    await rig.parts.dispatcher.facts();
+    const sick = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
+    const daemon = sick.start(['start']);
+    await daemon.printed(/is running/);
+    const run = rig.run('pull-vehicles');
+    await expect.poll(() => rig.sandbox.ledger().logins_refused, { timeout: 30_000 }).toBeGreaterThan(0);
+    await daemon.printed(/slice is left to others/);
+    const other = dispatcherOn(rig, 1);
+    await other.start();
+    expect(await run).toMatchObject({ status: 'ok', slices: 1, error: null });
+    await other.stop();
+    daemon.kill('SIGKILL');
+    await daemon.ended;
+  }, 60_000);
+
   it('that fail at every attempt are given up and told so, and the next run reads what is missing', async () => {
     // A run that hears nothing asks the queue after a while, which is shorter here.
     const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 20 };

@@ -161,6 +161,7 @@ describe('a process that receives', () => {
         await new Promise<void>((resolve) => gates.push(resolve));
         for (const name of [received.message.job, 'all']) busy[name] = (busy[name] ?? 0) - 1;
         await received.end('dropped');
+        return true;
       },
       clock: systemClock,
       log: rig.parts.log,

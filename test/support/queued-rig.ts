@@ -54,7 +54,7 @@ export async function queuedRig(
 }
 
 /** Where real commands work on the rig's warehouse and service; none of their jobs is due by itself. */
-export function commandsOn(rig: Rig): Workplace {
+export function commandsOn(rig: Rig, edit = (config: string): string => config): Workplace {
   const { url, schema } = rig.settings;
   const off = jobs.map(({ name }) => `  ${name}: { enabled: false }`).join('\n');
   const sections = `warehouse: { engine: postgres, url: "${url}", schema: ${schema} }
@@ -62,7 +62,7 @@ scale: { dispatcher: pg-boss, workers: 1 }
 jobs:
 ${off}
 `;
-  const place = makeWorkplace(configFor(rig.sandbox.url, sections));
+  const place = makeWorkplace(edit(configFor(rig.sandbox.url, sections)));
   onTestFinished(() => place.remove());
   return place;
 }

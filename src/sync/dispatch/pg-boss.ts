@@ -22,8 +22,13 @@ const DEAD = 'slices-v1-dead';
  */
 export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 20 };
 
-/** Longer than any slice takes: what hangs but lives is bounded by the client of the service. */
-const LONGEST_SLICE_S = 3_600;
+/**
+ * As long as the queue allows. A worker that died is known by its beats; one that lives may wait for hours for the rate
+ * of the account, and what hangs is bounded by the client of the service.
+ */
+const LONGEST_SLICE_S = 24 * 3_600;
+/** A worker that stands still within a transaction must not keep what the others need. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
 /** How often a slice is given out again before it is called dead. */
 const MOST_RETRIES = 5;
 /** What is done is kept this long, for people who look. */
@@ -151,7 +156,11 @@ const COUNTS = (schema: string): string =>
    from "${schema}".job where name in ($1, $2) and state < 'completed'`;
 
 /** For the driver, to which pg-boss hands on what it does not know. */
-const limitsOf = ({ silent }: typeof QUEUE_TIMES) => ({ query_timeout: silent * 1_000, keepAlive: true });
+const limitsOf = ({ silent }: typeof QUEUE_TIMES) => ({
+  query_timeout: silent * 1_000,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  keepAlive: true,
+});
 
 const UNFINISHED: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 

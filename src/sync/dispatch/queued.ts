@@ -53,8 +53,9 @@ export function createQueuedDispatcher(options: QueuedOptions): Dispatcher {
     },
     async work(received) {
       const signal = AbortSignal.any([received.signal, cutting.signal]);
-      await workReceived({ ...received, signal }, await queue.open(), parts);
+      const isAble = await workReceived({ ...received, signal }, await queue.open(), parts);
       bells.get(received.message.runId)?.();
+      return isAble;
     },
     clock,
     log,

@@ -8,14 +8,17 @@ import type { Received } from './slice-queue.ts';
 /** How often a process with room asks when nothing waited; what it put there itself it asks for at once. */
 const ASK_MS = 500;
 
+/** How long a process that is not able to work leaves all slices to others. */
+const UNABLE_MS = 30_000;
+
 export interface ReceiverParts {
   next(except: readonly string[]): Promise<Received | undefined>;
   /** Most slices at once. */
   workers: number;
   /** Most slices of the job at once; 0 for one that is not known here. */
   atOnce(job: string): number;
-  /** Works one and ends it. */
-  work(received: Received): Promise<void>;
+  /** Works one and ends it; false where this process is not able to work at present. */
+  work(received: Received): Promise<boolean>;
   clock: Clock;
   log: Log;
 }
@@ -32,6 +35,8 @@ export function createReceiver({ next, workers, atOnce, work, clock, log }: Rece
   /** Slices under way by their job; jobs that were met stay in it. */
   const busy = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
+  /** Before that nothing is asked for. */
+  let notBefore = 0;
   let bell = new AbortController();
   let stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
@@ -46,6 +51,9 @@ export function createReceiver({ next, workers, atOnce, work, clock, log }: Rece
     const count = (change: number) => busy.set(job, (busy.get(job) ?? 0) + change);
     count(1);
     const worked = work(received)
+      .then((isAble) => {
+        if (!isAble) notBefore = clock.now() + UNABLE_MS;
+      })
       // It is given out again when its worker has shown no life for long enough.
       .catch((thrown) => warn(thrown, 'the queue could not be told of a slice'))
       .finally(() => {
@@ -58,7 +66,7 @@ export function createReceiver({ next, workers, atOnce, work, clock, log }: Rece
 
   /** True where it is worth asking again at once. */
   async function ask(signal: AbortSignal): Promise<boolean> {
-    if (underWay.size >= workers) return false;
+    if (underWay.size >= workers || clock.now() < notBefore) return false;
     const received = await next(full());
     if (received === undefined) return false;
     if (!signal.aborted && atOnce(received.message.job) > 0) begin(received);

@@ -7,8 +7,9 @@ import { noCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { helpersEngine } from '../../warehouse/fenced-engine.ts';
-import { isHeld, type Lease } from '../../warehouse/leases.ts';
+import { isHeld, isHeldBy, type Lease } from '../../warehouse/leases.ts';
 import { tellSlice } from '../../warehouse/slice-outcomes.ts';
+import { thisProcess } from '../../warehouse/this-process.ts';
 import type { NamedJob, RunContext } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
 import type { SliceOutcome } from './dispatcher.ts';
@@ -20,6 +21,12 @@ const LOOK_MS = 1_000;
 
 /** Nobody waits for the slice any more: it is not given out again. */
 const OVER: ReadonlySet<string> = new Set(['slice_taken', 'lease_lost']);
+
+/**
+ * What may be the trouble of one machine: its login, its way to the service. Whoever planned the run tells it as how the
+ * slice ended; anyone else leaves the slice to the others.
+ */
+const LOCAL: ReadonlySet<string> = new Set(['login_refused', 'login_unavailable', 'service_unreachable']);
 
 export interface WorkerParts {
   find(job: string): NamedJob | undefined;
@@ -34,25 +41,30 @@ export interface WorkerParts {
 /** Where the parts of a slice that was cut go. */
 type Puts = Pick<SliceQueue, 'put'>;
 
-/** Works it and tells the queue how that ended; throws only where the queue cannot be told. */
-export async function workReceived(received: Received, queue: Puts, parts: WorkerParts): Promise<void> {
+/**
+ * Works it and tells the queue how that ended; throws only where the queue cannot be told. False where this process
+ * could not, so that it had better leave slices to others for a while.
+ */
+export async function workReceived(received: Received, queue: Puts, parts: WorkerParts): Promise<boolean> {
   const { runId, lease, slice } = received.message;
   const over = new AbortController();
-  const work = async (own: SyncParts): Promise<WorkEnd> => {
+  const work = async (own: SyncParts): Promise<WorkEnd | 'unable'> => {
     if (!(await own.engine.read((sql) => isHeld(sql, lease)))) return 'dropped';
     const watched = watch(own.engine, lease, parts.clock, over);
     const signal = AbortSignal.any([received.signal, over.signal]);
     return workOne(received, contextOf(received.message, own, signal), queue, parts).finally(watched.stop);
   };
   let failed: string | undefined;
-  const how = await parts.during(work).catch((thrown): WorkEnd => {
+  const told = await parts.during(work).catch((thrown): WorkEnd => {
     const { code } = asRoadbookError(thrown);
     if (OVER.has(code)) return 'dropped';
     failed = code;
     parts.log.warn({ run_id: runId, scope: slice.scope, code }, 'slice is for another worker');
     return 'failed';
   });
+  const how = told === 'unable' ? 'stopped' : told;
   await received.end(over.signal.aborted && how !== 'settled' ? 'dropped' : how, failed);
+  return told !== 'unable';
 }
 
 /** Throws where only this process could not, or where nobody should. */
@@ -60,8 +72,8 @@ async function workOne(
   { message, complete }: Received,
   context: RunContext,
   queue: Puts,
-  { find, newId }: WorkerParts,
-): Promise<WorkEnd> {
+  { find, newId, log }: WorkerParts,
+): Promise<WorkEnd | 'unable'> {
   const job = find(message.job);
   if (job?.workSlice === undefined) return 'stopped';
 
@@ -76,12 +88,20 @@ async function workOne(
 
   const outcome = await job.workSlice(message.slice, context, settle);
   if (outcome.end === 'stopped') return 'stopped';
+  if (outcome.end === 'failed' && LOCAL.has(outcome.failure.code) && !(await isPlannedHere(context))) {
+    const { code } = outcome.failure;
+    log.warn({ run_id: message.runId, scope: message.slice.scope, code }, 'slice is left to others');
+    return 'unable';
+  }
   // What only this process met is for another one; what nobody waits for is told by nobody.
   if (outcome.end === 'failed' && isOwn(outcome.failure)) throw outcome.failure;
   // What was loaded is settled with its rows.
   if (outcome.end !== 'loaded') await context.parts.engine.write((tx) => settle(tx, outcome));
   return 'settled';
 }
+
+const isPlannedHere = ({ parts, lease }: RunContext): Promise<boolean> =>
+  parts.engine.read(async (sql) => lease !== undefined && (await isHeldBy(sql, lease, thisProcess)));
 
 const isOwn = ({ code }: RoadbookError): boolean => OVER.has(code) || code.startsWith('warehouse_');
 
