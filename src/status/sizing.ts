@@ -69,12 +69,12 @@ const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const GB = 1e9;
 /** Records that one daemon takes in, about half of what docs/performance.md shows: runs come in bursts. */
-const RECORDS_A_SECOND = 20_000;
+const RECORDS_A_SECOND = 10_000;
 /**
  * Records that all daemons on one PostgreSQL compare and load, about half of its load stage in docs/performance.md:
  * that is done by one transaction at a time.
  */
-const WRITER_RECORDS_A_SECOND = 25_000;
+const WRITER_RECORDS_A_SECOND = 20_000;
 const MOST_DAEMONS = Math.ceil(WRITER_RECORDS_A_SECOND / RECORDS_A_SECOND);
 /** The listing of vehicles is one answer, with about so much for each of them. */
 const LISTED_VEHICLE_BYTES = 1_000;
