@@ -12,6 +12,7 @@ import type { Engine, QueueHome, Row } from '../../src/warehouse/engine.ts';
 import { openPostgres, postgres } from '../../src/warehouse/engines/postgres.ts';
 import { connectBeside } from '../../src/warehouse/engines/postgres-connection.ts';
 import { postgresError } from '../../src/warehouse/engines/postgres-errors.ts';
+import { ONE_WRITER } from '../../src/warehouse/engines/postgres-stalled.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
@@ -247,6 +248,37 @@ describe('a server that is silent', () => {
     expect(error).toBeInstanceOf(Retriable);
     expect(error).toMatchObject({ code: 'warehouse_unreachable' });
     await beside.destroy();
+  });
+
+  it('takes the lock from a writer that stood still in the middle of a batch, and from no other', async () => {
+    const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 300, stalledMs: 200 });
+    onTestFinished(engine.close);
+    await bringSchemaUpToDate(engine);
+    const stalled = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
+    const lost = stalled.transaction(async (sql) => {
+      await sql.raw(ONE_WRITER, ['fleet']);
+      const connection = await sql.client.acquireConnection();
+      // It is asked for rows and sends none.
+      await new Promise((_, handleError) => {
+        const submit = (wire: { query(text: string): void }) =>
+          wire.query('copy fleet.vehicle (id) from stdin');
+        connection.query({ submit, handleCopyInResponse: () => undefined, handleError });
+      });
+    });
+    lost.catch(() => undefined);
+    onTestFinished(() => void stalled.destroy().catch(() => undefined));
+    await expect
+      .poll(() => engine.write((tx) => tx.load(vehicle, vehicles(3), stamp)), { timeout: 20_000 })
+      .toMatchObject({ inserted: 3 });
+    const other = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
+    await other.transaction(async (sql) => {
+      await sql.raw(ONE_WRITER, ['fleet']);
+      await sql.raw('select pg_sleep(0.5)');
+      await expect(engine.write((tx) => tx.load(vehicle, vehicles(3), stamp))).rejects.toMatchObject({
+        code: 'warehouse_locked',
+      });
+    });
+    await other.destroy();
   });
 
   const silentWork: [string, (engine: Engine, goSilent: () => void) => Promise<unknown>][] = [

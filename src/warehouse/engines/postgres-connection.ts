@@ -33,10 +33,13 @@ interface ConnectSettings extends PostgresSettings {
   connectMs: number;
 }
 
+interface WriterSettings extends ConnectSettings {
+  /** How long it waits for a lock, ms. */
+  lockMs: number;
+}
+
 /** A way that forgets silent connections is reminded this often. */
 const KEEP_ALIVE_MS = 30_000;
-/** A writer waits this long for another one; as long as SQLite's. */
-const LOCK_TIMEOUT_MS = 30_000;
 /** A process that stopped in the middle of a transaction keeps the others waiting no longer than this. */
 const IDLE_TIMEOUT_MS = 15_000;
 
@@ -45,7 +48,7 @@ const BESIDE_IDLE_MS = 2_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
-const WRITER_SESSION = `${SAME_TEXT}; set lock_timeout = ${LOCK_TIMEOUT_MS};
+const writerSession = (lockMs: number): string => `${SAME_TEXT}; set lock_timeout = ${lockMs};
   set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
   -- A push is sent once its claim is on disk, whatever the default of the server.
   set synchronous_commit = on`;
@@ -56,8 +59,8 @@ const READER_SESSION = `${SAME_TEXT}; set default_transaction_read_only = on`;
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
 
-export const connectWriter = (settings: ConnectSettings, watch: SilenceWatch): Knex =>
-  connect(settings, { most: 1, session: WRITER_SESSION, watch });
+export const connectWriter = (settings: WriterSettings, watch: SilenceWatch): Knex =>
+  connect(settings, { most: 1, session: writerSession(settings.lockMs), watch });
 
 /** For short transactions that do not wait for the writer; what has no answer after `silentMs` will have none. */
 export const connectBeside = (settings: ConnectSettings, silentMs: number): Knex =>

@@ -21,6 +21,7 @@ import { isAnswered, isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
+import { endStalledWriter, ONE_WRITER } from './postgres-stalled.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
 import { turnOf } from './write-turn.ts';
@@ -45,14 +46,18 @@ export const postgres: EngineKind = {
   open: async (given) => openPostgres(given as unknown as PostgresSettings),
 };
 
-/** Every writing transaction of every process on this schema takes it. */
-const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(?))";
-
 /** A session that rests has got nothing of what was sent, or its answer was lost. */
 const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
 
 /** Times in ms; a test has shorter ones. */
-const PATIENCE: Patience = { askMs: 15_000, wayMs: 5_000, silentMs: 8_000, connectMs: 15_000 };
+const PATIENCE: Patience = {
+  askMs: 15_000,
+  wayMs: 5_000,
+  silentMs: 8_000,
+  connectMs: 15_000,
+  lockMs: 30_000,
+  stalledMs: 20_000,
+};
 
 interface Patience {
   /** A statement that takes longer has the server asked whether it is still there. */
@@ -62,12 +67,16 @@ interface Patience {
   /** How long the server may take for what is short; longer than it takes itself to give up. */
   silentMs: number;
   connectMs: number;
+  /** A writer waits this long for another one; as long as SQLite's. */
+  lockMs: number;
+  /** How long the writer may stand still within a batch before one that waits ends it. */
+  stalledMs: number;
 }
 
 export function openPostgres(given: PostgresSettings, patience: Partial<Patience> = {}): Engine {
-  const { askMs, wayMs, silentMs, connectMs } = { ...PATIENCE, ...patience };
+  const { askMs, wayMs, silentMs, connectMs, lockMs, stalledMs } = { ...PATIENCE, ...patience };
   const place = placeOf(given.url);
-  const settings = { ...given, connectMs };
+  const settings = { ...given, connectMs, lockMs };
   const aside = connectBeside(settings, silentMs);
   const watch: SilenceWatch = {
     askMs,
@@ -96,7 +105,12 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
         isBegun = true;
         return work(await transactionOn(sql));
       });
-    return again(attempt, () => !isBegun);
+    const attempts = () => again(attempt, () => !isBegun);
+    return attempts().catch(async (thrown) => {
+      const isFree = !isBegun && (await endStalledWriter(thrown, aside, { ...given, stalledMs }));
+      if (!isFree) throw thrown;
+      return attempts();
+    });
   };
 
   /** On a connection of its own. */
