@@ -255,6 +255,7 @@ describe('a server that is silent', () => {
     onTestFinished(engine.close);
     await bringSchemaUpToDate(engine);
     const stalled = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
+    const stands = Promise.withResolvers<void>();
     const lost = stalled.transaction(async (sql) => {
       await sql.raw(ONE_WRITER, ['fleet']);
       const connection = await sql.client.acquireConnection();
@@ -262,11 +263,12 @@ describe('a server that is silent', () => {
       await new Promise((_, handleError) => {
         const submit = (wire: { query(text: string): void }) =>
           wire.query('copy fleet.vehicle (id) from stdin');
-        connection.query({ submit, handleCopyInResponse: () => undefined, handleError });
+        connection.query({ submit, handleCopyInResponse: () => stands.resolve(), handleError });
       });
     });
     lost.catch(() => undefined);
     onTestFinished(() => void stalled.destroy().catch(() => undefined));
+    await stands.promise;
     await expect
       .poll(() => engine.write((tx) => tx.load(vehicle, vehicles(3), stamp)), { timeout: 20_000 })
       .toMatchObject({ inserted: 3 });
