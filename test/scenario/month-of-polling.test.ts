@@ -6,6 +6,7 @@ import type { Table } from '../../src/warehouse/table.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { pointOfInterest } from '../../src/warehouse/tables/point-of-interest.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
@@ -45,7 +46,10 @@ describe.each(LIVES)(
       };
       for (let hour = 0; hour <= days * 24; hour += stepHours) {
         await poll('pull-vehicles', {});
-        if (hour % 24 === 0) await poll('pull-drivers', {});
+        if (hour % 24 === 0) {
+          await poll('pull-drivers', {});
+          await poll('pull-points-of-interest', {});
+        }
         // Data may come up to two days late, so that is how far each run reads again.
         await poll('pull-events', { since: '5d', lookback: '60h' });
         polls.push(rig.clock.now());
@@ -176,9 +180,11 @@ describe.each(LIVES)(
       expect(kept.sort()).toEqual(expected.sort());
     });
 
-    it('drivers are those of the service', async () => {
-      const truth = await rig.truth('drivers');
-      equal(driver, await stored(driver, '_missing_since is null'), truth);
+    it.each([
+      ['drivers', driver],
+      ['points_of_interest', pointOfInterest],
+    ] as const)('%s are those of the service', async (resource, table) => {
+      equal(table, await stored(table, '_missing_since is null'), await rig.truth(resource));
     });
   },
 );
