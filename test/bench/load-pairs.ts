@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import type { PgConnection } from '../../src/warehouse/engines/postgres-connection.ts';
-import { copyIn, copyText } from '../../src/warehouse/engines/postgres-copy.ts';
+import { copyIn } from '../../src/warehouse/engines/postgres-copy.ts';
 import { ensureMonths } from '../../src/warehouse/engines/postgres-months.ts';
 import { copyStatement } from '../../src/warehouse/engines/postgres-statements.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
@@ -73,7 +73,7 @@ export async function postgresPair(url: string): Promise<Pair> {
         const month = String(rows.at(-1)?.[2]).slice(0, 7);
         if (!months.has(month)) await ensureMonths(connection, event, 'begin_date', rows);
         months.add(month);
-        await copyIn(connection, copyStatement(event), copyText(rows, [stamp.at, stamp.at, stamp.runId]));
+        await copyIn(connection, copyStatement(event), { rows, tail: [stamp.at, stamp.at, stamp.runId] });
       }),
     async close() {
       await Promise.all([engine.close(), other.close()]);

@@ -25,7 +25,7 @@ import { stampAt } from '../support/stamp.ts';
 const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
 const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
 const toEvent = rowMapping(event);
-const eventAt = (id: number, begin_date: string): Row => {
+const eventAt = (id: number, begin_date: string | null): Row => {
   const mapped = toEvent({ event_category: 1, id, begin_date });
   if (!('row' in mapped)) throw new Error(mapped.misfit);
   return mapped.row;
@@ -129,6 +129,65 @@ describe('the schema in PostgreSQL', () => {
     ]);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
     expect(await engine.read((sql) => sql('event'))).toHaveLength(1);
+  });
+});
+
+describe('a load into PostgreSQL', () => {
+  const JULY = '2031-07-15T00:00:00.000Z';
+
+  it('moves an event whose instant changes to the part of that instant, and keeps it once', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const moves: [string | null, string][] = [
+      [JULY, 'event_2031_07'],
+      ['2031-08-01T00:00:00.000Z', 'event_2031_08'],
+      [null, 'event_undated'],
+      ['1999-12-31T00:00:00.000Z', 'event_early'],
+      ['1998-12-31T00:00:00.000Z', 'event_early'],
+      ['2100-01-01T00:00:00.000Z', 'event_late'],
+      [JULY, 'event_2031_07'],
+    ];
+    for (const [hour, [instant, part]] of moves.entries()) {
+      const later = stampAt('run-2', new Date(Date.UTC(2026, 1, 1, hour)).toISOString());
+      await engine.write((tx) => tx.load(event, [eventAt(1, instant), eventAt(2, JULY)], later));
+      const places = await rowsOf(
+        admin,
+        'select tableoid::regclass::text as part, begin_date from fleet.event where id = 1',
+      );
+      expect(places).toEqual([{ part: `fleet.${part}`, begin_date: instant && new Date(instant) }]);
+    }
+    expect(await rowsOf(admin, 'select id from fleet.event order by id')).toHaveLength(2);
+  });
+
+  it('finds stored events by their key, however many share an instant and nothing is known of the month', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const events = Array.from({ length: 3_000 }, (_, id) => eventAt(id, JULY));
+    await engine.write((tx) => tx.load(event, events, stamp));
+    const again = await engine.write((tx) =>
+      tx.load(event, events, stampAt('run-2', '2026-01-02T00:00:00.000Z')),
+    );
+    expect(again).toEqual({ inserted: 0, updated: 0, unchanged: 3_000 });
+    await engine.write(({ sql }) => sql.raw('select pg_stat_force_next_flush()'));
+    const used = await rowsOf(
+      admin,
+      `select indexrelname as name from pg_stat_user_indexes where relname = 'event_2031_07' and idx_tup_read > 0`,
+    );
+    expect(used).toEqual([{ name: 'event_2031_07_key' }]);
+  });
+
+  it('of more rows than go in one piece stores all of them, or none where one is refused', async () => {
+    const engine = await open(url);
+    await bringSchemaUpToDate(engine);
+    const rows = vehicles(5_000);
+    const spoilt = [...rows.slice(0, 100), [...(rows[100] ?? [])].with(1, { not: 'a scalar' } as never)];
+    await admin.raw("alter table fleet.vehicle add check (title <> '[object Object]')");
+    const refused = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], stamp));
+    expect((await failureOf(refused)).code).toBe('warehouse_failed');
+    expect(await rowsOf(admin, 'select id from fleet.vehicle')).toEqual([]);
+    await engine.write((tx) => tx.load(vehicle, rows, stamp));
+    const stored = await rowsOf<{ id: number }>(admin, 'select id from fleet.vehicle order by id');
+    expect(stored.map(({ id }) => Number(id))).toEqual(rows.map((_, id) => id));
   });
 });
 

@@ -1,5 +1,6 @@
 // COPY … FROM STDIN over the driver's connection, by the messages of the protocol that it already speaks. Rows travel
 // in the text format: fields between tabs, \\N for null, a backslash before what would end a field.
+import { ownTurn } from '../../core/own-turn.ts';
 import type { Row, Scalar } from '../engine.ts';
 import type { PgConnection } from './postgres-connection.ts';
 
@@ -10,27 +11,46 @@ interface Wire {
   endCopyFrom(): void;
 }
 
+/** Rows made into text between two turns of the event loop; the server stores those before meanwhile. */
+const CHUNK_ROWS = 2_000;
+
+interface Copied {
+  rows: readonly Row[];
+  /** Behind each of them. */
+  tail?: readonly Scalar[];
+  /** Made of a row and its place as it is sent. */
+  as?: (row: Row, index: number) => Row;
+}
+
 /** `statement` is a COPY … FROM STDIN. Resolves once the server has taken all rows. */
-export const copyIn = (connection: PgConnection, statement: string, rows: Buffer): Promise<void> =>
+export const copyIn = (connection: PgConnection, statement: string, copied: Copied): Promise<void> =>
   new Promise((resolve, reject) => {
+    let isRefused = false;
+    const send = async (wire: Wire): Promise<void> => {
+      for (let start = 0; start < copied.rows.length && !isRefused; start += CHUNK_ROWS) {
+        if (start > 0) await ownTurn();
+        wire.sendCopyFromChunk(copyText(copied, start));
+      }
+      if (!isRefused) wire.endCopyFrom();
+    };
     connection.query({
       submit: (wire: Wire) => wire.query(statement),
-      handleCopyInResponse(wire: Wire) {
-        wire.sendCopyFromChunk(rows);
-        wire.endCopyFrom();
-      },
+      handleCopyInResponse: (wire: Wire) => void send(wire),
       handleCommandComplete: () => undefined,
       handleReadyForQuery: () => resolve(),
       // The driver waits for the server to be ready again before it sends the next statement.
-      handleError: reject,
+      handleError(error: Error) {
+        isRefused = true;
+        reject(error);
+      },
     });
   });
 
-/** The rows, each with `tail` behind it. */
-export function copyText(rows: readonly Row[], tail: readonly Scalar[]): Buffer {
+function copyText({ rows, tail = [], as = (row) => row }: Copied, start: number): Buffer {
   const end = `${tail.map((value) => `\t${field(value)}`).join('')}\n`;
   let text = '';
-  for (const row of rows) {
+  for (const [index, each] of rows.slice(start, start + CHUNK_ROWS).entries()) {
+    const row = as(each, start + index);
     text += field(row[0] ?? null);
     for (let position = 1; position < row.length; position++) text += `\t${field(row[position] ?? null)}`;
     text += end;

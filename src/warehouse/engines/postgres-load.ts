@@ -6,8 +6,8 @@ import { Overtaken } from '../overtaken.ts';
 import type { Table } from '../table.ts';
 import { recordColumns } from '../table.ts';
 import type { PgConnection } from './postgres-connection.ts';
-import { copyIn, copyText } from './postgres-copy.ts';
-import { ensureMonths } from './postgres-months.ts';
+import { copyIn } from './postgres-copy.ts';
+import { ensureMonths, partTeller } from './postgres-months.ts';
 import { arrayText, runStatement } from './postgres-statement.ts';
 import {
   copyStatement,
@@ -25,8 +25,8 @@ import {
   updateStatement,
 } from './postgres-statements.ts';
 
-/** Rows a round of statements; larger ones gain nothing and hold more memory. */
-const BATCH_ROWS = 4_000;
+/** Rows a round of statements: those of a usual slice. Each statement more is a time in which the server waits. */
+const BATCH_ROWS = 25_000;
 
 export async function loadRows(
   connection: PgConnection,
@@ -43,7 +43,8 @@ export async function loadRows(
     const { fresh, known } = await sortByKey(connection, table, batch, { parts, stamp });
     const updated = await mergeRows(connection, table, { fresh, known }, stamp);
     if (fresh.length > 0) {
-      await copyIn(connection, copyStatement(table), copyText(fresh, [stamp.at, stamp.at, stamp.runId]));
+      const tail = [stamp.at, stamp.at, stamp.runId];
+      await copyIn(connection, copyStatement(table), { rows: fresh, tail });
     }
     counts.inserted += fresh.length;
     counts.updated += updated;
@@ -61,13 +62,13 @@ const JOIN_FREELY = 'set local enable_hashjoin to default; set local enable_merg
 
 interface Sorted {
   fresh: Row[];
-  /** Each with the instant that its stored row has; null where the table is not kept by month. */
-  known: { row: Row; was: string | null; isNewer: boolean }[];
+  /** Each with the part that its stored row is in. */
+  known: { row: Row; part: string; isNewer: boolean }[];
 }
 
 interface Found {
   place: number;
-  was: string | null;
+  part: string;
   is_newer: boolean;
 }
 
@@ -78,13 +79,14 @@ async function sortByKey(
   { parts, stamp }: { parts: readonly string[] | undefined; stamp: Stamp },
 ): Promise<Sorted> {
   const keys = keyColumns(table, rows);
-  const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
-  const found = new Map<number, { was: string | null; isNewer: boolean }>();
+  const near = parts === undefined ? [table.name] : nearParts(connection, table, keys, parts);
+  const values = [...keys.map(arrayText), stamp.readAt, stamp.at];
+  const targets = await near;
+  const found = new Map<number, { part: string; isNewer: boolean }>();
   if (targets.length > 0) {
-    const values = [...keys.map(arrayText), stamp.readAt, stamp.at];
     const result = await runStatement(connection, lookupStatement(table, targets), values);
-    for (const { place, was, is_newer } of result.rows as Found[])
-      found.set(place, { was, isNewer: is_newer });
+    for (const { place, part, is_newer } of result.rows as Found[])
+      found.set(place, { part, isNewer: is_newer });
   }
   const sorted: Sorted = { fresh: [], known: [] };
   for (const [index, row] of rows.entries()) {
@@ -141,17 +143,18 @@ async function mergeRows(
 ): Promise<number> {
   const { at, runId } = stamp;
   const isTold = table.history !== null || table.revisions !== null;
-  const staged = isTold ? [...known, ...fresh.map((row) => ({ row, was: null }))] : known;
+  const partOf = table.monthsOf === null ? () => table.name : partTeller(table, table.monthsOf);
+  const places = known.map(({ row, part }) => (part === partOf(row) ? part : null));
+  const staged = known.map(({ row }) => row).concat(isTold ? fresh : []);
   if (staged.length === 0) return 0;
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, LOOK_UP_EACH];
   await runStatement(connection, ready.join('; '));
-  const text = copyText(
-    staged.map(({ row, was }) => [...row, was]),
-    [],
-  );
-  await copyIn(connection, copyToStageStatement(table), text);
+  await copyIn(connection, copyToStageStatement(table), {
+    rows: staged,
+    as: (row, index) => [...row, places[index] ?? null, known[index]?.isNewer ?? false],
+  });
   if (known.some(({ isNewer }) => isNewer)) {
-    await refuseNewer(connection, table, { text: newerStatement(table), values: [] }, stamp);
+    await refuseNewer(connection, table, { text: newerStatement(table), values: [] });
   }
   if (table.history !== null) {
     await runStatement(connection, historyStatement(table, table.history), [at, runId]);
@@ -160,11 +163,10 @@ async function mergeRows(
     await runStatement(connection, revisionStatement(table, table.revisions), [at, runId]);
   }
   let updated = 0;
-  for (const { place, bounds } of placesOf(table, known)) {
-    const { rowCount } = await runStatement(connection, updateStatement(table, place), [
+  for (const part of new Set(places)) {
+    const { rowCount } = await runStatement(connection, updateStatement(table, part ?? undefined), [
       at,
       runId,
-      ...bounds,
     ]);
     updated += rowCount ?? 0;
   }
@@ -172,32 +174,15 @@ async function mergeRows(
   return updated;
 }
 
-/** Throws where the statement, which binds two instants first, counts rows that were written between them. */
+/** Throws where the statement counts rows that were written since these were read. */
 async function refuseNewer(
   connection: PgConnection,
   table: Table,
   { text, values }: { text: string; values: string[] },
-  { readAt, at }: Stamp,
 ): Promise<void> {
-  const { rows } = await runStatement(connection, text, [readAt, at, ...values]);
+  const { rows } = await runStatement(connection, text, values);
   const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
   if (newer > 0) throw new Overtaken(table.name, newer);
-}
-
-/** Where the stored rows are: the bounds let PostgreSQL leave out every month that holds none of them. */
-function placesOf({ monthsOf }: Table, known: Sorted['known']): { place: string; bounds: string[] }[] {
-  if (known.length === 0) return [];
-  if (monthsOf === null) return [{ place: 'true', bounds: [] }];
-  const dated = known.flatMap(({ was }) => (was === null ? [] : [was])).sort();
-  const column = `old."${monthsOf}"`;
-  const places = [];
-  if (dated.length > 0) {
-    const place = `${column} = new._was and ${column} between $3 and $4`;
-    places.push({ place, bounds: [dated[0] ?? '', dated.at(-1) ?? ''] });
-  }
-  if (dated.length < known.length)
-    places.push({ place: `${column} is null and new._was is null`, bounds: [] });
-  return places;
 }
 
 export async function countPresentRows(
@@ -220,7 +205,8 @@ export async function markMissingRows(
   const { text, values } = missingStatement(table, extent);
   const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
   const newer = newerMissingStatement(table, extent);
-  await refuseNewer(connection, table, { ...newer, values: [...keys, ...newer.values] }, stamp);
+  const since = [stamp.readAt, stamp.at];
+  await refuseNewer(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
   const { rowCount } = await runStatement(connection, text, [stamp.at, stamp.runId, ...keys, ...values]);
   return rowCount ?? 0;
 }

@@ -44,6 +44,24 @@ export async function partsOf(connection: PgConnection, table: Table): Promise<s
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
+const positionOf = (table: Table, instant: string): number =>
+  recordColumns(table).findIndex(({ name }) => name === instant);
+
+/** The name of the part that a row belongs to, by its month or for want of one; nothing for the ends of time. */
+export function partTeller(table: Table, instant: string): (row: Row) => string | undefined {
+  const position = positionOf(table, instant);
+  return (row) => {
+    const value = row[position] ?? null;
+    return value === null ? `${table.name}_undated` : monthPart(table, String(value).slice(0, 7));
+  };
+}
+
+function monthPart(table: Table, month: string): string | undefined {
+  const year = Number(month.slice(0, 4));
+  const isMade = year >= FIRST_YEAR && year <= LAST_YEAR;
+  return isMade ? `${table.name}_${month.replace('-', '_')}` : undefined;
+}
+
 /** Makes the months of `rows` that are not there yet; gives all parts. */
 export async function ensureMonths(
   connection: PgConnection,
@@ -51,13 +69,13 @@ export async function ensureMonths(
   instant: string,
   rows: readonly Row[],
 ): Promise<string[]> {
-  const position = recordColumns(table).findIndex(({ name }) => name === instant);
+  const position = positionOf(table, instant);
   const months = new Set(rows.map((row) => String(row[position] ?? '').slice(0, 7)));
   const parts = await partsOf(connection, table);
   for (const month of months) {
+    const part = monthPart(table, month);
+    if (part === undefined || parts.includes(part)) continue;
     const [year = 0, number = 0] = month.split('-').map(Number);
-    const part = `${table.name}_${month.replace('-', '_')}`;
-    if (!(year >= FIRST_YEAR && year <= LAST_YEAR) || parts.includes(part)) continue;
     const statements = [
       `create table ${quote(part)} (like ${quote(table.name)} including defaults including constraints)`,
       keyIndex(table, part),

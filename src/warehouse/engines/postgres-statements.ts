@@ -26,16 +26,16 @@ const keyMatch = (table: Table, row: string): string =>
   table.key.map((name, index) => `${row}.${quote(name)} = k.k${index}`).join(' and ');
 
 /**
- * Which of the keys (an array each, in the order of the key) are in `target`: their places from 1, the instant that
- * the table's months go by, and whether they were written between two instants, which are bound last. The offset keeps it one look into the index a key, whatever the planner believes.
+ * Which of the keys (an array each, in the order of the key) are in `targets`: their places from 1, which of the targets
+ * it is, and whether they were written between two instants, which are bound last. The offset keeps it one look into the
+ * index a key, whatever the planner believes.
  */
 export const lookupStatement = (table: Table, targets: readonly string[]): string =>
   targets
     .map(
       (target) => `
-        select k.place, found.was, found.is_newer from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
-        lateral (select ${table.monthsOf === null ? 'null' : `row.${quote(table.monthsOf)}`} as was,
-          ${isBetween('row', table.key.length + 1)} as is_newer
+        select k.place, '${target}' as part, found.is_newer from unnest(${keyArrays(table, 1)}) with ordinality as k(${keyNames(table)}, place),
+        lateral (select ${isBetween('row', table.key.length + 1)} as is_newer
           from ${quote(target)} as row where ${keyMatch(table, 'row')} offset 0) as found`,
     )
     .join(' union all ');
@@ -67,15 +67,15 @@ export const copyStatement = (table: Table): string =>
 
 export const stageName = (table: Table): string => `pg_temp.${quote(`stage_${table.name}`)}`;
 
-/** Rows beside the stored ones, for as long as the transaction. `_was` is the instant the stored row has. */
+/** Rows beside the stored ones, for as long as the transaction. `_part` is where the stored row is and stays. */
 export const stageStatement = (table: Table): string => {
   const columns = fieldsOf(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
   return `create temp table if not exists ${quote(`stage_${table.name}`)}
-    (${[...columns, '_was timestamptz'].join(', ')}) on commit delete rows`;
+    (${[...columns, '_part text', '_is_newer boolean'].join(', ')}) on commit delete rows`;
 };
 
 export const copyToStageStatement = (table: Table): string =>
-  `copy ${stageName(table)} (${[...fieldNames(table), '_was'].join(', ')}) from stdin`;
+  `copy ${stageName(table)} (${[...fieldNames(table), '_part', '_is_newer'].join(', ')}) from stdin`;
 
 const stagedMatch = (table: Table): string =>
   table.key.map((name) => `old.${quote(name)} = new.${quote(name)}`).join(' and ');
@@ -90,24 +90,28 @@ function stagedDiffers(table: Table): string {
   return `(${stored.join(', ')}, old._missing_since) is distinct from (${given.join(', ')}, null::timestamptz)`;
 }
 
-/** Binds at and run, then what `place` speaks of. A row equal to the stored one is left alone. */
-export const updateStatement = (table: Table, place: string): string => `
-  update ${quote(table.name)} as old set
+/**
+ * Binds at and run. A row equal to the stored one is left alone. Where `part` is given, the rows that stay in it, by its
+ * key alone: asked for a period as well, the planner would rather go by that, before it has statistics of a new month.
+ * Otherwise the rows whose place is not known, wherever they are and go.
+ */
+export const updateStatement = (table: Table, part?: string): string => `
+  update ${quote(part ?? table.name)} as old set
     ${contentNames(table)
       .map((name) => `${name} = new.${name}`)
       .join(', ')},
     _changed_at = $1, _run_id = $2, _missing_since = null
   from ${stageName(table)} as new
-  where ${stagedMatch(table)} and ${place} and ${stagedDiffers(table)}`;
+  where ${stagedMatch(table)} and new._part ${part === undefined ? 'is null' : `= '${part}'`} and ${stagedDiffers(table)}`;
 
 /** Written after the first of two parameters, and not after the second. */
 const isBetween = (row: string, first: number): string =>
   `(${row}._changed_at > $${first}::timestamptz and ${row}._changed_at <= $${first + 1}::timestamptz)`;
 
-/** Staged rows that differ from one that was written after $1 and not after $2. */
+/** Staged rows that differ from a newer one. */
 export const newerStatement = (table: Table): string => `
   select count(*) as newer from ${stageName(table)} as new join ${quote(table.name)} as old on ${stagedMatch(table)}
-  where ${isBetween('old', 1)} and ${stagedDiffers(table)}`;
+  where new._is_newer and ${stagedDiffers(table)}`;
 
 /** Run before the rows are written: each status that is new or differs from the stored one. Binds at and run. */
 export function historyStatement(table: Table, column: string): string {
