@@ -1,5 +1,5 @@
 // The changes of the core that no test notices, each with the reason why it may live. Whatever else survives makes the
-// proof fail (test/prove/mutation.ts), and so does what is explained here and no longer survives.
+// proof fail (npm run mutate), and so does what is explained here and no longer survives.
 
 export interface Mutant {
   /** Under src/. */

@@ -4,7 +4,7 @@
 import { type DaemonsReport, hitDaemons } from '../support/daemons.ts';
 import { type EngineName, makePlace, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const ticks = Number(process.argv[2] ?? 500);
 const seed = Number(process.argv[3] ?? 1);
@@ -68,7 +68,7 @@ const { doubled, overlapping, lateWrites, leftRunning, longestTakeover, exits } 
 const isWrong = doubled + overlapping + lateWrites + leftRunning > 0 || longestTakeover > MOST_TAKEOVER_MS;
 if (isWrong || exits.some((code) => code !== 0)) process.exitCode = 1;
 else
-  writeSection(WORDS.title, section(report), {
+  giveSection(WORDS.title, section(report), {
     run: `three daemons on ${WORDS.place}, killed and stopped at random`,
     many: `${report.ticks} ticks, ${report.kills} kills, ${report.stops} stops`,
     lost: '0 ticks run twice, 0 runs overlapping, 0 late writes',

@@ -1,7 +1,7 @@
 // Proves that the client meets every fault of the sandbox as it should, on every call. Writes its section of
 // docs/reliability.md. Run with: node test/prove/fault-matrix.ts
 import { MATRIX, type MatrixRow, type RowResult, runRows } from '../support/fault-matrix.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 /** With the cap on bodies at its default of 64 MiB; a body of 500 MB that were held would be far beyond. */
 const MOST_MB = 350;
@@ -30,7 +30,7 @@ const peakMb = Math.max(...results.map((result) => result.peakMb));
 const row = ({ name, cells, wrong, longestMs, peakMb }: RowResult): string =>
   `| ${name} | ${cells} | ${wrong.length} | ${(longestMs / 1_000).toFixed(1)} s | ${peakMb} MB |`;
 
-writeSection(
+giveSection(
   'Every fault on every call',
   `The real client makes all 22 calls of the service over HTTP, each under each fault of the sandbox, before and after the
 call was carried out. Every cell has to end as \`test/support/fault-matrix.ts\` says: which class of error, after how many

@@ -6,7 +6,7 @@ import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { type FuzzCounts, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const [inSqlite = 100_000, inPostgres = 10_000, files = 2_000, edits = 5_000, seed = 1] = process.argv
   .slice(2)
@@ -62,7 +62,7 @@ const config = await edited();
 const row = (name: string, { sent, loaded, quarantined }: FuzzCounts): string =>
   `| ${name} | ${sent} | ${loaded} | ${quarantined} | ${sent - loaded - quarantined} |`;
 
-writeSection(
+giveSection(
   'Whatever is sent, dropped or written',
   `Records of every kind with every column fitting, in another form or not fitting at all, unknown fields, prototypes, SQL,
 formulas, NUL, lone surrogates and numbers beyond 2^53 and beyond any double, sent over HTTP to the real jobs. Each carries

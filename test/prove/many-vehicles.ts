@@ -3,7 +3,7 @@
 //   node test/prove/many-vehicles.ts 100000
 import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
 import { simulateManyVehicles } from '../support/many-vehicles.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const vehicles = Number(process.argv[2] ?? 100_000);
 const EVENTS_A_DAY = 24;
@@ -30,7 +30,7 @@ Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listi
 Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
 (test/scenario/many-vehicles.test.ts).
 `;
-writeSection('A large fleet', body, {
+giveSection('A large fleet', body, {
   run: 'vehicles and events of a large fleet',
   many: `${told(vehicles)} vehicles`,
   lost: `${outOfLine} vehicles with another number of events than the service has`,

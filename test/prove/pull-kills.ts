@@ -3,7 +3,7 @@
 //   node test/prove/pull-kills.ts [kills a job on SQLite] [kills a job on PostgreSQL]
 import { stopPostgres } from '../support/postgres.ts';
 import { PULLS, type SweepResult, sweep } from '../support/pull-kills.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const [sqliteKills = 50, postgresKills = 12] = process.argv.slice(2).map(Number);
 
@@ -45,7 +45,7 @@ Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sam
 
 if (sum(({ wrong }) => wrong.length) + idle.length > 0) process.exitCode = 1;
 else
-  writeSection('No row lost, none half told', section, {
+  giveSection('No row lost, none half told', section, {
     run: 'pulls killed at every step, and again during recovery',
     many: `${sum(({ kills }) => kills)} kills`,
     lost: '0 wrong',

@@ -7,7 +7,7 @@ import type { EngineName } from '../support/engines.ts';
 import { type KillCase, killModes, otherCases, planCases } from '../support/kill-cases.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { type KillReport, sweepKills } from '../support/push-kills.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const [planKills = 66, otherKills = 26, postgresKills = 14] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
@@ -77,7 +77,7 @@ const reports = await Promise.all(
 await stopPostgres();
 if (sum(reports, 'twice') + sum(reports, 'lost') + sum(reports, 'open') > 0) process.exitCode = 1;
 else
-  writeSection('Nothing twice, nothing lost', section(reports), {
+  giveSection('Nothing twice, nothing lost', section(reports), {
     run: 'pushes killed at every step, and again during recovery',
     many: `${sum(reports, 'kills')} kills`,
     lost: '0 twice, 0 lost, 0 unresolved',

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropMany, verdictOf } from '../support/push-many.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 const PLANS = Number(process.argv[2] ?? 10_000);
@@ -134,7 +134,7 @@ const limited = () =>
 
 const proofs = [await atOnce(), await killed(), await limited()];
 
-writeSection(
+giveSection(
   'Many plans in a drop folder',
   `Files of 500 plans with ten stops each, pushed by the real process in a heap of ${HEAP_MB} MB. Killed, each process dies at
 a counted point of its own: while files are taken, while plans are sent, before and after a commit, after an answer,

@@ -2,7 +2,7 @@
 // all. Prints the figures and puts them into docs/reliability.md.
 //   node test/prove/rate.ts [minutes]
 import { type RateReport, shareRate } from '../support/rate.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const minutes = Number(process.argv[2] ?? 4);
 const PER_MINUTE = 300;
@@ -44,7 +44,7 @@ const isRight =
   report.liveDaemons === 4 &&
   report.exits.every((code) => code === 0);
 if (isRight)
-  writeSection('One account, one rate', section(report), {
+  giveSection('One account, one rate', section(report), {
     run: 'four daemons under one limit of requests',
     many: `${PER_MINUTE} requests a minute allowed`,
     lost: `at most ${report.mostInAMinute}, at least ${report.fewestInAMinute} in any minute`,

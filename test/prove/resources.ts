@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { FULL_DISK_WORKS, type FullDiskReport, fillDisk } from '../support/full-disk.ts';
 import { type LockReport, lockFor } from '../support/locked-file.ts';
 import { type StormReport, stormPostgres } from '../support/postgres-storm.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const [times = 30, locks = 1, plans = 30] = process.argv.slice(2).map(Number);
 /** How long the SQLite engine waits for a lock. */
@@ -94,7 +94,7 @@ const isSound =
   lockReports.every(isMet) &&
   storms.every(({ isDone, wrong, twice, lost, open }) => isDone && wrong.length + twice + lost + open === 0);
 if (isSound)
-  writeSection('No room, no lock, no server', section, {
+  giveSection('No room, no lock, no server', section, {
     run: 'disk full, warehouse locked, PostgreSQL restarted and its sessions ended',
     many: `${fulls.length} + ${lockReports.length} + ${storms.length} cases`,
     lost: '0 wrong, 0 twice, 0 lost',

@@ -2,7 +2,7 @@
 // through a long pull and a push of many plans. Prints the figures and puts them into docs/reliability.md.
 //   node test/prove/scale.ts [days] [workers] [plans] [seed]
 import { stopPostgres } from '../support/postgres.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 import { hitScaledDaemons, type Timed, timeBackfill } from '../support/scale.ts';
 
 const [days = 200, workers = 1, plans = 1_000, seed = 1] = process.argv.slice(2).map(Number);
@@ -60,7 +60,7 @@ const isRight =
   hit.plans.lost + hit.plans.twice + hit.missing + hit.leftRunning + hit.unbalanced === 0;
 if (!isRight || ratio(4) < 3.2 || ratio(8) < 5) process.exitCode = 1;
 if (isRight)
-  writeSection('Many daemons, one queue', section, {
+  giveSection('Many daemons, one queue', section, {
     run: 'a backfill on 1 to 8 processes; daemons killed and stopped through a pull and a push',
     many: `${hit.kills} kills, ${hit.stops} stops, ${plans} plans`,
     lost: `${hit.plans.lost} plans lost, ${hit.plans.twice} twice, the same rows`,

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/nasty-fields.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { openFuzzPlace } from '../support/record-fuzz.ts';
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -49,7 +49,7 @@ const quarantined = inSqlite.quarantined + inPostgres.quarantined;
 const wrong =
   [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length + formulas + quarantined + stored.outside;
 
-writeSection(
+giveSection(
   'What an attacker can write',
   `| what | how many | wrong |
 |---|---|---|

@@ -1,7 +1,7 @@
 // npm run prove: days or weeks of a daemon's life on a simulated clock, one life a seed, the first seed twice. Prints the
 // figures and writes its section of docs/reliability.md.
 //   node test/prove/simulation.ts [seeds] [days of bad weather] [first seed]
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 import { type SimulationReport, simulate } from '../support/simulation.ts';
 import { isSound } from '../support/simulation-verdict.ts';
 
@@ -52,7 +52,7 @@ so (test/scenario/pull-gaps.test.ts).
 `;
 
 if (isSame && failing.length === 0)
-  writeSection('Bad weather, one seed at a time', section, {
+  giveSection('Bad weather, one seed at a time', section, {
     run: 'the daemon simulated under mixed faults and deaths',
     many: `${reports.length} seeds, ${reports.length * days} days of bad weather and ${reports.length * FAIR_DAYS} fair ones`,
     lost: '0 rows wrong, 0 things twice or lost',

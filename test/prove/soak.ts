@@ -1,7 +1,7 @@
 // npm run prove: a real daemon with chaos on, for minutes or hours. Prints the figures and writes its section of
 // docs/reliability.md.
 //   node test/prove/soak.ts [minutes]
-import { writeSection } from '../support/reliability-page.ts';
+import { giveSection } from '../support/reliability-page.ts';
 import { type SoakReport, soak } from '../support/soak.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
@@ -56,7 +56,7 @@ Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 if (faults.length > 0) process.exitCode = 1;
 else
-  writeSection('A soak with chaos on', section(report), {
+  giveSection('A soak with chaos on', section(report), {
     run: 'a real daemon under chaos',
     many: `${report.minutes} minutes, ${report.runs} runs, ${report.faults} answers spoiled`,
     lost: `${isJudged ? 'nothing grows' : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,

@@ -1,5 +1,5 @@
-// docs/reliability.md by its sections: each proof writes its own and leaves the others as they are. The table at the
-// top is made of the sections' own summaries.
+// docs/reliability.md by its sections: each proof gives its own and leaves the others as they are. The table at the
+// top is made of the sections' own summaries. Of several proofs at one time, their parent is the one that writes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -16,15 +16,51 @@ export interface Summary {
   lost: string;
 }
 
+export interface SectionDraft {
+  title: string;
+  body: string;
+  summary: Summary;
+}
+
+/** What a proof has to say, whether it was started by itself or by npm run prove. */
+export function giveSection(title: string, body: string, summary: Summary): void {
+  const draft: SectionDraft = { title, body, summary };
+  if (process.send === undefined) writeSection(draft);
+  else process.send(draft);
+}
+
 /** The section of that title is replaced, or added at the end; its summary opens it and stands in the table. */
-export function writeSection(title: string, body: string, summary?: Summary): void {
-  const [head = '', ...sections] = readFileSync(FILE, 'utf8').trimEnd().split(BETWEEN);
-  const opening = summary === undefined ? '' : `${summaryLine(summary)}\n\n`;
-  const section = `${title}\n${opening}${body.trimEnd()}\n`;
+export function writeSection({ title, body, summary }: SectionDraft): void {
+  const { head, sections } = readPage();
+  const section = `${title}\n${summaryLine(summary)}\n\n${body.trim()}\n`;
   const at = sections.findIndex((each) => each.startsWith(`${title}\n`));
   if (at < 0) sections.push(section);
   else sections[at] = section;
-  const top = `${head.split('\n| ', 1)[0]?.trimEnd()}\n\n${tableOf(sections)}`;
+  writePage({ head, sections });
+}
+
+/** The paragraph above the table, or a line more to it. */
+export function sayWhenRun(words: string, { isAdded = false } = {}): void {
+  const { head, sections } = readPage();
+  const [opening = '', before = ''] = head.split(PARAGRAPH);
+  writePage({ head: [opening, isAdded ? `${before}\n${words}` : words].join(PARAGRAPH), sections });
+}
+
+const PARAGRAPH = '\n\n';
+
+interface Page {
+  /** Two paragraphs: about the page, and when it was made. */
+  head: string;
+  sections: string[];
+}
+
+function readPage(): Page {
+  const [top = '', ...sections] = readFileSync(FILE, 'utf8').trimEnd().split(BETWEEN);
+  return { head: top.split('\n| ', 1)[0]?.trimEnd() ?? '', sections };
+}
+
+function writePage({ head, sections }: Page): void {
+  const top = `${head}\n\n${tableOf(sections)}`;
   writeFileSync(FILE, `${[top, ...sections.map((each) => each.trimEnd())].join(`\n${BETWEEN}`)}\n`);
 }
 

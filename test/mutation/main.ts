@@ -1,10 +1,11 @@
-// npm run prove: changes the core in small ways, one at a time, and tells which changes no test notices. Fails where one
-// of them is not explained in test/mutation/explained.ts. Puts the figures of a whole run into docs/reliability.md.
-//   node test/prove/mutation.ts [area…]     some areas only (test/mutation/areas.ts)
-import { AREAS } from '../mutation/areas.ts';
-import { EXPLAINED, type Mutant } from '../mutation/explained.ts';
-import { type FileFigures, mutantsOf, mutateArea, outdated, unexplained } from '../mutation/mutate.ts';
-import { writeSection } from '../support/reliability-page.ts';
+// npm run mutate: changes the core in small ways, one at a time, and tells which changes no test notices. Fails where one
+// of them is not explained in test/mutation/explained.ts. Writes docs/mutation.md after a whole run.
+//   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts)
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AREAS } from './areas.ts';
+import { EXPLAINED, type Mutant } from './explained.ts';
+import { type FileFigures, mutantsOf, mutateArea, outdated, unexplained } from './mutate.ts';
 
 const asked = process.argv.slice(2);
 const areas = Object.entries(AREAS).filter(([name]) => asked.length === 0 || asked.includes(name));
@@ -53,9 +54,12 @@ const explanations = [...because].map(
 );
 
 if (asked.length === 0 && process.exitCode === 0)
-  writeSection(
-    'Mutation testing',
-    `[Stryker](https://stryker-mutator.io) changes the core of retries, coverage, leases and the outbox in small ways, one at a
+  writeFileSync(
+    resolve(import.meta.dirname, '../../docs/mutation.md'),
+    `# Mutation testing
+${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, ${survivors.length} explained.
+
+[Stryker](https://stryker-mutator.io) changes the core of retries, coverage, leases and the outbox in small ways, one at a
 time: a condition turned around, a block left out, a word emptied. The tests of that area then have to fail. The
 tests are quick ones on a real SQLite database; whole pushes and pulls, kills and PostgreSQL are not among them, so what
 is not noticed here may be noticed there. ${all.ignored} changes of log lines and of words for people were not tried.
@@ -70,12 +74,7 @@ What was not noticed, and why that is so:
 
 ${explanations.join('\n')}
 
-Made by \`node test/prove/mutation.ts\`. It fails where a change is not noticed and not explained in
+Made by \`npm run mutate\`. It fails where a change is not noticed and not explained in
 test/mutation/explained.ts, or is explained and noticed all the same.
 `,
-    {
-      run: 'the core changed in small ways, one at a time',
-      many: `${all.mutants} changes`,
-      lost: `${percent(all.killed, all.mutants)} noticed by a test, ${survivors.length} explained`,
-    },
   );
