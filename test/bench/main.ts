@@ -1,9 +1,8 @@
 // npm run bench: measures everything in one run and writes docs/performance.md with its chart. Parts can be run alone;
 // they are then printed and nothing is written.
-//   npm run bench                     a million events
-//   npm run bench -- 100000           fewer
-//   npm run bench -- growth push      these parts alone: events, load, growth, push, daemon
-//   npm run bench -- growth --large   up to ten million
+//   npm run bench                 a million events, and up to ten million: about half an hour
+//   npm run bench -- 100000       fewer
+//   npm run bench -- growth push  these parts alone: events, load, growth, push, daemon
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -20,13 +19,12 @@ import type { Section } from './task.ts';
 const DOCS = resolve(import.meta.dirname, '../../docs');
 const args = process.argv.slice(2);
 const wanted = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 1_000_000);
-const isLarge = args.includes('--large');
 const words = args.filter((arg) => /^[a-z]/.test(arg));
 
 const PARTS: Readonly<Record<string, () => Promise<Section>>> = {
   events: () => inPlace((place) => eventsBench(place, wanted)),
   load: () => loadStage(Math.min(wanted, 200_000)),
-  growth: () => inPlace((place) => growthBench(place, wanted, isLarge)),
+  growth: () => inPlace((place) => growthBench(place, wanted)),
   push: () => pushBench(Math.max(200, Math.min(5_000, Math.round(wanted / 200)))),
   daemon: () => daemonBench(wanted >= 1_000_000 ? 60 : 10),
 };

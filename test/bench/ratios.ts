@@ -1,16 +1,20 @@
-// Two ratios that a slower pull would show in, small enough for every test run: the load stage beside the bare
-// statement, and parsing alone beside parsing, checking and mapping. Measured in CPU time, in turns, and by the better
-// half of the rounds, so that other work on the machine meets both sides alike and mostly drops out.
+// Ratios that a slower pull would show in, small enough for every test run: the load stage beside the bare statement,
+// parsing alone beside parsing, checking and mapping, and beside a whole pull. Measured in CPU time; the first two in
+// turns, and by the better half of the rounds, so that other work on the machine meets both sides alike and mostly drops
+// out.
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
 import { sortRecords } from '../../src/sync/pull/sorting.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { makeBenchPlace } from './bench-place.ts';
 import { eventRows, sqlitePair } from './load-pairs.ts';
 
 const ROUNDS = 12;
 const WARM_UP = 3;
 const ROWS = 2_000;
+/** Events of a whole pull. */
+const PULLED = 50_000;
 
 /** CPU milliseconds of all threads of this process. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {
@@ -67,6 +71,18 @@ export async function checkRatio(): Promise<number> {
   );
 }
 
+/** Got and parsed alone beside the same events pulled end to end into SQLite, each in a process of its own. */
+export async function pullRatio(): Promise<number> {
+  const place = await makeBenchPlace();
+  try {
+    const parse = await place.measure('parse', 'sqlite', {}, PULLED);
+    const pull = await place.measure('pull', 'sqlite', await place.warehouse('sqlite'), PULLED);
+    return parse.cpuSeconds / pull.cpuSeconds;
+  } finally {
+    await place.close();
+  }
+}
+
 const wireEvent = (n: number) => ({
   event_category: 1 + (n % 14),
   id: n,
@@ -80,7 +96,7 @@ const wireEvent = (n: number) => ({
 });
 
 if (import.meta.main) {
-  for (const [name, measure] of Object.entries({ load: loadRatio, check: checkRatio })) {
+  for (const [name, measure] of Object.entries({ load: loadRatio, check: checkRatio, pull: pullRatio })) {
     process.stdout.write(`${name}: ${(await measure()).toFixed(2)}\n`);
   }
 }
