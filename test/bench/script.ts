@@ -1,8 +1,10 @@
 // What a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement, the whole
-// record kept beside a few columns.
+// record kept beside a few columns. `indexed` gives its table the indexes that the warehouse has, without which it would
+// not answer the same questions.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import knex, { type Knex } from 'knex';
+import { event } from '../../src/warehouse/tables/event.ts';
 import { readAll, type WireEvent } from './bodies.ts';
 import type { Task } from './task.ts';
 
@@ -23,7 +25,7 @@ export async function script(task: Task): Promise<number> {
   return count;
 }
 
-async function open({ engine, settings, dir }: Task): Promise<Knex> {
+async function open({ way, engine, settings, dir }: Task): Promise<Knex> {
   mkdirSync(dir, { recursive: true });
   const database =
     engine === 'sqlite'
@@ -41,6 +43,9 @@ async function open({ engine, settings, dir }: Task): Promise<Knex> {
   await database.raw(`create table script_event (event_category ${number}, id ${number}, begin_date ${instant},
     end_date ${instant}, distance ${number}, vehicle_id ${number}, vehicle_plate text, driver_id ${number},
     driver_name text, raw text, primary key (event_category, id))`);
+  for (const columns of way === 'indexed' ? event.indexes : []) {
+    await database.schema.alterTable('script_event', (table) => table.index([...columns]));
+  }
   return database;
 }
 

@@ -3,7 +3,7 @@
 /** As in the first line of src/roadbook.js; what it is compared with runs as node runs by itself. */
 export const PRODUCT_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70', '--expose-gc'];
 
-export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script';
+export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'indexed';
 export type BenchEngine = 'sqlite' | 'postgres';
 
 export interface Credentials {
