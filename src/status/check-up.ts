@@ -12,7 +12,7 @@ import { nextTick } from '../schedule/ticks.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { type Finding, type Found, ok, warn } from './finding.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
-import { checkDaemons, checkWarehouse } from './warehouse-checks.ts';
+import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
 export interface CheckUpParts {
   file: string;
@@ -53,6 +53,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   warehouse: async ({ openWarehouse, clock }) => checkWarehouse(await openWarehouse(), clock),
   daemons: async ({ openWarehouse, clock }) => checkDaemons(await openWarehouse(), clock),
+  'server clock': async ({ openWarehouse, clock }) => checkServerClock(await openWarehouse(), clock),
   disk: async ({ config, openWarehouse }) => {
     // What is wrong with the warehouse is told by the look at it.
     const facts = await openWarehouse().then(

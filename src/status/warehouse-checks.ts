@@ -1,8 +1,10 @@
-// What the doctor looks at in the warehouse: that it can be written, how it is set up, and who works on it.
+// What the doctor looks at in the warehouse: that it can be written, how it is set up, who works on it, and whose clock
+// it has.
 import { type Clock, isoInstant } from '../core/clock.ts';
 import { formatDuration } from '../core/durations.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readLeases } from '../warehouse/leases.ts';
+import { CLOCK_HINT, gapInWords, isApart, readGap } from '../warehouse/server-clock.ts';
 import { type Found, ok, warn } from './finding.ts';
 
 /** Writes and takes it back in one transaction; opening it has brought the schema up to date. */
@@ -40,6 +42,13 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<Found>
   }
   const places = new Set(held.map(({ host, pid }) => `process ${pid} on ${host}`));
   return ok(`${held.map(({ name }) => name).join(', ')} run by ${[...places].join(', ')}`);
+}
+
+/** Daemons stamp rows by their own clocks, so each of them has to be in step with the server. */
+export async function checkServerClock(engine: Engine, clock: Clock): Promise<Found> {
+  const gap = await readGap(engine, clock);
+  if (gap === undefined) return ok('the warehouse goes by the clock of this machine');
+  return isApart(gap) ? warn(gapInWords(gap), CLOCK_HINT) : ok(gapInWords(gap));
 }
 
 const lastScheduled = (engine: Engine): Promise<string | null> =>

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { type Clock, isoInstant } from '../core/clock.ts';
 import type { Engine } from './engine.ts';
+import { type ClockGap, measureGap } from './server-clock.ts';
 
 export interface DaemonRow {
   id: string;
@@ -27,21 +28,24 @@ type Work<T> = (sql: Knex, now: () => Promise<number>) => Promise<T>;
 const turn = <T>(engine: Engine, clock: Clock, work: Work<T>): Promise<T> =>
   engine.beside?.(work) ?? engine.write(({ sql }) => work(sql, async () => clock.now()));
 
-/** Tells that this daemon lives, and removes those that have been silent for long; gives when it was told. */
+/**
+ * Tells that this daemon lives, and removes those that have been silent for long; gives when it was told, and how far this
+ * machine's clock is from the one that this went by.
+ */
 export const tellDaemon = (
   engine: Engine,
   clock: Clock,
   daemon: Omit<DaemonRow, 'heartbeat_at' | 'started_at'> & { started_at?: string },
-): Promise<string> =>
+): Promise<{ at: string; gap: ClockGap }> =>
   turn(engine, clock, async (sql, now) => {
-    const nowMs = await now();
-    const at = isoInstant(nowMs);
+    const gap = await measureGap(clock, now);
+    const at = isoInstant(gap.serverMs);
     const row = { started_at: at, ...daemon, heartbeat_at: at };
     await sql(TABLE).insert(row).onConflict('id').merge();
     await sql(TABLE)
-      .where('heartbeat_at', '<', isoInstant(nowMs - GONE_MS))
+      .where('heartbeat_at', '<', isoInstant(gap.serverMs - GONE_MS))
       .del();
-    return at;
+    return { at, gap };
   });
 
 export const forgetDaemon = (engine: Engine, clock: Clock, id: string): Promise<void> =>

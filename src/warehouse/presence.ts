@@ -1,11 +1,12 @@
 // Signs of life of this daemon: a row in `sync_daemon` while it runs, with how many slices it loads. Nothing depends on
-// it but what people are shown.
+// it but what people are shown. Each sign asks the server for its time, so a clock that is apart is noticed by the way.
 import type { Clock } from '../core/clock.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createLoop } from '../core/loop.ts';
 import { forgetDaemon, tellDaemon } from './daemons.ts';
 import type { Engine } from './engine.ts';
+import { CLOCK_HINT, type ClockGap, gapInWords, isApart, isInStep } from './server-clock.ts';
 import { thisProcess } from './this-process.ts';
 
 export interface Presence {
@@ -56,10 +57,23 @@ export function createPresence(parts: PresenceParts): Presence {
   const { engine, clock, log, version, slices, process = thisProcess } = parts;
   let startedAt: string | undefined;
   let isAway = false;
+  let isToldApart = false;
+
+  /** Once, until the clocks have been in step again. */
+  function tellClock(gap: ClockGap): void {
+    if (isApart(gap) && !isToldApart) {
+      log.warn(
+        { code: 'clock_apart', ahead_ms: Math.round(gap.aheadMs), hint: CLOCK_HINT },
+        `the clock of this machine is ${gapInWords(gap)}`,
+      );
+      isToldApart = true;
+    }
+    if (isInStep(gap)) isToldApart = false;
+  }
 
   async function runOnce(): Promise<void> {
     try {
-      const toldAt = await tellDaemon(engine, clock, {
+      const { at, gap } = await tellDaemon(engine, clock, {
         id: process.holder,
         host: process.host,
         pid: process.pid,
@@ -68,8 +82,9 @@ export function createPresence(parts: PresenceParts): Presence {
         slices_per_minute: slices.perMinute(),
         ...(startedAt !== undefined && { started_at: startedAt }),
       });
-      startedAt ??= toldAt;
+      startedAt ??= at;
       isAway = false;
+      tellClock(gap);
     } catch (thrown) {
       if (!isAway) log.warn({ err: asRoadbookError(thrown) }, 'this daemon cannot tell that it lives');
       isAway = true;

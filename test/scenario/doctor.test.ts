@@ -46,6 +46,7 @@ describe('doctor', () => {
       'call budget ok',
       'warehouse ok',
       'daemons ok',
+      'server clock ok',
       'disk ok',
       'status page ok',
       'alerts ok',
@@ -64,7 +65,7 @@ describe('doctor', () => {
     expect(of('config')).toMatchObject({ state: 'ok' });
     expect(of('warehouse')).toMatchObject({ state: 'fail', hint: expect.stringContaining('warehouse.file') });
     expect(of('erp')).toMatchObject({ state: 'ok' });
-    expect(checks).toHaveLength(14);
+    expect(checks).toHaveLength(15);
   });
 
   it('tells a port that another program has from one that a daemon serves', async () => {

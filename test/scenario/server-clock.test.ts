@@ -1,0 +1,127 @@
+// The clock of a machine against that of the database server: doctor warns where they are apart, the daemon's log too, once.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { checkServerClock } from '../../src/status/warehouse-checks.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { createPresence, createSliceMeter } from '../../src/warehouse/presence.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { isApart, isInStep, measureGap } from '../../src/warehouse/server-clock.ts';
+import { type EnginePlace, makePlace } from '../support/engines.ts';
+import { stopPostgres } from '../support/postgres.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** The server is on this machine, so the true clock is in step with it. */
+const clockOff = (byMs: () => number): Clock => ({ ...systemClock, now: () => Date.now() + byMs() });
+
+describe('on PostgreSQL', () => {
+  let place: EnginePlace;
+  let engine: Engine;
+  beforeAll(async () => {
+    place = await makePlace('postgres');
+    engine = await place.open();
+    await bringSchemaUpToDate(engine);
+  });
+  afterAll(async () => {
+    await engine.close();
+    await place.remove();
+    await stopPostgres();
+  });
+
+  it('doctor warns of a machine that is ahead or behind, with figures and a hint, and of no other', async () => {
+    const look = (byMs: number) =>
+      checkServerClock(
+        engine,
+        clockOff(() => byMs),
+      );
+    expect(await look(0)).toMatchObject({ state: 'ok', found: expect.stringContaining('database server') });
+    const hint = expect.stringContaining('chrony');
+    // Half an hour beside the full one: what the answer takes cannot move it to another.
+    const ahead = expect.stringMatching(/^1h 30m ahead of the database server, which answered in \d/);
+    expect(await look(1.5 * HOUR_MS + 30_000)).toMatchObject({ state: 'warn', found: ahead, hint });
+    const behind = expect.stringMatching(/^1h 30m behind the database server, which answered in \d/);
+    expect(await look(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
+  });
+
+  it('a daemon tells it with its first sign of life, and again only after the clock was right', async () => {
+    let byMs = HOUR_MS;
+    const clock = clockOff(() => byMs);
+    const lines: string[] = [];
+    const log = createLog({
+      level: 'info',
+      redactor: createRedactor(),
+      write: (line) => lines.push(line),
+    });
+    const presence = createPresence({
+      engine,
+      clock,
+      log,
+      version: '1.2.3',
+      slices: createSliceMeter(clock),
+    });
+    await presence.runOnce();
+    await presence.runOnce();
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        code: 'clock_apart',
+        hint: expect.stringContaining('chrony'),
+        msg: expect.stringContaining('ahead of the database server'),
+      }),
+    ]);
+    const { ahead_ms } = JSON.parse(lines[0] ?? '');
+    expect(Math.abs(ahead_ms - HOUR_MS)).toBeLessThan(60_000);
+    byMs = 0;
+    await presence.runOnce();
+    expect(lines).toHaveLength(1);
+    byMs = -HOUR_MS;
+    await presence.runOnce();
+    expect(lines).toHaveLength(2);
+    expect(JSON.parse(lines[1] ?? '').ahead_ms).toBeLessThan(0);
+    await presence.stop();
+  });
+});
+
+it('a file has no clock but the machine’s, so nothing is warned of', async () => {
+  const place = await makePlace('sqlite');
+  const engine = await place.open();
+  expect(
+    await checkServerClock(
+      engine,
+      clockOff(() => HOUR_MS),
+    ),
+  ).toMatchObject({
+    state: 'ok',
+    found: expect.stringContaining('this machine'),
+  });
+  await engine.close();
+  await place.remove();
+});
+
+it.each([
+  { aheadMs: 2_000, roundTripMs: 0, apart: false, inStep: true },
+  { aheadMs: 2_001, roundTripMs: 0, apart: true, inStep: false },
+  { aheadMs: -2_001, roundTripMs: 0, apart: true, inStep: false },
+  { aheadMs: 5_000, roundTripMs: 3_000, apart: false, inStep: false },
+  { aheadMs: -5_001, roundTripMs: 3_000, apart: true, inStep: false },
+])(
+  '$aheadMs ms apart by an answer of $roundTripMs ms: apart $apart, in step $inStep',
+  async ({ aheadMs, roundTripMs, apart, inStep }) => {
+    const serverAt = Date.parse('2026-03-10T15:00:00.000Z');
+    const clock = createManualClock(serverAt + aheadMs);
+    // The server reads its clock half way.
+    const gap = await measureGap(clock, async () => {
+      await clock.advance(roundTripMs / 2);
+      const read = clock.now() - aheadMs;
+      // An administrator who sets the clock meanwhile does not make the way longer.
+      clock.set(60_000);
+      await clock.advance(roundTripMs / 2);
+      return read;
+    });
+    expect(gap).toEqual({ serverMs: serverAt + roundTripMs / 2, aheadMs, roundTripMs });
+    expect({ apart: isApart(gap), inStep: isInStep(gap) }).toEqual({ apart, inStep });
+  },
+);
