@@ -1,6 +1,7 @@
 // Pulls through the queue: two daemons on one PostgreSQL bring what one process brings alone, and what goes wrong on
 // the way is neither lost nor counted twice.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isoInstant, systemClock } from '../../src/core/clock.ts';
 import { Retriable } from '../../src/core/errors.ts';
@@ -316,6 +317,30 @@ describe('slices through the queue', () => {
     const other = dispatcherOn(rig, 1);
     await other.start();
     expect(await run).toMatchObject({ status: 'ok', slices: 1, error: null });
+    await other.stop();
+    daemon.kill('SIGKILL');
+    await daemon.ended;
+  }, 60_000);
+
+  it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
+    const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
+    await rig.parts.dispatcher.facts();
+    const sick = commandsOn(rig, (config) =>
+      config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
+    );
+    writeFileSync(join(sick.dir, 'blocked'), 'in the way');
+    const daemon = sick.start(['start']);
+    await daemon.printed(/is running/);
+    const run = rig.run('pull-checklists', { since: '1d' });
+    await Promise.race([daemon.printed(/images_unwritable.*slice is left to others/), run]);
+    const other = dispatcherOn(rig, 1);
+    await other.start();
+    const ended = await run;
+    expect(ended).toMatchObject({ status: 'ok', error: null });
+    balanced(ended);
+    const images = await rig.rows('select file from image where error is null');
+    expect(images.length).toBeGreaterThan(0);
+    for (const { file } of images) expect(existsSync(join(rig.parts.images, String(file)))).toBe(true);
     await other.stop();
     daemon.kill('SIGKILL');
     await daemon.ended;

@@ -23,10 +23,15 @@ const LOOK_MS = 1_000;
 const OVER: ReadonlySet<string> = new Set(['slice_taken', 'lease_lost']);
 
 /**
- * What may be the trouble of one machine: its login, its way to the service. Whoever planned the run tells it as how the
- * slice ended; anyone else leaves the slice to the others.
+ * What may be the trouble of one machine: its login, its way to the service, its folder for pictures. Whoever planned the
+ * run tells it as how the slice ended; anyone else leaves the slice to the others.
  */
-const LOCAL: ReadonlySet<string> = new Set(['login_refused', 'login_unavailable', 'service_unreachable']);
+const LOCAL: ReadonlySet<string> = new Set([
+  'login_refused',
+  'login_unavailable',
+  'service_unreachable',
+  'images_unwritable',
+]);
 
 export interface WorkerParts {
   find(job: string): NamedJob | undefined;
