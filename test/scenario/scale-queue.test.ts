@@ -139,7 +139,9 @@ describe('slices through the queue', () => {
   it('are all dropped when one meets what makes them pointless', async () => {
     const rig = await queuedRig(1);
     await rig.run('pull-vehicles');
-    rig.sandbox.addFault({ call: 'events', fault: '403' });
+    rig.sandbox.addFault({ call: 'events', fault: '403', times: 1 });
+    // The next one takes so long that the run has heard of the first before.
+    rig.sandbox.addFault({ call: 'events', fault: 'latency', ms: 5_000, skip: 1 });
     const run = await rig.run('pull-events', { ...EVENTS, since: '20d' });
     expect(run.status).toBe('failed');
     expect(run.slices).toBe(1);
