@@ -1,19 +1,11 @@
 // The real command against the sandbox over HTTP, into a real database; the sandbox's ledger is the truth.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let sandbox: Sandbox;
 let place: Workplace;
-
-beforeEach(async () => {
-  sandbox = await startSandbox({ vehicles: 40, churn: false });
-  place = makeWorkplace(configFor(sandbox.url));
-});
-afterEach(async () => {
-  place.remove();
-  await sandbox.close();
-});
 
 const admin = (path: string, body: unknown): Promise<Response> =>
   fetch(`${sandbox.url}/_sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
@@ -36,6 +28,15 @@ async function vehiclesInTruth(): Promise<Listed[]> {
 }
 
 describe('run pull-vehicles', () => {
+  beforeEach(async () => {
+    sandbox = await startSandbox({ vehicles: 40, churn: false });
+    place = makeWorkplace(configFor(sandbox.url));
+  });
+  afterEach(async () => {
+    place.remove();
+    await sandbox.close();
+  });
+
   it('loads every vehicle as the service has it with one login and one call; a second time changes nothing', async () => {
     const first = await runJson();
     expect(first.code).toBe(0);
@@ -76,87 +77,96 @@ describe('run pull-vehicles', () => {
     expect(await place.query('select times from sync_quarantine')).toEqual([{ times: 2 }]);
   });
 
-  it('marks a vehicle that is no longer listed, and unmarks it when it returns', async () => {
-    await admin('records', { call: 'vehicles', records: [{ id: 7, plate: 'GHO5T00' }] });
-    await runJson();
-    await fetch(`${sandbox.url}/_sandbox/records`, { method: 'DELETE' });
-    expect((await runJson()).summary).toMatchObject({ unchanged: 40, updated: 0 });
-    const missing = 'select id from vehicle where _missing_since is not null';
-    expect(await place.query(missing)).toEqual([{ id: 7 }]);
-    await admin('records', { call: 'vehicles', records: [{ id: 7, plate: 'GHO5T00' }] });
-    expect((await runJson()).summary).toMatchObject({ unchanged: 40, updated: 1 });
-    expect(await place.query(missing)).toEqual([]);
+  // Together, because most of them wait out their retries.
+  it('tells what went wrong in plain words, by the right exit code, and loads nothing', async () => {
+    const cases: WrongAnswer[] = [
+      { fault: { fault: 'html' }, words: /HTML/, exit: 1 },
+      { fault: { fault: 'truncated' }, words: /connection was lost/, exit: 75 },
+      { fault: { fault: 'empty' }, words: /GET \/vehicle\/ failed/, exit: 1 },
+      { fault: { fault: '503' }, words: /answered 503/, exit: 75 },
+      { fault: { fault: '403' }, words: /answered 403/, exit: 1 },
+      // Over the cap: refused without being read whole.
+      { fault: { fault: 'huge', bytes: 50_000_000 }, code: 'body_too_large', exit: 1 },
+      { isAway: true, code: 'service_unreachable', exit: 75 },
+    ];
+    await Promise.all(cases.map(meetWrongAnswer));
   });
 
-  it('does not call a listed vehicle missing because its record does not fit', async () => {
-    await admin('records', { call: 'vehicles', records: [{ id: 7, plate: 'GHO5T00' }] });
-    await runJson();
-    await fetch(`${sandbox.url}/_sandbox/records`, { method: 'DELETE' });
-    await admin('records', { call: 'vehicles', records: [{ id: 7, plate: 'GHO5T00', year: 'last' }] });
-    await runJson();
-    expect(await place.query('select id from vehicle where _missing_since is not null')).toEqual([]);
-  });
-
-  // Together, because each waits out its retries.
-  it('tells a bad answer in plain words, by the right exit code, and loads nothing', async () => {
-    const cases = [
-      { fault: 'html', words: /HTML/, exit: 1 },
-      { fault: 'truncated', words: /connection was lost/, exit: 75 },
-      { fault: 'empty', words: /GET \/vehicle\/ failed/, exit: 1 },
-      { fault: '503', words: /answered 503/, exit: 75 },
-      { fault: '403', words: /answered 403/, exit: 1 },
-    ] as const;
-    await Promise.all(
-      cases.map(async ({ fault, words, exit }) => {
-        const broken = await startSandbox({ faults: [{ call: 'vehicles', fault }] });
-        const own = makeWorkplace(configFor(broken.url));
-        const { code, stdout, stderr } = await own.run(['run', 'pull-vehicles', '--json']);
-        const { status, error } = JSON.parse(stdout);
-        expect(status, fault).toBe('failed');
-        expect(error.message).toMatch(words);
-        expect(error.hint, fault).toBeTruthy();
-        expect(stderr).toBe('');
-        expect(code, fault).toBe(exit);
-        expect(await own.query('select * from vehicle')).toEqual([]);
-        expect(await own.query('select * from sync_coverage')).toEqual([]);
-        own.remove();
-        await broken.close();
-      }),
-    );
-  });
-
-  it('refuses a body over the cap without reading it all', async () => {
-    place.remove();
-    place = makeWorkplace(configFor(sandbox.url, '  max_body_mb: 1\n'));
-    sandbox.addFault({ call: 'vehicles', fault: 'huge', bytes: 50_000_000 });
-    const { code, summary } = await runJson();
-    expect(code).toBe(1);
-    expect(summary.error.code).toBe('body_too_large');
-  });
-
-  it('exits 4 after exactly one login when the password is wrong', async () => {
-    const { code, stdout } = await place.run(['run', 'pull-vehicles', '--json'], {
-      ROADBOOK_PASSWORD: 'not-the-one',
-    });
+  it('exits 4 after one login when the password is wrong, and sends no fourth from one process to the next', async () => {
+    const wrong = { ROADBOOK_PASSWORD: 'not-the-one' };
+    const { code, stdout } = await place.run(['run', 'pull-vehicles', '--json'], wrong);
     expect(code).toBe(4);
     expect(JSON.parse(stdout).error.code).toBe('login_refused');
     expect(sandbox.ledger()).toMatchObject({ logins_refused: 1 });
-  });
-
-  it('sends no fourth login for refused credentials, from one process to the next', async () => {
-    for (let times = 0; times < 4; times++) {
-      expect((await place.run(['run', 'pull-vehicles'], { ROADBOOK_PASSWORD: 'not-the-one' })).code).toBe(4);
+    for (let times = 1; times < 4; times++) {
+      expect((await place.run(['run', 'pull-vehicles'], wrong)).code).toBe(4);
     }
     expect(sandbox.ledger()).toMatchObject({ logins_refused: 3 });
     expect((await runJson()).code).toBe(0);
   });
+});
 
-  it('exits 75 when the service is not there', async () => {
-    const port = new URL(sandbox.url).port;
-    await sandbox.close();
-    const { code, summary } = await runJson();
-    expect(code).toBe(75);
-    expect(summary.error).toMatchObject({ code: 'service_unreachable' });
-    expect(summary.error.message).not.toContain(port);
+interface WrongAnswer {
+  fault?: Omit<Fault, 'call'>;
+  /** Nobody listens at the address. */
+  isAway?: true;
+  words?: RegExp;
+  code?: string;
+  exit: number;
+}
+
+async function meetWrongAnswer({ fault, isAway, words = /./, code, exit }: WrongAnswer): Promise<void> {
+  const broken = await startSandbox({ faults: fault ? [{ call: 'vehicles', ...fault }] : [] });
+  const own = makeWorkplace(configFor(broken.url, '  max_body_mb: 1\n'));
+  if (isAway) await broken.close();
+  const ended = await own.run(['run', 'pull-vehicles', '--json']);
+  const { status, error } = JSON.parse(ended.stdout);
+  const which = fault?.fault ?? 'away';
+  expect(status, which).toBe('failed');
+  expect(error.message).toMatch(words);
+  if (isAway) expect(error.message).not.toContain(new URL(broken.url).port);
+  if (code !== undefined) expect(error.code).toBe(code);
+  expect(error.hint, which).toBeTruthy();
+  expect(ended.stderr).toBe('');
+  expect(ended.code, which).toBe(exit);
+  expect(await own.query('select * from vehicle')).toEqual([]);
+  expect(await own.query('select * from sync_coverage')).toEqual([]);
+  own.remove();
+  await broken.close();
+}
+
+describe('a vehicle that was listed', () => {
+  const GHOST = { id: 7, plate: 'GHO5T00' };
+  const MISSING = 'select id from vehicle where _missing_since is not null';
+  let rig: Rig;
+  beforeEach(async () => {
+    rig = await makeRig({ startAt: '2026-03-10T18:00:00.000Z', sandbox: { vehicles: 40, churn: false } });
+  });
+  afterEach(() => rig.close());
+  const listAlso = (record: object) =>
+    fetch(`${rig.sandbox.url}/_sandbox/records`, {
+      method: 'POST',
+      body: JSON.stringify({ call: 'vehicles', records: [record] }),
+    });
+  const listNoMore = () => fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
+
+  it('is marked when it is listed no more, and unmarked when it returns', async () => {
+    await listAlso(GHOST);
+    await rig.run('pull-vehicles');
+    await listNoMore();
+    expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, updated: 0 });
+    expect(await rig.rows(MISSING)).toEqual([{ id: 7 }]);
+    await listAlso(GHOST);
+    expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, updated: 1 });
+    expect(await rig.rows(MISSING)).toEqual([]);
+  });
+
+  it('is not called missing because its record does not fit', async () => {
+    await listAlso(GHOST);
+    await rig.run('pull-vehicles');
+    await listNoMore();
+    await listAlso({ ...GHOST, year: 'last' });
+    expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, quarantined: 1 });
+    expect(await rig.rows(MISSING)).toEqual([]);
   });
 });
