@@ -1,4 +1,5 @@
-// A real Chromium for tests of the page. Whatever the page says, fetches or breaks is kept for the test.
+// A real Chromium for tests of the page. Whatever the page says, fetches or breaks is kept for the test. Pages of one
+// size and one colour scheme share what was fetched, as tabs do; what a tab keeps for itself is each page's own.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,6 +11,7 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const chromiumPath: string | undefined = PLACES.find((path) => existsSync(path));
 
 const SCREENSHOTS = resolve(import.meta.dirname, '../../test-output/page');
+const wantsPictures = process.env.TEST_PICTURES !== undefined;
 
 export interface OpenPage {
   page: Page;
@@ -17,7 +19,7 @@ export interface OpenPage {
   faults: string[];
   /** Hosts that anything was asked of. */
   hosts: Set<string>;
-  /** Writes a picture of the whole page into an ignored folder. */
+  /** Writes a picture of the whole page into an ignored folder, where `TEST_PICTURES` is set: nothing looks at it. */
   picture(name: string): Promise<void>;
 }
 
@@ -50,22 +52,25 @@ export async function launchBrowser(): Promise<Browser> {
     ],
     env: { ...process.env, HOME: profile } as Record<string, string>,
   });
-  const contexts: BrowserContext[] = [];
+  const contexts = new Map<string, BrowserContext>();
   return {
     async open({ width = 1280, height = 800, colorScheme = 'light', now } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height },
-        colorScheme,
-        isMobile: width < 500,
-        deviceScaleFactor: 1,
-      });
-      contexts.push(context);
+      const look = `${width} ${height} ${colorScheme}`;
+      const context =
+        contexts.get(look) ??
+        (await browser.newContext({
+          viewport: { width, height },
+          colorScheme,
+          isMobile: width < 500,
+          deviceScaleFactor: 1,
+        }));
+      contexts.set(look, context);
       const page = await context.newPage();
       if (now !== undefined) await page.clock.install({ time: now });
       return watched(page);
     },
     async close() {
-      for (const context of contexts) await context.close();
+      for (const context of contexts.values()) await context.close();
       await browser.close();
       rmSync(profile, { recursive: true, force: true });
     },
@@ -87,6 +92,7 @@ function watched(page: Page): OpenPage {
     faults,
     hosts,
     async picture(name) {
+      if (!wantsPictures) return;
       mkdirSync(SCREENSHOTS, { recursive: true });
       await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
     },

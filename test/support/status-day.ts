@@ -19,13 +19,14 @@ export const HOSTILE = [
   `'; drop table event; --`,
 ] as const;
 
-const PULLS = [
-  'pull-vehicles',
-  'pull-drivers',
-  'pull-points-of-interest',
-  'pull-route-plans',
-  'pull-daily-summaries',
-  'pull-itineraries',
+/** Each with its options: no view looks further back than a few days. */
+const PULLS: readonly [string, Record<string, string>][] = [
+  ['pull-vehicles', {}],
+  ['pull-drivers', {}],
+  ['pull-points-of-interest', {}],
+  ['pull-route-plans', { since: '4d' }],
+  ['pull-daily-summaries', { since: '4d' }],
+  ['pull-itineraries', {}],
 ];
 
 export async function makeWorkingDay(options: StatusPlaceOptions = {}): Promise<StatusPlace> {
@@ -53,8 +54,8 @@ jobs:
     options: {},
   };
   parts.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
-  for (const job of PULLS) {
-    await rig.run(job);
+  for (const [job, jobOptions] of PULLS) {
+    await rig.run(job, jobOptions);
     await clock.advance(20_000);
   }
   await rig.run('pull-events', { since: '2d' });
