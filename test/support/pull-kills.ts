@@ -49,9 +49,18 @@ export interface SweepOptions {
   job: string;
   /** Runs that are killed; each of them is killed again while the next one recovers. */
   kills: number;
-  /** The warehouse's engine; SQLite unless told. */
-  engine?: EngineName;
 }
+
+/** A service, and a warehouse that holds its vehicles and drivers: every job is swept on copies of it. */
+export interface Ground {
+  engine: EngineName;
+  sandbox: Sandbox;
+  listed: Swept;
+  close(): Promise<void>;
+}
+
+/** The others need them. */
+const LISTED = ['pull-vehicles', 'pull-drivers'];
 
 export interface SweepResult {
   job: string;
@@ -80,13 +89,31 @@ interface Swept {
   remove(): Promise<void>;
 }
 
-export async function sweep({ job, kills, engine = 'sqlite' }: SweepOptions): Promise<SweepResult> {
+export async function openGround(engine: EngineName): Promise<Ground> {
   const sandbox = await startSandbox({ vehicles: 4, stepped: true });
-  const base = sweptIn(sandbox, await makePlace(engine));
+  const listed = sweptIn(sandbox, await makePlace(engine));
+  for (const job of LISTED) await succeed(listed.place, ['run', job]);
+  return {
+    engine,
+    sandbox,
+    listed,
+    async close() {
+      await listed.remove();
+      await sandbox.close();
+    },
+  };
+}
+
+export async function sweep(
+  { engine, sandbox, listed }: Ground,
+  { job, kills }: SweepOptions,
+): Promise<SweepResult> {
+  const base = await copyOf(listed, sandbox);
   try {
     const args = ['run', job, ...(PULLS[job] ?? [])];
     const damaged = await tablesOf(job);
-    await prepare(base, args, damaged);
+    if (!LISTED.includes(job)) await succeed(base.place, args);
+    await spoil(base, damaged);
     const calm = await calmRun(base, sandbox, args, damaged);
     const wrong: number[] = [];
     let again = 0;
@@ -101,7 +128,6 @@ export async function sweep({ job, kills, engine = 'sqlite' }: SweepOptions): Pr
     return { job, engine, kills: kills + again, again, steps: calm.steps, work: calm.work, wrong };
   } finally {
     await base.remove();
-    await sandbox.close();
   }
 }
 
@@ -111,10 +137,8 @@ async function tablesOf(name: string): Promise<Table[]> {
   return (job?.tables ?? []).filter(({ kind }) => kind === 'base');
 }
 
-/** A warehouse that already holds an earlier state, so that the swept run inserts, updates and marks. */
-async function prepare({ place, warehouse }: Swept, args: string[], damaged: Table[]): Promise<void> {
-  for (const job of ['pull-vehicles', 'pull-drivers']) await succeed(place, ['run', job]);
-  await succeed(place, args);
+/** Makes of what was pulled an earlier state, so that the swept run inserts, updates and marks. */
+async function spoil({ warehouse }: Swept, damaged: Table[]): Promise<void> {
   const engine = await warehouse.open();
   await engine.write(async ({ sql }) => {
     for (const table of damaged) await damage(sql, table);
