@@ -120,7 +120,7 @@ const levers = (rig: Rig, method: string, body?: object) =>
 
 describe.each(engineCases)('on $name', ({ name: engine }) => {
   it('every pull keeps its promises', { timeout: 240_000 }, async () => {
-    const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4 }, engine });
+    const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4 }, engine, movesPauses: true });
     try {
       for (const { job, options, call, misfit: record, marks, cuts } of pulls) {
         await kept.prove(job, engine, 'rows and coverage commit together', async () => {
