@@ -4,6 +4,9 @@ import type { Engine } from '../../src/warehouse/engine.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 const JOB = 'pull-route-plans';
+const REACH = { since: '4d' };
+/** Where all that is reached lies. The sandbox's whole life would take seconds to tell. */
+const DAYS = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-20T00:00:00.000Z' };
 let rig: Rig;
 afterEach(() => rig.close());
 
@@ -26,23 +29,23 @@ function beforeLoads(engine: Engine, slices: number, act: () => Promise<unknown>
 describe.each(['sqlite', 'postgres'] as const)('on %s, a run that another one overtakes', (engine) => {
   it('reads again what the other has changed, and the newer state stays', async () => {
     rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine, parts: { concurrency: 50 } });
-    await rig.run(JOB);
+    await rig.run(JOB, REACH);
     await rig.clock.advance(600_000);
     const { parts } = rig;
     const own = parts.engine;
-    const slices = (await rig.preview(JOB)).length;
+    const slices = (await rig.preview(JOB, REACH)).length;
     let newer = 0;
     parts.engine = beforeLoads(own, slices, async () => {
       // As another process would: in one process a job that is under way is not run a second time.
       parts.engine = own;
       await rig.clock.advance(3 * 3_600_000);
-      newer = (await rig.run(JOB)).updated;
+      newer = (await rig.run(JOB, REACH)).updated;
     });
-    const overtaken = await rig.run(JOB);
+    const overtaken = await rig.run(JOB, REACH);
     expect(newer).toBeGreaterThan(0);
     expect(overtaken).toMatchObject({ status: 'ok', inserted: 0, updated: 0 });
     const told = await rig.rows('select id, status from route_plan where _missing_since is null order by id');
-    const truth = await rig.truth('route_plans');
+    const truth = await rig.truth('route_plans', DAYS);
     const statusOf = new Map(truth.map(({ id, status }) => [Number(id), status]));
     expect(told).toEqual(told.map(({ id }) => ({ id, status: statusOf.get(Number(id)) })));
   });
