@@ -1,13 +1,13 @@
 // A warehouse for the tests of views: records go in through the product's own loader, rows come out as plain values
-// that are the same for every engine.
-import { onTestFinished } from 'vitest';
+// that are the same for every engine. Schema and local time are made once for each engine and zone; a test has a copy.
+import { afterAll, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/local-time.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
-import { type EngineCase, rowsOf } from './engines.ts';
+import { type EngineCase, type EnginePlace, rowsOf } from './engines.ts';
 import { stampAt } from './stamp.ts';
 
 type Fields = Record<string, unknown>;
@@ -23,15 +23,31 @@ export interface ViewPlace {
 
 export const LOADED_AT = '2026-03-20T00:00:00.000Z';
 
-export async function openViews({ make }: EngineCase, zone = 'America/Sao_Paulo'): Promise<ViewPlace> {
+/** Empty warehouses whose views are ready, by engine and zone. */
+const ready = new Map<string, Promise<EnginePlace>>();
+afterAll(async () => {
+  for (const place of await Promise.all(ready.values())) await place.remove();
+});
+
+async function makeReady({ make }: EngineCase, zone: string): Promise<EnginePlace> {
   const place = await make();
+  const engine = await place.open();
+  await bringSchemaUpToDate(engine);
+  await fillLocalTime(engine, zone, Date.parse('2026-03-20T00:00:00.000Z'));
+  await engine.close();
+  return place;
+}
+
+export async function openViews(engineCase: EngineCase, zone = 'America/Sao_Paulo'): Promise<ViewPlace> {
+  const name = `${engineCase.name} ${zone}`;
+  const original = ready.get(name) ?? makeReady(engineCase, zone);
+  ready.set(name, original);
+  const place = await (await original).copy();
   const engine = await place.open();
   onTestFinished(async () => {
     await engine.close();
     await place.remove();
   });
-  await bringSchemaUpToDate(engine);
-  await fillLocalTime(engine, zone, Date.parse('2026-03-20T00:00:00.000Z'));
   return {
     engine,
     async load(table, records, at = LOADED_AT) {
