@@ -1,6 +1,6 @@
 // What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RoadbookError } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
@@ -51,10 +51,19 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   let place: Awaited<ReturnType<typeof make>>;
   let engine: Engine;
 
+  /** With the schema and nothing else; each test has a copy of it. */
+  let original: typeof place;
+
+  beforeAll(async () => {
+    original = await make();
+    const opened = await original.open();
+    await bringSchemaUpToDate(opened);
+    await opened.close();
+  });
+  afterAll(() => original.remove());
   beforeEach(async () => {
-    place = await make();
+    place = await original.copy();
     engine = await place.open();
-    await bringSchemaUpToDate(engine);
   });
   afterEach(async () => {
     await engine.close();
