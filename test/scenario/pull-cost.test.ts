@@ -24,10 +24,10 @@ function asked(): Record<string, number> {
 
 describe('the cost of a run', () => {
   it('of plans is one search a day in reach and one call for each plan that may still change', async () => {
-    await rig.run('pull-route-plans', { since: '20d' });
+    await rig.run('pull-route-plans', { since: '14d' });
     asked();
     await rig.clock.advance(5 * 60_000);
-    const { records } = await rig.run('pull-route-plans', { since: '20d' });
+    const { records } = await rig.run('pull-route-plans', { since: '14d' });
     const settledBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
     const [{ open, all } = {}] = await rig.rows(
       `select sum(status not in ('C', 'I') or date_time_end >= '${settledBefore}') as open, count(*) as "all" from route_plan`,
@@ -102,12 +102,14 @@ describe('the cost of a run', () => {
   ])('of %s is about what its declaration estimates', async (name, minutes, tolerance) => {
     const job = (await loadJobs()).find((each) => each.name === name);
     const options = (job?.options.parse({}) ?? {}) as Record<string, unknown>;
+    // What a first run reads is no part of it.
+    const reach = 'since' in options ? { since: '8d' } : {};
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
-    await rig.run(name);
+    await rig.run(name, reach);
     asked();
     await rig.clock.advance(minutes * 60_000);
-    await rig.run(name);
+    await rig.run(name, reach);
     const calls = Object.values(asked()).reduce((sum, count) => sum + count, 0);
     const estimate = job?.usualCalls?.(options, { vehicles: 30, periodMs: minutes * 60_000 }) ?? 1;
     expect(calls).toBeLessThanOrEqual(estimate * tolerance);
