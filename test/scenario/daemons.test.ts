@@ -5,7 +5,7 @@ import { hitDaemons } from '../support/daemons.ts';
 it('three daemons on one warehouse run each tick once, whoever is killed', { timeout: 240_000 }, async () => {
   const report = await hitDaemons({
     seed: 7,
-    ticks: 30,
+    ticks: 18,
     cutOff: 3,
     schedule: '*/2 * * * * *',
     latencyMs: 700,
