@@ -1,4 +1,4 @@
-// npm run prove: the long proofs, each in a process of its own, two at a time because most of them wait a lot; those
+// npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot; those
 // that measure times are alone. Each prints its figures, gives its section of docs/reliability.md and fails by its exit
 // code.
 //   npm run prove -- --list             names them
@@ -34,7 +34,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
 
 /** What they measure takes the whole machine. */
 const ALONE: readonly string[] = ['scale'];
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, list: { type: 'boolean' } },

@@ -3,6 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+// A library that listens to the parent would keep a proof that is done from ending.
+process.channel?.unref();
+
 const FILE = join(import.meta.dirname, '../../docs/reliability.md');
 const BETWEEN = '\n## ';
 
