@@ -1,6 +1,7 @@
 // Holds leases for this process and finds those whose holder is dead. A holder is dead when its beat has not moved
 // for the whole lease time on our own monotonic clock: no clock of another machine is trusted, and setting a clock
-// neither frees a lease nor keeps it. On the same machine a process that is gone is seen at once.
+// neither frees a lease nor keeps it. On the same machine a process that is gone is seen at once. Time in
+// which nobody looked does not count: it may be that nobody could, and nobody beat.
 import { type Clock, isoInstant } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Engine } from './engine.ts';
@@ -43,6 +44,8 @@ interface Sight {
   holder: string | null;
   /** Since when it stands still, on the monotonic clock. */
   sinceMs: number;
+  /** When it was last looked at. */
+  seenMs: number;
 }
 
 interface Holding {
@@ -65,9 +68,11 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
   function observe(row: LeaseRow): Sight {
     const { name, holder } = row;
     const [token, beats] = [Number(row.token), Number(row.beat)];
+    const seenMs = clock.monotonic();
     const known = sights.get(name);
-    if (known?.token === token && known.beat === beats && known.holder === holder) return known;
-    const sight = { token, beat: beats, holder, sinceMs: clock.monotonic() };
+    const isSame = known?.token === token && known.beat === beats && known.holder === holder;
+    const sinceMs = isSame && seenMs - known.seenMs <= LEASE_TIMES.beatMs ? known.sinceMs : seenMs;
+    const sight = { token, beat: beats, holder, sinceMs, seenMs };
     sights.set(name, sight);
     return sight;
   }
@@ -80,13 +85,14 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
     const isGone = isCertainlyDead({ holder, pid, place });
     if (!isGone && clock.monotonic() - sight.sinceMs < LEASE_TIMES.deadMs) return false;
     const askedAt = clock.monotonic();
+    // Whatever comes of it, who is not gone is given the time again.
+    sights.delete(row.name);
     const freed = await engine.write(async ({ sql }) => {
-      // A write that had to wait says that the holder's beats had to wait too: it is given the time again.
+      // A write that had to wait says that the holder's beats had to wait too.
       if (!isGone && clock.monotonic() - askedAt > LEASE_TIMES.beatMs) return false;
       return freeLease(sql, { name: row.name, token: sight.token, beat: sight.beat }, at());
     });
     if (freed) log.warn({ lease: row.name, holder }, 'lease of a dead process freed');
-    sights.delete(row.name);
     return freed;
   }
 

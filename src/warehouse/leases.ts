@@ -93,7 +93,7 @@ const abandonRuns = (sql: Knex, lease: string, at: string): Promise<number> =>
   sql('sync_run').where({ lease, status: 'running' }).update({ status: 'abandoned', finished_at: at });
 
 export const leaseLost = (name: string): Fatal =>
-  new Fatal(`Another process took ${name} over while this one stood still; nothing more was written`, {
+  new Fatal(`Another process took ${name} over while this one showed no life; nothing more was written`, {
     code: 'lease_lost',
-    hint: 'Nothing is lost, the other process goes on. A machine that stands still for 20 s is overloaded or was suspended.',
+    hint: 'Nothing is lost: a scheduled job is made again, a backfill goes on where it was when it is given again. A machine that stands still for 20 s is overloaded or was suspended.',
   });

@@ -6,7 +6,7 @@ import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import type { Engine } from '../../src/warehouse/engine.ts';
+import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { helpersEngine } from '../../src/warehouse/fenced-engine.ts';
 import {
   pauseJob,
@@ -37,6 +37,9 @@ function gate(): { opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
+
+/** A write that the database refuses. */
+const refuse = ({ sql }: Transaction) => sql.raw('insert into no_such_table values (1)');
 
 interface Side {
   engine: Engine;
@@ -264,6 +267,23 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
+  it('nobody is taken for dead by time in which nobody looked, or could not write', async () => {
+    await take(one);
+    expect(await watch(LEASE_TIMES.deadMs / 1_000 - 1)).toEqual([]);
+    await other.clock.advance(LEASE_TIMES.beatMs);
+    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
+    const { engine, clock } = other;
+    const { look } = createLeaseKeeper({ ...engine, write: () => engine.write(refuse) }, { clock, log });
+    const looks = [];
+    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000 + 5; second++) {
+      looks.push(await look().catch(() => 'failed'));
+      await clock.advance(1_000);
+    }
+    expect(looks.filter((each) => each === 'failed')).toHaveLength(1);
+    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
+    expect(await watch(1)).toEqual(['pull-events']);
+  });
+
   it('a holder that was replaced is told by its next beat, once', async () => {
     const lines: string[] = [];
     const telling = createLog({
@@ -346,7 +366,7 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     const help = () =>
       helpersEngine(other.engine, held).write(async ({ sql }) => sql('sync_lease').first('beat'));
     expect(await help()).toEqual({ beat: 1 });
-    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000; second++) {
+    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000 + 5; second++) {
       await watch(1);
       if (second < 5) await help();
     }

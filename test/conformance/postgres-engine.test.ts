@@ -309,6 +309,44 @@ describe('a server that is silent', () => {
     await beside.destroy();
   });
 
+  it('leaves the lock to a writer that sends slowly, and moves', async () => {
+    const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 600, stalledMs: 400 });
+    onTestFinished(engine.close);
+    await bringSchemaUpToDate(engine);
+    const slow = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
+    onTestFinished(() => slow.destroy());
+    let sent = 0;
+    let isEnough = false;
+    const sending = slow.transaction(async (sql) => {
+      await sql.raw(ONE_WRITER, ['fleet']);
+      await sql.raw('create table sent (id int)');
+      const connection = await sql.client.acquireConnection();
+      await new Promise<void>((handleReadyForQuery, handleError) => {
+        connection.query({
+          submit: (wire: { query(text: string): void }) => wire.query('copy sent from stdin'),
+          handleCopyInResponse(wire: { sendCopyFromChunk(rows: Buffer): void; endCopyFrom(): void }) {
+            const timer = setInterval(() => {
+              if (isEnough) {
+                clearInterval(timer);
+                wire.endCopyFrom();
+              } else wire.sendCopyFromChunk(Buffer.from(`${++sent}\n`));
+            }, 10);
+          },
+          handleCommandComplete: () => undefined,
+          handleReadyForQuery,
+          handleError,
+        });
+      });
+    });
+    await expect.poll(() => sent).toBeGreaterThan(0);
+    const waiting = engine.write((tx) => tx.load(vehicle, vehicles(3), stamp));
+    await expect(waiting).rejects.toMatchObject({ code: 'warehouse_locked' });
+    isEnough = true;
+    await sending;
+    const [stored] = await rowsOf(admin, 'select count(*)::int as n from sent');
+    expect(stored).toEqual({ n: sent });
+  });
+
   it('takes the lock from a writer that stood still in the middle of a batch, and from no other', async () => {
     const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 300, stalledMs: 200 });
     onTestFinished(engine.close);

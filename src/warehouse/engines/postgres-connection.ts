@@ -48,12 +48,15 @@ const BESIDE_IDLE_MS = 2_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
+/** Whatever the role or the database has as its default: see postgres-silence.ts. */
+const UNHURRIED = 'set statement_timeout = 0';
+
 const writerSession = (lockMs: number): string => `${SAME_TEXT}; set lock_timeout = ${lockMs};
-  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS};
+  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; ${UNHURRIED};
   -- A push is sent once its claim is on disk, whatever the default of the server.
   set synchronous_commit = on`;
 
-const READER_SESSION = `${SAME_TEXT}; set default_transaction_read_only = on`;
+const READER_SESSION = `${SAME_TEXT}; ${UNHURRIED}; set default_transaction_read_only = on`;
 
 /** What is shared from moment to moment is worth nothing after a crash, and whoever stands still must not hold it. */
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};

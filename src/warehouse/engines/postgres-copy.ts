@@ -1,6 +1,6 @@
 // COPY … FROM STDIN over the driver's connection, by the messages of the protocol that it already speaks. Rows travel
 // in the text format: fields between tabs, \\N for null, a backslash before what would end a field.
-import { ownTurn } from '../../core/own-turn.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Scalar } from '../engine.ts';
 import type { PgConnection } from './postgres-connection.ts';
 
@@ -8,10 +8,14 @@ import type { PgConnection } from './postgres-connection.ts';
 interface Wire {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
+  sendCopyFail(reason: string): void;
   endCopyFrom(): void;
 }
 
-/** Rows made into text between two turns of the event loop; the server stores those before meanwhile. */
+/**
+ * Rows made into text between two turns of the event loop; the server stores those before meanwhile. A turn of its own
+ * is not waited for: the lock of all writers is held.
+ */
 const CHUNK_ROWS = 2_000;
 
 interface Copied {
@@ -27,15 +31,21 @@ export const copyIn = (connection: PgConnection, statement: string, copied: Copi
   new Promise((resolve, reject) => {
     let isRefused = false;
     const send = async (wire: Wire): Promise<void> => {
-      for (let start = 0; start < copied.rows.length && !isRefused; start += CHUNK_ROWS) {
-        if (start > 0) await ownTurn();
+      for (let start = 0; start < copied.rows.length; start += CHUNK_ROWS) {
+        if (start > 0) await nextTurn();
+        // The connection may be in another statement by now, which would take the rows for its own.
+        if (isRefused) return;
         wire.sendCopyFromChunk(copyText(copied, start));
       }
-      if (!isRefused) wire.endCopyFrom();
+      wire.endCopyFrom();
     };
     connection.query({
       submit: (wire: Wire) => wire.query(statement),
-      handleCopyInResponse: (wire: Wire) => void send(wire),
+      handleCopyInResponse: (wire: Wire) =>
+        void send(wire).catch((thrown) => {
+          reject(thrown);
+          wire.sendCopyFail('the rows could not be written down');
+        }),
       handleCommandComplete: () => undefined,
       handleReadyForQuery: () => resolve(),
       // The driver waits for the server to be ready again before it sends the next statement.

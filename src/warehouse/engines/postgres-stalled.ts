@@ -1,6 +1,7 @@
 // The lock of the one writer, and who keeps it without end: a process that stood still, or lost its way, in the middle
-// of a COPY. The server waits for the rest of the rows and counts that as work, so no limit of its own ends it. Whoever
-// has waited in vain for the lock ends such a session; nothing of it is stored.
+// of what it sends. The server waits for the rest and counts that as work, so no limit of its own ends it. Whoever waits
+// for the lock looks twice at who has it, and ends a session of which nothing has moved in between; nothing of it is
+// stored.
 import type { Knex } from 'knex';
 
 /** Every writing transaction of every process on this schema takes it. */
@@ -8,23 +9,52 @@ export const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), ha
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Binds the schema and for how many milliseconds it has stood still. A batch is sent in one go, so it takes moments. */
-const END_STALLED = `
-  select pg_terminate_backend(session.pid) from pg_locks as lock join pg_stat_activity as session using (pid)
+export const isLockTimeout = (thrown: unknown): boolean =>
+  (thrown as { code?: unknown } | null)?.code === LOCK_NOT_AVAILABLE;
+
+/** Who has the lock and is waited for by the server, and how far it is. Binds the schema. */
+const WAITED_FOR = `
+  select session.pid, concat_ws(' ', session.backend_start, session.query_start, copy.bytes_processed) as at
+  from pg_locks as lock join pg_stat_activity as session using (pid)
+    left join pg_stat_progress_copy as copy using (pid)
   where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 2
     and lock.database = (select oid from pg_database where datname = current_database())
     and lock.classid::bigint = hashtext('roadbook')::bigint & 4294967295
     and lock.objid::bigint = hashtext(?)::bigint & 4294967295
-    and session.state = 'active' and session.wait_event = 'ClientRead' and session.query ilike 'copy %'
-    and session.query_start < clock_timestamp() - ? * interval '1 millisecond'`;
+    and session.state = 'active' and session.wait_event = 'ClientRead'`;
 
-/** Whether the lock was waited for in vain, and somebody who stood still had it and has it no more. */
-export async function endStalledWriter(
-  thrown: unknown,
-  aside: Knex,
-  { schema, stalledMs }: { schema: string; stalledMs: number },
-): Promise<boolean> {
-  if ((thrown as { code?: unknown } | null)?.code !== LOCK_NOT_AVAILABLE) return false;
-  const ended = await aside.raw(END_STALLED, [schema, stalledMs]).catch(() => undefined);
-  return ended !== undefined && ended.rows.length > 0;
+interface Sight {
+  pid: number;
+  at: string;
+}
+
+export interface HolderWatch {
+  /** Whether who has the lock has not moved since the first look, and has it no more. */
+  endIfStill(): Promise<boolean>;
+  /** The lock was had, or is not wanted any more. */
+  rest(): void;
+}
+
+/** The first look is after `afterMs`: most locks are had long before. */
+export function watchHolder(aside: Knex, schema: string, afterMs: number): HolderWatch {
+  const look = (): Promise<Sight | undefined> =>
+    aside.raw(WAITED_FOR, [schema]).then(
+      ({ rows }) => rows[0],
+      () => undefined,
+    );
+  let seen: Promise<Sight | undefined> = Promise.resolve(undefined);
+  const timer = setTimeout(() => {
+    seen = look();
+  }, afterMs);
+  return {
+    async endIfStill() {
+      const [before, now] = [await seen, await look()];
+      if (now === undefined || before?.pid !== now.pid || before.at !== now.at) return false;
+      return aside.raw('select pg_terminate_backend(?)', [now.pid]).then(
+        () => true,
+        () => false,
+      );
+    },
+    rest: () => clearTimeout(timer),
+  };
 }

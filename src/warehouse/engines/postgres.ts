@@ -21,7 +21,7 @@ import { isAnswered, isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
-import { endStalledWriter, ONE_WRITER } from './postgres-stalled.ts';
+import { isLockTimeout, ONE_WRITER, watchHolder } from './postgres-stalled.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
 import { turnOf } from './write-turn.ts';
@@ -69,7 +69,7 @@ interface Patience {
   connectMs: number;
   /** A writer waits this long for another one; as long as SQLite's. */
   lockMs: number;
-  /** How long the writer may stand still within a batch before one that waits ends it. */
+  /** How long the writer may stand still within what it sends before one that waits ends it. */
   stalledMs: number;
 }
 
@@ -103,14 +103,17 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
       writer.transaction(async (sql) => {
         await sql.raw(ONE_WRITER, [given.schema]);
         isBegun = true;
+        holder.rest();
         return work(await transactionOn(sql));
       });
     const attempts = () => again(attempt, () => !isBegun);
-    return attempts().catch(async (thrown) => {
-      const isFree = !isBegun && (await endStalledWriter(thrown, aside, { ...given, stalledMs }));
-      if (!isFree) throw thrown;
-      return attempts();
-    });
+    const holder = watchHolder(aside, given.schema, lockMs - stalledMs);
+    return attempts()
+      .catch(async (thrown) => {
+        if (isBegun || !isLockTimeout(thrown) || !(await holder.endIfStill())) throw thrown;
+        return attempts();
+      })
+      .finally(holder.rest);
   };
 
   /** On a connection of its own. */
