@@ -1,14 +1,12 @@
-// Two ways of storing the same rows from memory: the engine's loader, and the barest statement that could do it.
+// Two ways of storing the same rows from memory: the engine's loader, and the barest statement that could do it, sent by
+// the driver alone. The bare side uses nothing of the product but the table, so that whatever the product loses shows.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Knex } from 'knex';
+import knex from 'knex';
+import sqlite3 from 'sqlite3';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
-import type { PgConnection } from '../../src/warehouse/engines/postgres-connection.ts';
-import { copyIn } from '../../src/warehouse/engines/postgres-copy.ts';
-import { ensureMonths } from '../../src/warehouse/engines/postgres-months.ts';
-import { copyStatement } from '../../src/warehouse/engines/postgres-statements.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
@@ -55,52 +53,106 @@ const load = (engine: Engine) => async (rows: readonly Row[]) => {
   await engine.write((tx) => tx.load(event, rows, stamp));
 };
 
+const COLUMNS = [...recordColumns(event).map(({ name }) => name), 'extra'];
+const STAMPS = ['_first_seen_at', '_changed_at', '_run_id'];
+const STAMPED = [stamp.at, stamp.at, stamp.runId];
+
 /** In two schemas of the database. */
 export async function postgresPair(url: string): Promise<Pair> {
-  const [engine, other] = await Promise.all(
-    ['fleet', 'bare'].map((schema) => postgres.open({ url, schema })),
-  );
-  if (engine === undefined || other === undefined) throw new Error('not open');
+  const engine = await postgres.open({ url, schema: 'fleet' });
+  const other = await postgres.open({ url, schema: 'bare' });
   for (const each of [engine, other]) await bringSchemaUpToDate(each);
-  const months = new Set<string>();
-  const connectionOf = async (sql: Knex) => (await sql.client.acquireConnection()) as PgConnection;
+  // The months are there beforehand on both sides: a row of each is loaded and taken away again.
+  const months = Array.from({ length: 24 }, (_, month) => eventRow(month * 88_000));
+  for (const each of [engine, other]) {
+    await each.write((tx) => tx.load(event, months, stamp));
+    await each.write(({ sql }) => sql('event').delete());
+  }
+  await other.close();
+  const database = knex({ client: 'pg', connection: url, searchPath: ['bare'], pool: { min: 1, max: 1 } });
+  const client = (await database.client.acquireConnection()) as Client;
+  const statement = `copy event (${[...COLUMNS, ...STAMPS].join(', ')}) from stdin`;
   return {
     name: 'PostgreSQL, beside a bare COPY into the same table',
     load: load(engine),
-    bare: (rows) =>
-      other.write(async ({ sql }) => {
-        const connection = await connectionOf(sql);
-        const month = String(rows.at(-1)?.[2]).slice(0, 7);
-        if (!months.has(month)) await ensureMonths(connection, event, 'begin_date', rows);
-        months.add(month);
-        await copyIn(connection, copyStatement(event), { rows, tail: [stamp.at, stamp.at, stamp.runId] });
-      }),
+    async bare(rows) {
+      const text = rows
+        .map((row) => [...row, ...STAMPED].map((value) => value ?? '\\N').join('\t'))
+        .join('\n');
+      await copy(client, statement, Buffer.from(`${text}\n`));
+    },
     async close() {
-      await Promise.all([engine.close(), other.close()]);
+      await database.client.releaseConnection(client);
+      await Promise.all([engine.close(), database.destroy()]);
     },
   };
 }
 
+/** The driver's own connection. */
+interface Client {
+  query(config: object): void;
+}
+
+interface Wire {
+  query(text: string): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+}
+
+/** A statement by itself is a transaction. */
+const copy = (client: Client, statement: string, text: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    client.query({
+      submit: (wire: Wire) => wire.query(statement),
+      handleCopyInResponse(wire: Wire) {
+        wire.sendCopyFromChunk(text);
+        wire.endCopyFrom();
+      },
+      handleCommandComplete: () => undefined,
+      handleReadyForQuery: () => resolve(),
+      handleError: reject,
+    });
+  });
+
+/** As many as the product's statements take. */
+const SQLITE_ROWS = 4_000;
+
 export async function sqlitePair(): Promise<Pair> {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-load-'));
   const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
-  const other = await sqlite.open({ file: join(dir, 'bare.db') });
+  const file = join(dir, 'bare.db');
+  const other = await sqlite.open({ file });
   for (const each of [engine, other]) await bringSchemaUpToDate(each);
-  const names = [...recordColumns(event).map(({ name }) => name), 'extra'];
-  const values = names.map((_, position) => `json_extract(value, '$[${position}]')`);
-  const statement = `insert into event (${names.join(', ')}, _first_seen_at, _changed_at, _run_id)
-    select ${values.join(', ')}, '${stamp.at}', '${stamp.at}', '${stamp.runId}' from jsonb_each(?)`;
+  await other.close();
+  const database = new sqlite3.Database(file);
+  const run = (text: string, values: unknown[] = []): Promise<void> =>
+    new Promise((resolve, reject) => {
+      database.run(text, values, (error: Error | null) => (error === null ? resolve() : reject(error)));
+    });
+  // As the product's connection has them.
+  const pragmas = [
+    'journal_mode = wal',
+    'synchronous = full',
+    'cache_size = -16384',
+    'wal_autocheckpoint = 8000',
+  ];
+  for (const pragma of pragmas) await run(`pragma ${pragma}`);
+  const values = COLUMNS.map((_, position) => `json_extract(value, '$[${position}]')`);
+  const statement = `insert into event (${[...COLUMNS, ...STAMPS].join(', ')})
+    select ${values.join(', ')}, ${STAMPED.map((value) => `'${value}'`).join(', ')} from jsonb_each(?)`;
   return {
     name: 'SQLite, beside the bare insert from jsonb_each into the same table',
     load: load(engine),
-    bare: (rows) =>
-      other.write(async ({ sql }) => {
-        for (let start = 0; start < rows.length; start += 2_000) {
-          await sql.raw(statement, [JSON.stringify(rows.slice(start, start + 2_000))]);
-        }
-      }),
+    async bare(rows) {
+      await run('begin immediate');
+      for (let start = 0; start < rows.length; start += SQLITE_ROWS) {
+        await run(statement, [JSON.stringify(rows.slice(start, start + SQLITE_ROWS))]);
+      }
+      await run('commit');
+    },
     async close() {
-      await Promise.all([engine.close(), other.close()]);
+      await engine.close();
+      await new Promise((resolve) => database.close(resolve));
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,5 @@
-// Ratios that a slower pull would show in, small enough for every test run: the load stage beside the bare statement,
-// parsing alone beside parsing, checking and mapping, and beside a whole pull. Measured in CPU time; the first two in
+// Ratios that a slower pull would show in, small enough for every test run: the load stages beside the bare statements,
+// parsing alone beside parsing, checking and mapping, and beside a whole pull. Measured in CPU time; all but the last in
 // turns, and by the better half of the rounds, so that other work on the machine meets both sides alike and mostly drops
 // out.
 //   node test/bench/ratios.ts
@@ -7,8 +7,10 @@ import { events } from '../../src/fleet/endpoints/events.ts';
 import { sortRecords } from '../../src/sync/pull/sorting.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { makeBenchPlace } from './bench-place.ts';
-import { eventRows, sqlitePair } from './load-pairs.ts';
+import { cpuMs } from './cpu-time.ts';
+import { eventRows, type Pair, postgresPair, sqlitePair } from './load-pairs.ts';
 
 const ROUNDS = 12;
 const WARM_UP = 3;
@@ -16,24 +18,29 @@ const ROWS = 2_000;
 /** Events of a whole pull. */
 const PULLED = 50_000;
 
-/** CPU milliseconds of all threads of this process. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
+/** CPU milliseconds of all threads of this process so far. */
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
+}
+
+async function spentOn(work: () => Promise<unknown>, cpu: () => number): Promise<number> {
+  const before = cpu();
+  await work();
+  return cpu() - before;
 }
 
 /** How much of the cost of `ours` the cost of `yardstick` is, round by round in turn. */
 async function ratioOf(
   yardstick: (round: number) => Promise<unknown>,
   ours: (round: number) => Promise<unknown>,
+  cpu = ownCpuMs,
 ): Promise<number> {
   const spent = { yardstick: [] as number[], ours: [] as number[] };
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const turns = [
-      async () => spent.yardstick.push(await cpuOf(() => yardstick(round))),
-      async () => spent.ours.push(await cpuOf(() => ours(round))),
+      async () => spent.yardstick.push(await spentOn(() => yardstick(round), cpu)),
+      async () => spent.ours.push(await spentOn(() => ours(round), cpu)),
     ];
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   }
@@ -45,19 +52,25 @@ function betterHalf(times: readonly number[]): number {
   return counted.slice(0, ROUNDS / 2).reduce((sum, each) => sum + each, 0);
 }
 
-/** The bare statement beside the loader, into the same table of two SQLite files. */
-export async function loadRatio(): Promise<number> {
-  const pair = await sqlitePair();
-  const batches = Array.from({ length: WARM_UP + ROUNDS }, (_, round) =>
-    eventRows(round * ROWS, (round + 1) * ROWS),
-  );
-  const of = (round: number) => batches[round] ?? [];
+/** The bare statement beside the loader, into the same table. */
+async function pairRatio(pair: Pair, rows: number, cpu?: () => number): Promise<number> {
+  const of = (round: number) => eventRows(round * rows, (round + 1) * rows);
+  const batches = Array.from({ length: WARM_UP + ROUNDS }, (_, round) => of(round));
   const ratio = await ratioOf(
-    (round) => pair.bare(of(round)),
-    (round) => pair.load(of(round)),
+    (round) => pair.bare(batches[round] ?? []),
+    (round) => pair.load(batches[round] ?? []),
+    cpu,
   );
   await pair.close();
   return ratio;
+}
+
+export const loadRatio = async (): Promise<number> => pairRatio(await sqlitePair(), ROWS);
+
+/** With the CPU time of the server, which the kernel counts in hundredths of a second: batches are larger. */
+export async function copyRatio(): Promise<number> {
+  const url = await (await startPostgres()).newDatabase();
+  return pairRatio(await postgresPair(url), 2 * ROWS, cpuMs).finally(stopPostgres);
 }
 
 /** Parsing alone beside parsing, checking and mapping the same body. */
@@ -96,7 +109,12 @@ const wireEvent = (n: number) => ({
 });
 
 if (import.meta.main) {
-  for (const [name, measure] of Object.entries({ load: loadRatio, check: checkRatio, pull: pullRatio })) {
+  for (const [name, measure] of Object.entries({
+    load: loadRatio,
+    copy: copyRatio,
+    check: checkRatio,
+    pull: pullRatio,
+  })) {
     process.stdout.write(`${name}: ${(await measure()).toFixed(2)}\n`);
   }
 }
