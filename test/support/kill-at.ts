@@ -1,12 +1,13 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
 // HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
-// product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count; STEPS_FILE gets
-// the steps at the end. With FILL the process lives on, but there is no room any more: the system refuses what it
+// product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count, where a request's
+// method may follow; STEPS_FILE gets the steps at the end. With FILL the process lives on, but there is no room any more: the system refuses what it
 // writes to a file. FILL=limit takes the room from this process, another value is a folder whose disk is filled up.
 
 import { execFileSync } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import type { ClientRequest } from 'node:http';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 
@@ -17,9 +18,10 @@ const fill = process.env.FILL;
 const steps: string[] = [];
 let counted = 0;
 
-function step(name: string): void {
-  steps.push(name);
-  if (killStep === undefined || name === killStep) counted++;
+function step(name: string, method = ''): void {
+  const full = `${name} ${method}`.trimEnd();
+  steps.push(full);
+  if (killStep === undefined || killStep === name || killStep === full) counted++;
   if (counted !== killAt) return;
   if (fill === undefined) process.kill(process.pid, 'SIGKILL');
   // Once: what follows counts on.
@@ -77,9 +79,15 @@ Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
 };
 
 // Requests and their answers.
-diagnostics.subscribe('http.client.request.created', () => step('request made'));
-diagnostics.subscribe('http.client.request.start', () => step('request written'));
-diagnostics.subscribe('http.client.response.finish', () => step('answer arrived'));
+const REQUEST_STEPS = {
+  'http.client.request.created': 'request made',
+  'http.client.request.start': 'request written',
+  'http.client.response.finish': 'answer arrived',
+} as const;
+for (const [channel, name] of Object.entries(REQUEST_STEPS))
+  diagnostics.subscribe(channel, (message) =>
+    step(name, (message as { request: ClientRequest }).request.method),
+  );
 
 // Files: journals, results, moves.
 const files = require('node:fs/promises') as Record<string, Method>;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type EngineName, makePlace } from './engines.ts';
 import type { KillCase, KillMode } from './kill-cases.ts';
+import { type RecoverySteps, recoverySteps } from './recovery-steps.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 export interface KillReport {
@@ -12,10 +13,18 @@ export interface KillReport {
   engine: EngineName;
   checks: boolean | undefined;
   mode: string;
-  /** Processes that died by -9. */
-  kills: number;
-  /** Steps of a run that was not killed. */
+  /** Steps of a run that was not killed, on a warehouse that others have used before. */
   steps: number;
+  /** Steps at which a run had to die. */
+  aimed: number;
+  /** Of these, how many never had both deaths. */
+  missed: number;
+  /** Things that were dropped for it: a step that a run or its recovery did not come to is tried again. */
+  rounds: number;
+  /** Runs with something new to push that died by -9. */
+  killed: number;
+  /** Runs that died by -9 while they made good what such a death had left. */
+  again: number;
   things: number;
   twice: number;
   lost: number;
@@ -23,14 +32,20 @@ export interface KillReport {
   open: number;
 }
 
+export interface Death {
+  /** Number of the step, from 1. */
+  at: number;
+  /** Only steps of this name count, as kill-at.ts names them. */
+  only?: string;
+}
+
 export interface SweepOptions {
   kind: KillCase;
   mode: KillMode;
-  kills: number;
-  /** Step of the first kill; 1 unless told. */
-  first?: number;
-  /** Distance between the steps of one kill and the next. */
-  stride: number;
+  /** The first deaths; what lies after the end of a run is left out. */
+  deaths: Iterable<Death>;
+  /** Where in a recovery the second deaths begin to go round, from 0 to 1. */
+  phase: number;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
 }
@@ -38,40 +53,40 @@ export interface SweepOptions {
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 /** Chances for everything to be resolved after the last kill. */
 const MOST_RUNS = 60;
+/** Where the service answers by chance or late, one run is longer than the other. */
+const MOST_TRIES = 5;
+/** A run that is longer than a calm one is tried so often for each further step. */
+const TRIES_BEYOND = 2;
+/** Where things are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
+const LONGEST_RUN = 1.5;
 
 interface Sweep {
   place: Workplace;
   kind: KillCase;
+  /** How many were dropped so far. */
+  things: number;
 }
 
 export async function sweepKills({
   kind,
   mode,
-  kills,
-  first = 1,
-  stride,
+  deaths,
+  phase,
   engine = 'sqlite',
 }: SweepOptions): Promise<KillReport> {
   const sandbox = await startSandbox({ churn: false, vehicles: 2, ...mode.sandbox(kind) });
   const warehouse = await makePlace(engine);
   const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n${settingsOf(kind, mode)}`;
   const place = makeWorkplace(configFor(sandbox.url, settings), warehouse);
-  const sweep: Sweep = { place, kind };
+  const sweep: Sweep = { place, kind, things: 0 };
   try {
-    const steps = await countSteps(sweep);
-    let died = 0;
-    let things = 1;
-    for (let at = first; died < kills; at = at + stride > steps ? 1 + (died % stride) : at + stride) {
-      drop(sweep, things++);
-      // The second one dies while it makes good what the first one left; the third one goes to its end.
-      for (let deaths = 0; deaths < 2; deaths++) if (await diesAt(sweep, at)) died++;
-      await run(sweep);
-    }
+    const steps = await calmSteps(sweep);
+    const figures = await killAll(sweep, deaths, steps, recoverySteps(steps, phase));
     sandbox.clearFaults();
     await finish(sweep);
     const { job, checks } = kind;
-    const verdict = await verdictOf(sweep, sandbox, things);
-    return { job, engine, checks, mode: mode.name, kills: died, steps, things, ...verdict };
+    const verdict = await verdictOf(sweep, sandbox);
+    return { job, engine, checks, mode: mode.name, steps, ...figures, ...verdict };
   } finally {
     place.remove();
     await warehouse.remove();
@@ -86,20 +101,67 @@ jobs: { ${job}: { settle: ${settle}${check} } }
 `;
 }
 
+/** Kills a run at each of the steps that it comes to, and the one that makes good what it left. */
+async function killAll(sweep: Sweep, deaths: Iterable<Death>, steps: number, recovery: RecoverySteps) {
+  const figures = { aimed: 0, missed: 0, rounds: 0, killed: 0, again: 0 };
+  for (const death of deaths) {
+    if (death.at > LONGEST_RUN * steps) break;
+    const isBeyond = death.at > steps;
+    let most = 0;
+    for (let tries = 0; most < 2 && tries < (isBeyond ? TRIES_BEYOND : MOST_TRIES); tries++) {
+      const died = await killTwice(sweep, death, recovery);
+      most = Math.max(most, died);
+      figures.rounds++;
+      if (died >= 1) figures.killed++;
+      if (died === 2) figures.again++;
+    }
+    if (isBeyond && most < 2) break;
+    figures.aimed++;
+    if (most < 2) figures.missed++;
+  }
+  return figures;
+}
+
+/** How many of two processes died; the one after the last death goes to its end. */
+async function killTwice(sweep: Sweep, death: Death, recovery: RecoverySteps): Promise<number> {
+  drop(sweep);
+  if ((await stepsUntil(sweep, death)) !== DIED) return 0;
+  const at = recovery.next();
+  const steps = await stepsUntil(sweep, { at });
+  if (steps !== DIED) {
+    recovery.wasOver(steps);
+    return 1;
+  }
+  recovery.died(at);
+  await run(sweep);
+  return 2;
+}
+
 const run = ({ place, kind }: Sweep, env: Record<string, string> = {}) =>
   place.run(['run', kind.job, '--json'], env);
 
-async function diesAt(sweep: Sweep, step: number): Promise<boolean> {
-  const env = { NODE_OPTIONS: `--import=${PRELOAD}`, KILL_AT: String(step) };
-  return (await run(sweep, env)).signal === 'SIGKILL';
+const DIED = 'died';
+
+/** Runs to its death; the steps it had, where it was over before. */
+async function stepsUntil(sweep: Sweep, { at, only }: Death): Promise<number | typeof DIED> {
+  const file = join(sweep.place.dir, 'steps.txt');
+  const { signal } = await run(sweep, {
+    NODE_OPTIONS: `--import=${PRELOAD}`,
+    STEPS_FILE: file,
+    KILL_AT: String(at),
+    ...(only !== undefined && { KILL_STEP: only }),
+  });
+  return signal === 'SIGKILL' ? DIED : readFileSync(file, 'utf8').split('\n').length;
 }
 
-/** How many steps a run has that takes, sends, confirms and tells one thing. */
-async function countSteps(sweep: Sweep): Promise<number> {
-  drop(sweep, 0);
-  const file = join(sweep.place.dir, 'steps.txt');
-  await run(sweep, { NODE_OPTIONS: `--import=${PRELOAD}`, STEPS_FILE: file });
-  return readFileSync(file, 'utf8').split('\n').length;
+/** How many steps a run has that takes, sends, confirms and tells one thing; the very first also makes the schema. */
+async function calmSteps(sweep: Sweep): Promise<number> {
+  drop(sweep);
+  await run(sweep);
+  drop(sweep);
+  const steps = await stepsUntil(sweep, { at: 0 });
+  if (steps === DIED) throw new Error('a run that nobody killed is dead');
+  return steps;
 }
 
 async function finish(sweep: Sweep): Promise<void> {
@@ -113,20 +175,24 @@ async function openEntries({ place }: Sweep): Promise<number> {
   const [row] = await place.query<{ n: number }>(
     "select count(*) as n from push_outbox where state <> 'confirmed' or told_at is null",
   );
-  return row?.n ?? 0;
+  return Number(row?.n);
 }
 
-async function verdictOf(sweep: Sweep, sandbox: Sandbox, things: number) {
-  const accepted = sandbox.ledger()[sweep.kind.ledger];
-  const counts = Array.from({ length: things }, (_, n) => accepted[sweep.kind.name(n)] ?? 0);
+async function verdictOf(sweep: Sweep, sandbox: Sandbox) {
+  const { kind, things } = sweep;
+  const accepted = sandbox.ledger()[kind.ledger];
+  const counts = Array.from({ length: things }, (_, n) => accepted[kind.name(n)] ?? 0);
   return {
+    things,
     twice: counts.filter((count) => count > 1).length,
     lost: counts.filter((count) => count === 0).length,
     open: await openEntries(sweep),
   };
 }
 
-function drop({ place, kind }: Sweep, n: number): void {
+function drop(sweep: Sweep): void {
+  const { place, kind } = sweep;
+  const n = sweep.things++;
   mkdirSync(join(place.dir, 'drop'), { recursive: true });
   writeFileSync(join(place.dir, 'drop', `${n}.json`), JSON.stringify(kind.thing(n)));
 }
