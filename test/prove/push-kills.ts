@@ -9,8 +9,9 @@ import { stopPostgres } from '../support/postgres.ts';
 import { type Death, type KillReport, sweepKills } from '../support/push-kills.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [plain = 1, looking = 6, others = 8, onPostgres = 24] = process.argv.slice(2).map(Number);
+const [plain = 1, looking = 6, others = 10, onPostgres = 30] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
+const ROUNDS_A_LINE = 50;
 /** Share of the steps that may end without both deaths, by the chance with which the service answers. */
 const MOST_MISSED = 0.02;
 
@@ -25,7 +26,7 @@ const row = (report: KillReport): string => {
   return `| ${[job, engine, LOOKS[`${checks}`], mode, ...figures].join(' | ')} |`;
 };
 
-const HEAD = `| job | warehouse | look before a first send | the service is | steps of a run | of these killed | rounds | kills of a first run | kills of a recovery | things | twice | lost | unresolved |
+const HEAD = `| job | warehouse | look before a first send | the service is | steps of a run | steps aimed at | rounds | kills of a first run | kills of a recovery | things | twice | lost | unresolved |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|`;
 
 type Figure = 'aimed' | 'missed' | 'rounds' | 'killed' | 'again' | 'twice' | 'lost' | 'open';
@@ -41,23 +42,25 @@ const section = (
   reports: readonly KillReport[],
 ): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new thing, and
 is killed with -9 at an I/O step of that. The next process meets what the death left and is killed during that recovery,
-at a step of its own; the one after goes to its end. Then the same with another thing, at a later step, until the last
-one of a run. All on one warehouse and one drop folder.
+at a step of its own; the one after goes to its end. Then the same with another thing, at a later step, until no run
+comes to it. All on one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
-made, when it is written, when its answer arrives, before and after each change of a file. A run is counted when the
-schema is there already. ${distances()}
-The steps of the second deaths go round by themselves over the length of the recoveries, so that the two deaths meet in
-pairs from all parts of both. ${sum(reports, 'killed')} first runs and ${sum(reports, 'again')} recoveries were killed, in ${sum(reports, 'rounds')} rounds. In ${sum(reports, 'rounds') - sum(reports, 'killed')} rounds the
-first run was over before its step came, as its answers were others than those of the run that was counted; in ${sum(reports, 'killed') - sum(reports, 'again')} the
-recovery was, as it had less to do than the ones before. Such a step is taken again, with another thing; ${sum(reports, 'missed')} of
-${sum(reports, 'aimed')} steps never had both deaths. After the last kill the job runs until nothing is open. What the service really accepted is
-read from the ledger of the sandbox. Where the look before a first send (\`check_before_send\`) is off, the outbox has to
-keep the promise by itself.
+made, when it is written, when its answer arrives, before and after each change of a file. The run that is counted
+finds the schema made. ${distances()}
+The steps of the second deaths go round by themselves, over the length that recoveries have: the two deaths meet in pairs
+from all parts of both. After the last kill the job runs until nothing is open. What the service
+really accepted is read from the ledger of the sandbox. Where the look before a first send (\`check_before_send\`) is off, the
+outbox has to keep the promise by itself.
 
 ${HEAD}
 ${reports.map(row).join('\n')}
 
 ${[...new Set(reports.map(({ job }) => job))].map((job) => total(job, reports)).join('\n')}
+
+${sum(reports, 'rounds')} rounds killed ${sum(reports, 'killed')} first runs and ${sum(reports, 'again')} recoveries. In ${sum(reports, 'rounds') - sum(reports, 'killed')} the first run was over before its step came: the
+step lay beyond the end, or the answers were others than those of the run that was counted. In ${sum(reports, 'killed') - sum(reports, 'again')} the recovery was over
+before: it had less to do than those before it. Such a step was aimed at again with another thing; of ${sum(reports, 'aimed')} steps,
+${sum(reports, 'missed')} never had both deaths.
 
 Made by \`node test/prove/push-kills.ts ${plain} ${looking} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
 `;
@@ -72,7 +75,7 @@ function distances(): string {
   const words = told
     .filter(([, stride]) => stride > 0)
     .map(([what, stride]) => `${what}, ${stride === 1 ? 'every step' : `one step in ${stride}`}`);
-  return `In each way of answering: ${words.join('; ')}. Where it is not\nevery step, the ways begin at different ones.`;
+  return `In each way of answering:\n${words.join('; ')}.\nWhere it is not every step, each way begins at another.`;
 }
 
 function* every(stride: number, first: number): Iterable<Death> {
@@ -92,19 +95,30 @@ const sweeps = [
   ...[...planCases, ...otherCases].flatMap((kind) => sweepsOf(kind, onPostgres, 'postgres')),
 ];
 const began = Date.now();
-let done = 0;
+let ended = 0;
+let rounds = 0;
+function tellProgress(): void {
+  const minutes = ((Date.now() - began) / 60_000).toFixed(1);
+  process.stderr.write(
+    `push-kills: ${rounds} rounds, ${ended} of ${sweeps.length} sweeps, after ${minutes} min\n`,
+  );
+}
+function onRound(): void {
+  if (++rounds % ROUNDS_A_LINE === 0) tellProgress();
+}
+
 const queue = new PQueue({ concurrency: AT_ONCE });
 const reports = await Promise.all(
   sweeps.map((sweep) =>
     queue.add(async () => {
-      const report = await sweepKills(sweep);
+      const report = await sweepKills({ ...sweep, onRound });
+      ended++;
       print(row(report));
-      const minutes = ((Date.now() - began) / 60_000).toFixed(1);
-      process.stderr.write(`push-kills: ${++done} of ${sweeps.length} sweeps after ${minutes} min\n`);
       return report;
     }),
   ),
 );
+tellProgress();
 await stopPostgres();
 
 /** Deaths that did not happen prove nothing. */

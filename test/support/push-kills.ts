@@ -48,6 +48,8 @@ export interface SweepOptions {
   phase: number;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
+  /** After each thing that was dropped and killed. */
+  onRound?(): void;
 }
 
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
@@ -60,9 +62,8 @@ const TRIES_BEYOND = 2;
 /** Where things are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
 const LONGEST_RUN = 1.5;
 
-interface Sweep {
+interface Sweep extends Pick<SweepOptions, 'kind' | 'onRound'> {
   place: Workplace;
-  kind: KillCase;
   /** How many were dropped so far. */
   things: number;
 }
@@ -73,12 +74,13 @@ export async function sweepKills({
   deaths,
   phase,
   engine = 'sqlite',
+  onRound,
 }: SweepOptions): Promise<KillReport> {
   const sandbox = await startSandbox({ churn: false, vehicles: 2, ...mode.sandbox(kind) });
   const warehouse = await makePlace(engine);
   const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n${settingsOf(kind, mode)}`;
   const place = makeWorkplace(configFor(sandbox.url, settings), warehouse);
-  const sweep: Sweep = { place, kind, things: 0 };
+  const sweep: Sweep = { place, kind, things: 0, ...(onRound && { onRound }) };
   try {
     const steps = await calmSteps(sweep);
     const figures = await killAll(sweep, deaths, steps, recoverySteps(steps, phase));
@@ -112,6 +114,7 @@ async function killAll(sweep: Sweep, deaths: Iterable<Death>, steps: number, rec
       const died = await killTwice(sweep, death, recovery);
       most = Math.max(most, died);
       figures.rounds++;
+      sweep.onRound?.();
       if (died >= 1) figures.killed++;
       if (died === 2) figures.again++;
     }
