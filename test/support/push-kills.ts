@@ -60,7 +60,7 @@ const MOST_TRIES = 5;
 /** A run that is longer than a calm one is tried so often for each further step. */
 const TRIES_BEYOND = 2;
 /** Where things are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
-const LONGEST_RUN = 1.5;
+const LONGEST_RUN = 1.25;
 
 interface Sweep extends Pick<SweepOptions, 'kind' | 'onRound'> {
   place: Workplace;
