@@ -24,6 +24,8 @@ let address: string;
 let received: Message[];
 /** Statuses to answer with, before 200. */
 let answers: number[];
+/** Where the answers point to. */
+let movedTo: string | undefined;
 let logLines: string[];
 
 beforeEach(async () => {
@@ -32,6 +34,7 @@ beforeEach(async () => {
   redactor = createRedactor();
   received = [];
   answers = [];
+  movedTo = undefined;
   logLines = [];
   engine = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
   await bringSchemaUpToDate(engine);
@@ -40,7 +43,7 @@ beforeEach(async () => {
     for await (const chunk of request) body += chunk;
     const status = answers.shift() ?? 200;
     if (status === 200) received.push(JSON.parse(body));
-    response.writeHead(status).end();
+    response.writeHead(status, movedTo === undefined ? {} : { location: movedTo }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/very-secret-part`;
@@ -143,6 +146,30 @@ describe('alerts', () => {
     await carryOut(alerts);
     expect(heard()).toEqual(['alert job pull-events: ok → failing']);
   });
+
+  it.each([301, 302, 303, 307, 308])(
+    'follow no redirect (%i): the message is for one address alone',
+    async (status) => {
+      const arrived: string[] = [];
+      const elsewhere = createServer((request, response) => {
+        arrived.push(`${request.method} ${request.url}`);
+        response.end();
+      });
+      await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+      try {
+        movedTo = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`;
+        answers = [status];
+        await carryOut(alertsOf({ now: [job('failing')] }));
+        expect(answers).toEqual([]);
+        expect(arrived).toEqual([]);
+        expect(heard()).toEqual([]);
+        expect(logLines.join('')).toContain(`refused the message (${status})`);
+      } finally {
+        elsewhere.closeAllConnections();
+        await new Promise((resolve) => elsewhere.close(resolve));
+      }
+    },
+  );
 
   it('of a trouble that is over before it could be told are not told', async () => {
     const seen = { now: [job('failing')] };
