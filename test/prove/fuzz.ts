@@ -67,7 +67,7 @@ giveSection(
   `Records of every kind with every column fitting, in another form or not fitting at all, unknown fields, prototypes, SQL,
 formulas, NUL, lone surrogates and numbers beyond 2^53 and beyond any double, sent over HTTP to the real jobs. Each carries
 a number. SQL then finds every number exactly once, in a row or in \`sync_quarantine\`, and each row with its \`extra\` gives
-its record back, whole numbers to the last digit. (SQLite reads decimals below 1e-20 and above 1e20 to all digits but the last.)
+its record back, whole numbers to the last digit; a payload in quarantine is the record to the letter. (SQLite reads decimals below 1e-20 and above 1e20 to all digits but the last.)
 
 | warehouse | records sent | loaded | quarantined | lost |
 |---|---|---|---|---|
