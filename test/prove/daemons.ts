@@ -40,13 +40,13 @@ const WORDS = {
     title: 'Several daemons, one run a tick',
     place: 'one SQLite file',
     hazard:
-      'A process that is stopped inside a transaction holds the lock of the SQLite file until\nit goes on or dies; nothing can be taken over before that.',
+      'A process\nthat is stopped inside a transaction holds the lock of the SQLite file until it goes on or dies; nothing can be taken\nover before that.',
   },
   postgres: {
     title: 'Several daemons on PostgreSQL, one run a tick',
     place: 'one PostgreSQL database',
     hazard:
-      'A process that is stopped inside a transaction loses its session after\n15 s, so that the others go on.',
+      'A process\nthat is stopped inside a transaction loses its session after 15 s, so that the others go on.',
   },
 }[engineName];
 
@@ -59,8 +59,9 @@ later; some stops are longer than the lease of 20 s. What happened is read from 
 |---|---|---|---|---|---|---|---|
 | ${[r.ticks, r.kills, r.stops, r.abandoned, r.doubled, r.overlapping, r.lateWrites].join(' | ')} | ${(longestTakeover / 1_000).toFixed(1)} s |
 
-Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. A sample of it runs with every \`npm test\`
-(test/scenario/daemons.test.ts). ${WORDS.hazard}
+Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. With every \`npm test\` a sample on SQLite
+kills and stops, for less than the lease (test/scenario/daemons.test.ts); that a holder who comes back after its lease was
+given away writes and sends nothing is shown on both engines by test/conformance/leases.test.ts. ${WORDS.hazard}
 `;
 
 process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,4 +1,5 @@
 // A sample of test/prove/daemons.ts: three real daemons on one warehouse, killed and stopped in the middle of runs.
+// No stop is as long as a lease: test/conformance/leases.test.ts has the holder who comes back too late, on each engine.
 import { expect, it } from 'vitest';
 import { hitDaemons } from '../support/daemons.ts';
 
