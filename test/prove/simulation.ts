@@ -35,7 +35,8 @@ seed still gives one order of events: the digest of the event log of two runs is
 changes by the seed: a service that answers 429, 5xx, nothing, half or rubbish, before or after it has done what it
 was asked, and ends tokens early; a network that is down, slow, or loses requests and answers; deaths of the daemon at
 any turn, before or after what it had asked for. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
-interest, events, plans, points and executions is compared with the sandbox's own state, and its ledger with what was dropped. A plan
+interest, events, plans, points, executions, daily figures of vehicles, itineraries, checklists and answers is compared with
+the sandbox's own state, and its ledger with what was dropped. A plan
 that was sent five times without a clear answer is left to a person, as promised, and is told so: at most one thing in
 twenty, or one, and by the ledger it is in the service at most once.
 

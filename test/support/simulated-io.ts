@@ -91,7 +91,7 @@ export function simulateIo(clock: ManualClock, random: Random): SimulatedIo {
     }),
     engineOf: (engine) => ({
       ...engine,
-      write: (work) => io.turn('write', () => engine.write(work)),
+      write: (work, how) => io.turn(how?.isLong ? 'load' : 'write', () => engine.write(work, how)),
       read: (work) => io.turn('read', () => engine.read(work)),
       latest: (...args) => io.turn('latest', () => engine.latest(...args)),
       upkeep: () => io.turn('upkeep', engine.upkeep),

@@ -25,6 +25,10 @@ export interface SimulationOptions {
   days: number;
   /** Days of fair weather after them, in which everything has to come right. */
   fairDays: number;
+  /** Plans that the ERP drops every three hours at most. Default 2. */
+  mostPlans?: number;
+  /** Share of the loads of a slice at which the daemon dies while the weather is bad. Default: as at any other turn. */
+  deadlyLoads?: number;
 }
 
 export interface SimulationReport extends Findings {
@@ -32,6 +36,8 @@ export interface SimulationReport extends Findings {
   days: number;
   turns: number;
   deaths: number;
+  /** Loads of a slice that a death kept from happening. */
+  cutLoads: number;
   /** Answers that the service spoiled. */
   faults: number;
   /** Of everything that happened, in order. */
@@ -63,7 +69,8 @@ const WRITE_FAULTS: readonly Fault[] = [
   { call: 'create-point-of-interest', fault: '502', after_commit: true },
 ];
 
-export async function simulate({ seed, days, fairDays }: SimulationOptions): Promise<SimulationReport> {
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  const { seed, days, fairDays, mostPlans = 2, deadlyLoads = 0 } = options;
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-simulation-'));
   const clock = createManualClock(START);
   const sandbox = await startSandbox({ clock, seed, vehicles: 3, importVisibleAfterMs: 60_000 });
@@ -81,16 +88,20 @@ export async function simulate({ seed, days, fairDays }: SimulationOptions): Pro
     Random,
   ];
   let weather: Weather = CALM;
-  let [turns, deaths, things] = [0, 0, 0];
+  let [turns, deaths, cutLoads, things] = [0, 0, 0, 0];
   /** Share of turns at which the daemon dies. */
   let mortality = 0;
+  let isFair = false;
   let daemon: BegunDaemon | undefined;
 
   const fate = (name: string): Fate => {
     turns++;
     note(name);
-    if (!fates.chance(mortality)) return 'lives';
-    return fates.chance(0.5) ? 'dies before' : 'dies after';
+    const risk = name === 'load' && !isFair ? Math.max(mortality, deadlyLoads) : mortality;
+    if (!fates.chance(risk)) return 'lives';
+    if (!fates.chance(0.5)) return 'dies after';
+    if (name === 'load') cutLoads++;
+    return 'dies before';
   };
   const begin = (): Promise<BegunDaemon> =>
     beginDaemon({ dir, io, sandbox, network, jitter, note, weather: () => weather });
@@ -127,7 +138,7 @@ export async function simulate({ seed, days, fairDays }: SimulationOptions): Pro
   }
 
   function drop(): void {
-    const [plans, points] = [sky.int(0, 2), sky.int(0, 1)];
+    const [plans, points] = [sky.int(0, mostPlans), sky.int(0, 1)];
     for (let n = 0; n < plans; n++) put('route_plans', planOf(things++, clock.now()));
     for (let n = 0; n < points; n++) put('points_of_interest', pointOf(things++));
   }
@@ -161,6 +172,7 @@ export async function simulate({ seed, days, fairDays }: SimulationOptions): Pro
     sandbox.clearFaults();
     weather = CALM;
     mortality = 0;
+    isFair = true;
     const faults = Object.values(sandbox.ledger().faults_injected).reduce((sum, count) => sum + count, 0);
     await pass(fairDays * 24 * HOUR);
     const findings = await settledFindings();
@@ -172,6 +184,7 @@ export async function simulate({ seed, days, fairDays }: SimulationOptions): Pro
       days: days + fairDays,
       turns,
       deaths,
+      cutLoads,
       faults,
       eventDigest: events.digest('hex'),
       ...findings,
