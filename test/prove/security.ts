@@ -6,8 +6,16 @@ import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/nast
 import { stopPostgres } from '../support/postgres.ts';
 import { openFuzzPlace } from '../support/record-fuzz.ts';
 import { giveSection } from '../support/reliability-page.ts';
+import { runTestFiles } from '../support/test-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+/** Everything that is ever called: the service, the feeds of the ERP, the webhook. */
+const REDIRECTED = [
+  'test/scenario/fleet-faults.test.ts',
+  'test/conformance/erp-failures.test.ts',
+  'test/scenario/alerts.test.ts',
+];
+const CANARIES = ['test/scenario/canaries.test.ts', 'test/scenario/config-canaries.test.ts'];
 
 async function texts(engine: 'sqlite' | 'postgres') {
   const place = await openFuzzPlace(engine);
@@ -44,10 +52,17 @@ const inPostgres = await texts('postgres');
 await stopPostgres();
 const stored = await pictures();
 const checked = expressions();
+const redirects = runTestFiles(REDIRECTED, { named: 'redirect' });
+const canaries = runTestFiles(CANARIES);
 const formulas = inSqlite.formulas.length + inPostgres.formulas.length;
 const quarantined = inSqlite.quarantined + inPostgres.quarantined;
 const wrong =
-  [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length + formulas + quarantined + stored.outside;
+  [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length +
+  formulas +
+  quarantined +
+  stored.outside +
+  redirects.wrong +
+  canaries.wrong;
 
 giveSection(
   'What an attacker can write',
@@ -59,18 +74,22 @@ giveSection(
 | records of these that ended in quarantine, though each fits | ${inSqlite.records + inPostgres.records} records | ${quarantined} |
 | names of pictures that lead out of the folder, to another host or to a device | ${PICTURE_NAMES.length} names, ${stored.files} files | ${stored.outside} |
 | regular expressions that take more than linear time | ${checked.expressions} expressions | ${checked.dear.length} |
+| redirects of the service, of a feed of the ERP and of the webhook | ${redirects.cases} cases | ${redirects.wrong} |
+| secrets planted in a configuration, in records and in refusals, looked for in everything that comes out | ${canaries.cases} cases | ${canaries.wrong} |
 
-- A redirect to another host is followed by no call, with or without the token: see the fault matrix above. The feeds of
-  the ERP and the webhook of alerts follow none either. No address that the service sends is ever called: a picture is
-  asked for by its name, at the service's own address.
-- Passwords, tokens, keys and addresses that hold them are in no output of any command, log level, page or metric:
-  test/scenario/canaries.test.ts, and test/scenario/config-canaries.test.ts for one of each kind that a configuration may hold.
+- A redirect to another host is followed by no call, with or without the token: see the fault matrix above. A read of the
+  service or of a feed of the ERP follows one to its own host, port and scheme; what writes there follows none, and the
+  webhook of alerts follows none at all (${REDIRECTED.join(', ')}).
+  No address that the service sends otherwise is ever called: a picture is asked for by its name, at the service's own address.
+- Passwords, tokens, keys and addresses that hold them are in no output of any command, log level, page or metric, nor is
+  a password or token that the service says back in a field or a refusal (${CANARIES.join(', ')}).
 
-Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts).
+Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts);
+the redirects and the canaries run there whole.
 `,
   {
-    run: 'dangerous texts in every field, names of pictures, regular expressions',
-    many: `${inSqlite.fields + inPostgres.fields} fields, ${PICTURE_NAMES.length} names, ${checked.expressions} expressions`,
+    run: 'dangerous texts in every field, names of pictures, regular expressions, redirects, canaries',
+    many: `${inSqlite.fields + inPostgres.fields} fields, ${PICTURE_NAMES.length} names, ${checked.expressions} expressions, ${redirects.cases + canaries.cases} cases`,
     lost: `${wrong} wrong`,
   },
 );
