@@ -69,6 +69,28 @@ describe('/api/status', () => {
     expect(told.rows).toBeGreaterThan(0);
   });
 
+  it('is late while nobody has known for long what became of a send, whatever the jobs say', async () => {
+    place = await makeStatusPlace();
+    const at = new Date(place.rig.clock.now()).toISOString();
+    const entry = {
+      ...{ kind: 'route_plans', external_code: 'P1', remote_key: 'P1', content_hash: 'x', state: 'unknown' },
+      ...{ attempts: 1, unclear_sends: 1, revision: 1, created_at: at, updated_at: at, unknown_since: at },
+    };
+    await place.rig.engine.write(({ sql }) => sql('push_outbox').insert(entry));
+    const { config, loadedAt } = place.parts.running();
+    const health = async () => {
+      const session = await place.parts.session();
+      const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session };
+      return (await statusDocument({ ...place.parts, ...own, jobs: [] })).health;
+    };
+    await place.rig.clock.advance(600_000);
+    expect(await health()).toBe('ok');
+    await place.rig.clock.advance(1_000);
+    expect(await health()).toBe('late');
+    await place.rig.engine.write(({ sql }) => sql('push_outbox').update({ state: 'confirmed' }));
+    expect(await health()).toBe('ok');
+  });
+
   it('tells a reading that did not reach now as the old data that it is, and no success', async () => {
     place = await makeStatusPlace();
     place.rig.sandbox.addFault({ call: 'events', fault: '422', skip: 30 });
