@@ -1,27 +1,12 @@
 // What a simulated life has to leave behind: tables equal to the sandbox's own state, everything that was dropped
 // accepted exactly once and told, no run lost count, no tick run twice.
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { ManualClock } from '../../src/core/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import type { Table } from '../../src/warehouse/table.ts';
-import { checklist } from '../../src/warehouse/tables/checklist.ts';
-import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
-import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
-import { driver } from '../../src/warehouse/tables/driver.ts';
-import { event } from '../../src/warehouse/tables/event.ts';
-import { itinerary } from '../../src/warehouse/tables/itinerary.ts';
-import { pointOfInterest } from '../../src/warehouse/tables/point-of-interest.ts';
-import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
-import { routePoint } from '../../src/warehouse/tables/route-point.ts';
-import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
-import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from './engines.ts';
-import { byKey, expectedRow, storedRow } from './projection.ts';
-
-const HOUR = 3_600_000;
+import { compareWithTruth, type Rows } from './simulation-truth.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -71,7 +56,7 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   const parked = new Set((await rows(`select external_code from push_outbox where ${PARKED}`)).map(codeIn));
   const dropped = Array.from({ length: scene.things }, (_, n) => `T${String(n).padStart(4, '0')}`);
   const counts = [...new Set([...dropped, ...parked])].map((code) => ({ code, times: accepted[code] ?? 0 }));
-  const differing = await compared(scene, rows);
+  const differing = await compareWithTruth(scene, rows);
   return {
     compared: differing.rows,
     wrong: differing.wrong,
@@ -95,113 +80,6 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
 /** As promised: a person has to look, and is told. */
 const PARKED = `state = 'unknown' and unclear_sends >= 5 and told_at is not null`;
 const codeIn = ({ external_code }: Fields): string => String(external_code);
-
-type Rows = (text: string) => Promise<Fields[]>;
-
-async function compared({ sandbox, clock, startMs }: Scene, rows: Rows) {
-  // As far back as the first run has to read, but for a day: what was loaded once is not read again.
-  const from = new Date(startMs - 4 * 24 * HOUR).toISOString();
-  const edge = new Date(clock.now() - 12 * HOUR).toISOString();
-  const truth = async (resource: string, query: Record<string, string> = {}): Promise<Fields[]> =>
-    (await fetch(`${sandbox.url}/_sandbox/truth/${resource}?${new URLSearchParams(query)}`)).json() as never;
-  const wrong: string[] = [];
-  let total = 0;
-  const check = (table: Table, stored: Fields[], told: Fields[], mayBeNone = false): void => {
-    const mine = byKey(
-      table,
-      stored.map((row) => storedRow(table, row)),
-    );
-    const theirs = byKey(
-      table,
-      told.map((record) => expectedRow(table, record)),
-    );
-    total += told.length;
-    const keys = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
-    const different = [...keys].filter((key) => !isDeepStrictEqual(mine[key], theirs[key]));
-    if (told.length === 0 && !mayBeNone) wrong.push(`${table.name}: nothing to compare`);
-    if (different.length > 0)
-      wrong.push(
-        `${table.name}: ${different.map((key) => difference(key, mine[key], theirs[key])).join(', ')}`,
-      );
-  };
-  const listed = (table: Table, where = 'true') =>
-    rows(`select * from "${table.name}" where _missing_since is null and ${where}`);
-  const within = (at: unknown): boolean => {
-    const iso = new Date(String(at)).toISOString();
-    return iso >= from && iso < edge;
-  };
-
-  check(vehicle, await listed(vehicle), await truth('vehicles'));
-  check(driver, await listed(driver), await truth('drivers'));
-  check(pointOfInterest, await listed(pointOfInterest), await truth('points_of_interest'));
-  const known = new Set((await rows('select id from vehicle')).map(({ id }) => id));
-  const events = (await truth('events', { from, to: edge })).filter(
-    ({ begin_date, vehicle: of }) => within(begin_date) && known.has((of as Fields).id),
-  );
-  check(event, await listed(event, `begin_date >= '${from}' and begin_date < '${edge}'`), events);
-
-  const plans = (await truth('route_plans', { from, to: edge })).filter((plan) =>
-    within(plan.date_time_start),
-  );
-  const mine = `select id from route_plan where date_time_start >= '${from}' and date_time_start < '${edge}'`;
-  const points = plans.flatMap((plan) =>
-    (plan.route_points as Fields[]).map((point): Fields => ({ ...point, route_plan_id: plan.id })),
-  );
-  const executions = points.flatMap((point) =>
-    ((point.routes_info ?? []) as Fields[]).map(
-      (record): Fields => ({ ...record, route_point_id: point.id }),
-    ),
-  );
-  const bare = plans.map((plan) => ({
-    ...plan,
-    vehicle: { ...(plan.vehicle as object), device: undefined },
-  }));
-  check(routePlan, await rows(`select * from route_plan where id in (${mine})`), bare);
-  check(routePoint, await listed(routePoint, `route_plan_id in (${mine})`), points);
-  const ofMine = `route_point_id in (select id from route_point where route_plan_id in (${mine}))`;
-  check(routePointExecution, await listed(routePointExecution, ofMine), executions);
-
-  const [firstDay = '', lastDay = ''] = [from, edge].map((at) => at.slice(0, 10));
-  const days = (await truth('daily_summaries', { from, to: edge }))
-    .map((told): Fields => ({ ...told, subject: 'vehicle', vehicle_id: (told.vehicle as Fields).id }))
-    .filter(
-      ({ day, vehicle_id }) => String(day) > firstDay && String(day) < lastDay && known.has(vehicle_id),
-    );
-  const ofVehicles = `subject = 'vehicle' and day > '${firstDay}' and day < '${lastDay}'`;
-  check(dailySummary, await listed(dailySummary, ofVehicles), days);
-
-  const weeks = await truth('itineraries', { from, to: edge });
-  const started = `date_time_start >= '${from}' and date_time_start < '${edge}'`;
-  // Not every vehicle has one.
-  check(
-    itinerary,
-    await listed(itinerary, started),
-    weeks.filter((week) => within(week.date_time_start)),
-    true,
-  );
-
-  const filled = await truth('checklists', { from, to: edge });
-  const executed = `date_executed >= '${from}' and date_executed <= '${edge}'`;
-  check(checklist, await listed(checklist, executed), filled, true);
-  const ofThese = `checklist_id in (select id from checklist where ${executed})`;
-  const answers = filled.flatMap((one) => (one.answers as Fields[]).map(withFlags));
-  check(checklistAnswer, await listed(checklistAnswer, ofThese), answers, true);
-  return { rows: total, wrong };
-}
-
-/** The flags of a form's field are numbers at the service. */
-function withFlags(answer: Fields): Fields {
-  const field = answer.checklist_form_field as Fields;
-  const [can_photo, can_additional_data] = [field.can_photo === 1, field.can_additional_data === 1];
-  return { ...answer, checklist_form_field: { ...field, can_photo, can_additional_data } };
-}
-
-function difference(key: string, mine: Fields | undefined, theirs: Fields | undefined): string {
-  if (mine === undefined) return `${key} is missing`;
-  if (theirs === undefined) return `${key} should not be there`;
-  const fields = Object.keys(mine).filter((name) => !isDeepStrictEqual(mine[name], theirs[name]));
-  return `${key} differs in ${fields.map((name) => `${name} (${mine[name]}, not ${theirs[name]})`).join(', ')}`;
-}
 
 /** Everything in the warehouse, save what the machine drew at random. */
 async function contentOf(rows: Rows): Promise<string> {
