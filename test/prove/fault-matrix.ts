@@ -34,7 +34,7 @@ giveSection(
   'Every fault on every call',
   `The real client makes all 22 calls of the service over HTTP, each under each fault of the sandbox, before and after the
 call was carried out. Every cell has to end as \`test/support/fault-matrix.ts\` says: which class of error, after how many
-attempts by the sandbox's own count, before anything could hang. No other host is ever called. A renewal that fails in
+attempts by the sandbox's own count, within three times what the policy allows it. No other host is ever called. A renewal that fails in
 whatever way leaves the login, so the call succeeds. Memory is the peak of the client's own process: a body of 500 MB,
 plain or packed, is refused at the cap of 64 MiB. A run of calls shares a process, so small rows show the peak so far.
 
@@ -44,7 +44,8 @@ ${results.map(row).join('\n')}
 
 ${cells} cells: ${wrong} wrong. Peak memory ${peakMb} MB. Tries for each read: 3; one exchange may take 1.5 s where a fault ends by time.
 
-Made by \`node test/prove/fault-matrix.ts\`. A sample of it runs with every \`npm test\` (test/scenario/fault-matrix.test.ts).
+Made by \`node test/prove/fault-matrix.ts\`. A sample of it runs with every \`npm test\` (test/scenario/fault-matrix.test.ts);
+the pause that an answer asks for and the cap of a body are in test/scenario/fleet-faults.test.ts.
 `,
   { run: 'every fault of the sandbox on every call', many: `${cells} cells`, lost: `${wrong} wrong` },
 );
