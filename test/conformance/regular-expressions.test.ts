@@ -18,9 +18,11 @@ it('every regular expression takes linear time', async () => {
   expect(expressions).toBeGreaterThan(100);
 });
 
-it('one that does not is found', async () => {
+it('one that does not is found, and so is one that is put together unseen', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-pumps-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'slow.ts'), 'export const slow: RegExp = /\\S.*[\\r\\n]/;\n');
   expect((await pump(folder)).dear).toHaveLength(1);
+  writeFileSync(join(folder, 'made.ts'), 'export const made = (text: string) => new RegExp(text);\n');
+  await expect(pump(folder)).rejects.toThrow('made.ts puts an expression together');
 });
