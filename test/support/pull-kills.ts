@@ -243,8 +243,7 @@ async function succeed(place: Workplace, args: string[], env: Record<string, str
 export async function contentOf(place: Workplace): Promise<string> {
   const parts: unknown[] = [];
   for (const { name, kind, columns, key } of tables) {
-    if (kind !== 'base' && !['status_change', 'daily_summary_revision', 'sync_coverage'].includes(name))
-      continue;
+    if (kind !== 'base' && !ALSO.includes(name)) continue;
     const kept = columns.map((column) => column.name).filter((column) => !VOLATILE.test(column));
     const order = key.filter((column) => !VOLATILE.test(column)).map((column) => `"${column}"`);
     const select = [
@@ -258,9 +257,21 @@ export async function contentOf(place: Workplace): Promise<string> {
       ),
     );
   }
+  parts.push('bounds', (await boundsOf(place)).sort());
   return JSON.stringify(parts);
 }
 
-/** Instants and names of runs; the end of a listing's coverage is the moment it was read. */
+const ALSO = ['status_change', 'daily_summary_revision', 'sync_coverage', 'sync_quarantine'];
+
+/** Instants and names of runs; the bounds of coverage are compared apart. */
 const VOLATILE =
-  /^_(?:first_seen_at|changed_at|run_id|missing_since)$|^(?:observed_at|covered_at|run_id|begin_at|end_at|fetched_at)$/;
+  /^_(?:first_seen_at|changed_at|run_id|missing_since)$|^(?:observed_at|covered_at|run_id|begin_at|end_at|fetched_at|(?:first|last)_seen_at)$/;
+
+/** What is covered; a bound that is no full hour is the moment of a reading, or as long before it. */
+async function boundsOf(place: Workplace): Promise<string[]> {
+  const rows = await place.query<Record<'job' | 'scope' | 'begin_at' | 'end_at', string>>(
+    'select job, scope, begin_at, end_at from sync_coverage',
+  );
+  const bound = (at: string): string => (at.endsWith(':00:00.000Z') ? at : 'some moment');
+  return rows.map((row) => `${row.job} ${row.scope}: ${bound(row.begin_at)} to ${bound(row.end_at)}`);
+}
