@@ -2,14 +2,14 @@
 // sessions or is started anew is met by the engine itself in test/conformance/postgres-engine.test.ts.
 import { expect, it } from 'vitest';
 import { fillDisk } from '../support/full-disk.ts';
-import { lockFor } from '../support/locked-file.ts';
+import { lockPush } from '../support/locked-file.ts';
 
 it('a push that has no room left says so plainly, and sends once when there is room', async () => {
   const report = await fillDisk({ work: 'push from a drop folder', times: 1 });
-  expect(report).toMatchObject({ unharmed: 0, unclear: [], wrong: [] });
+  expect(report).toMatchObject({ unharmed: 0, missed: [], unclear: [], wrong: [] });
 });
 
-it('a warehouse that another program has locked is waited for', async () => {
-  const report = await lockFor(1_000);
-  expect(report).toMatchObject({ code: 0, next: 0, rows: report.truth });
+it('an answer that comes while another program has locked the warehouse is stored later, and nothing is sent twice', async () => {
+  const report = await lockPush(1_000);
+  expect(report).toMatchObject({ code: 0, error: null, next: 0, done: report.of, twice: 0 });
 });

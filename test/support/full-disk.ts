@@ -1,9 +1,10 @@
 // The disk of the real process is full from a counted step of its run on: the system itself refuses every later
 // write. It has to say so in plain words; once there is room, the same command has to end where it would have ended.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import PQueue from 'p-queue';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
@@ -20,6 +21,7 @@ const PLAIN = [
   'warehouse_full',
   'warehouse_unwritable',
   'images_unwritable',
+  'secret_unwritable',
   'erp_folder_full',
   'export_unwritable',
 ];
@@ -27,17 +29,24 @@ const MOST_RUNS = 8;
 
 export interface FullDiskOptions {
   work: keyof typeof WORKS;
-  times: number;
+  /** Steps at which the room ends, spread over the run; without it every step in turn. */
+  times?: number;
   /** A folder on a disk of its own that is filled up; without it the system takes the room from the process. */
   disk?: string;
+  /** How many processes meet it at a time; a disk is filled for one. Default 1. */
+  atOnce?: number;
 }
 
 export interface FullDiskReport {
   work: string;
   times: number;
   steps: number;
-  /** Runs that ended well: what was left to do needed no room. */
+  /** Runs that ended well. */
   unharmed: number;
+  /** Steps after which the run ended well though something was to be written; on a disk that may find room. */
+  unmoved: number[];
+  /** Steps that the run never came to. */
+  missed: number[];
   /** Codes of the errors that the others ended with, and how often. */
   errors: Record<string, number>;
   /** Steps after which it was not said in plain words. */
@@ -48,6 +57,8 @@ export interface FullDiskReport {
 
 interface Work {
   args: string[];
+  /** What is run before, once for all attempts. */
+  first?: string[];
   /** What has to be there before; `n` tells one attempt from the others. */
   prepare(place: Workplace, n: number): Promise<void>;
   /** The same after every whole run. */
@@ -79,52 +90,96 @@ const WORKS = {
   },
   'export of tables': {
     args: ['export', '--format', 'csv', '--out', 'out', '--json'],
-    prepare: async (place) => void (await place.run(['run', 'pull-vehicles'])),
+    first: ['run', 'pull-vehicles'],
+    prepare: async () => undefined,
     outcome: async ({ dir }) => filesIn(join(dir, 'out')),
   },
 } as const satisfies Record<string, Work>;
 
 export const FULL_DISK_WORKS = Object.keys(WORKS) as (keyof typeof WORKS)[];
 
-export async function fillDisk({ work: name, times, disk }: FullDiskOptions): Promise<FullDiskReport> {
+export async function fillDisk(options: FullDiskOptions): Promise<FullDiskReport> {
+  const { work: name, disk, atOnce = 1 } = options;
   const sandbox = await startSandbox({ vehicles: 3, churn: false, stepped: true });
   const work: Work = WORKS[name];
-  const report: FullDiskReport = {
-    work: name,
-    times,
-    steps: 0,
-    unharmed: 0,
-    errors: {},
-    unclear: [],
-    wrong: [],
+  const before = makeWorkplace(configFor(sandbox.url, SETTINGS));
+  const newPlace = async (n: number): Promise<Workplace> => {
+    const place = placeIn(disk, () => makeWorkplace(configFor(sandbox.url, SETTINGS)));
+    if (work.first !== undefined)
+      cpSync(join(before.dir, 'data'), join(place.dir, 'data'), { recursive: true });
+    await work.prepare(place, n);
+    return place;
   };
   try {
-    const { outcome, steps } = await calm(work, sandbox);
-    report.steps = steps;
-    for (let n = 1; n <= times; n++) {
-      const at = Math.max(1, Math.round((n * steps) / (times + 1)));
-      const place = makeWorkplace(configFor(sandbox.url, SETTINGS));
-      await work.prepare(place, n);
+    if (work.first !== undefined) await before.run(work.first);
+    const { outcome, steps } = await calm(work, await newPlace(0), sandbox);
+    const { times = steps } = options;
+    const report: FullDiskReport = {
+      work: name,
+      times,
+      steps,
+      unharmed: 0,
+      unmoved: [],
+      missed: [],
+      errors: {},
+      unclear: [],
+      wrong: [],
+    };
+    const attempt = async (n: number): Promise<void> => {
+      const at = times === steps ? n : Math.max(1, Math.round((n * steps) / (times + 1)));
+      const place = await newPlace(n);
       const env = { NODE_OPTIONS: `--import=${SWITCH}`, KILL_AT: String(at), FILL: disk ?? 'limit' };
       const ended = await place.run(work.args, env);
-      if (disk !== undefined) rmSync(join(disk, 'filler'));
-      const code = errorCodeOf(ended);
-      if (code === undefined) report.unharmed++;
-      else report.errors[code] = (report.errors[code] ?? 0) + 1;
-      if (code !== undefined && !PLAIN.includes(code)) report.unclear.push(at);
+      if (disk !== undefined) rmSync(join(disk, 'filler'), { force: true });
+      note(report, at, ended);
       if (!(await comesRight(work, place, n, sandbox, outcome))) report.wrong.push(at);
       place.remove();
-    }
+    };
+    const queue = new PQueue({ concurrency: disk === undefined ? atOnce : 1 });
+    await queue.addAll(Array.from({ length: times }, (_, i) => () => attempt(i + 1)));
     return report;
   } finally {
+    before.remove();
     await sandbox.close();
   }
 }
 
-async function calm(work: Work, sandbox: Sandbox): Promise<{ outcome: string; steps: number }> {
-  const place = makeWorkplace(configFor(sandbox.url, SETTINGS));
+/** What the run without room came to. */
+function note(report: FullDiskReport, at: number, ended: Ended): void {
+  const left = /^no room for (?<steps>\[.*\])$/m.exec(ended.stderr)?.groups?.steps;
+  if (left === undefined) report.missed.push(at);
+  const code = errorCodeOf(ended);
+  if (code === undefined) {
+    report.unharmed++;
+    if (left !== undefined && isWriting(JSON.parse(left))) report.unmoved.push(at);
+    return;
+  }
+  report.errors[code] = (report.errors[code] ?? 0) + 1;
+  if (!PLAIN.includes(code)) report.unclear.push(at);
+}
+
+/** A commit writes once it has begun; what is renamed was written in the step before. */
+const isWriting = (left: readonly string[]): boolean =>
+  left.includes('commit begins') || left.lastIndexOf('rename begins') > 0;
+
+/** Workplaces are made where temporary files go. */
+function placeIn(folder: string | undefined, make: () => Workplace): Workplace {
+  const before = process.env.TMPDIR;
+  if (folder !== undefined) process.env.TMPDIR = folder;
+  try {
+    return make();
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+}
+
+async function calm(
+  work: Work,
+  place: Workplace,
+  sandbox: Sandbox,
+): Promise<{ outcome: string; steps: number }> {
   const stepsFile = join(place.dir, 'steps');
-  await work.prepare(place, 0);
   const ended = await place.run(work.args, { NODE_OPTIONS: `--import=${SWITCH}`, STEPS_FILE: stepsFile });
   if (ended.code !== 0) throw new Error(`${work.args.join(' ')} exited ${ended.code}: ${ended.stderr}`);
   const outcome = await work.outcome(place, 0, sandbox);

@@ -1,8 +1,9 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
 // HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
 // product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count, where a request's
-// method may follow; STEPS_FILE gets the steps at the end. With FILL the process lives on, but there is no room any more: the system refuses what it
-// writes to a file. FILL=limit takes the room from this process, another value is a folder whose disk is filled up.
+// method may follow; STEPS_FILE gets the steps at the end. With FILL the process lives on, but there is no room any more:
+// the system refuses what it writes to a file. FILL=limit takes the room from this process, another value is a folder
+// whose disk is filled up. At its end such a process tells on stderr which steps it took without room.
 
 import { execFileSync } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
@@ -17,6 +18,7 @@ const stepsFile = process.env.STEPS_FILE;
 const fill = process.env.FILL;
 const steps: string[] = [];
 let counted = 0;
+let filledAt = 0;
 
 function step(name: string, method = ''): void {
   const full = `${name} ${method}`.trimEnd();
@@ -26,6 +28,7 @@ function step(name: string, method = ''): void {
   if (fill === undefined) process.kill(process.pid, 'SIGKILL');
   // Once: what follows counts on.
   counted++;
+  filledAt = steps.length;
   if (fill === 'limit') execFileSync('prlimit', ['--fsize=0', '--pid', String(process.pid)]);
   else if (fill !== undefined) fillUp(fill);
 }
@@ -102,4 +105,8 @@ for (const name of ['open', 'rename', 'rm']) {
 }
 syncBuiltinESMExports();
 
+if (fill !== undefined)
+  process.on('exit', () => {
+    if (filledAt > 0) process.stderr.write(`\nno room for ${JSON.stringify(steps.slice(filledAt - 1))}\n`);
+  });
 if (stepsFile !== undefined) process.on('exit', () => writeFileSync(stepsFile, steps.join('\n')));

@@ -1,67 +1,147 @@
-// Another process that holds the write lock of a SQLite file for a while, as a tool of a user might.
+// Another process that holds the write lock of a SQLite file for a while, as a tool of a user might: when a pull begins,
+// or while a push waits for an answer of the service that has to be stored.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { configFor, makeWorkplace } from './workplace.ts';
+import { startFront } from './front.ts';
+import { type KillCase, planCases } from './kill-cases.ts';
+import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
 
 const HOLDER = `
 const { Database } = require('sqlite3');
 const database = new Database(process.argv[1]);
+database.configure('busyTimeout', 30000);
 database.exec('begin immediate', (error) => {
   if (error) throw error;
   process.stdout.write('locked');
   const release = () => database.exec('rollback', () => process.exit(0));
-  process.stdin.once('data', () => setTimeout(release, Number(process.argv[2])));
+  process.stdin.once('data', (ms) => setTimeout(release, Number(ms)));
 });`;
 
 const TELL_BEGIN = join(import.meta.dirname, 'tell-begin.ts');
+const [PLANS] = planCases as [KillCase];
+const PUSHED = 4;
+/** The lock meets the answer to this plan: some are done, some are to come. */
+const MET = 2;
+/** Of a push, until it has found what it had sent. */
+const MOST_RUNS = 8;
 
 export interface LockReport {
-  /** From the moment the run asked for it. */
+  during: 'the beginning of a pull' | 'the answer to a push';
+  /** From the moment the run asked for it, or the answer was sent. */
   heldMs: number;
   /** Exit code and error of the run that met the lock. */
   code: number | null;
   error: string | null;
-  /** Exit code of the run after it. */
+  /** Exit code of the last run after it. */
   next: number | null;
-  /** Rows in the end, and vehicles of the service. */
-  rows: number;
-  truth: number;
+  /** Vehicles stored, or plans confirmed and told, in the end. */
+  done: number;
+  /** Vehicles of the service, or plans dropped. */
+  of: number;
+  /** Plans that the service accepted more than once. */
+  twice: number;
 }
 
-export async function lockFor(heldMs: number): Promise<LockReport> {
+export async function lockPull(heldMs: number): Promise<LockReport> {
   const sandbox = await startSandbox({ vehicles: 5, churn: false, stepped: true });
   const place = makeWorkplace(configFor(sandbox.url));
   const args = ['run', 'pull-vehicles', '--json'];
   try {
     await place.run(['run', 'pull-drivers']);
-    const file = join(place.dir, 'data', 'warehouse.db');
-    const holder = spawn(process.execPath, ['-e', HOLDER, file, String(heldMs)], {
-      cwd: import.meta.dirname,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const released = once(holder, 'exit');
-    await once(holder.stdout, 'data');
+    const lock = await lockFile(place);
     const running = place.start(args, { NODE_OPTIONS: `--import=${TELL_BEGIN}` });
     await running.printed(/begins/);
-    holder.stdin.write('release');
+    lock.releaseAfter(heldMs);
     const met = await running.ended;
-    await released;
-    const after = await place.run(args);
-    const [found] = await place.query<{ n: number }>('select count(*) as n from vehicle');
+    await lock.released;
+    const { code: next } = await place.run(args);
     const truth = (await (await fetch(`${sandbox.url}/_sandbox/truth/vehicles`)).json()) as unknown[];
-    const { error } = JSON.parse(met.stdout) as { error: { code: string } | null };
     return {
+      during: 'the beginning of a pull',
       heldMs,
-      code: met.code,
-      error: error?.code ?? null,
-      next: after.code,
-      rows: Number(found?.n),
-      truth: truth.length,
+      ...endOf(met),
+      next,
+      done: await count(place, 'select count(*) as n from vehicle'),
+      of: truth.length,
+      twice: 0,
     };
   } finally {
     place.remove();
     await sandbox.close();
   }
+}
+
+/** The service has accepted the plan and its answer is under way when the file gets locked. */
+export async function lockPush(heldMs: number): Promise<LockReport> {
+  const sandbox = await startSandbox({ vehicles: 2, churn: false, stepped: true });
+  let asked = 0;
+  let lock: Awaited<ReturnType<typeof lockFile>> | undefined;
+  const front = await startFront(sandbox.url, async ({ pathname }, original) => {
+    if (!pathname.endsWith('/import/route_plan') || ++asked !== MET) return undefined;
+    const body = await original();
+    lock = await lockFile(place);
+    lock.releaseAfter(heldMs);
+    return { body };
+  });
+  const place = makeWorkplace(
+    configFor(
+      front.url,
+      `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
+jobs: { push-route-plans: { settle: 0s, check_before_send: false } }
+`,
+    ),
+  );
+  const args = ['run', PLANS.job, '--json'];
+  try {
+    mkdirSync(join(place.dir, 'drop'));
+    for (let n = 0; n < PUSHED; n++)
+      writeFileSync(join(place.dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
+    const met = await place.run(args);
+    if (lock === undefined) throw new Error(`no plan was sent: ${met.stderr}`);
+    await lock.released;
+    const confirmed = () =>
+      count(place, `select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null`);
+    let next: number | null = null;
+    for (let runs = 0; runs < MOST_RUNS && (next !== 0 || (await confirmed()) < PUSHED); runs++)
+      next = (await place.run(args)).code;
+    const accepted = Object.values(sandbox.ledger().plans);
+    return {
+      during: 'the answer to a push',
+      heldMs,
+      ...endOf(met),
+      next,
+      done: Math.min(await confirmed(), accepted.length),
+      of: PUSHED,
+      twice: accepted.filter((times) => times > 1).length,
+    };
+  } finally {
+    place.remove();
+    await front.close();
+    await sandbox.close();
+  }
+}
+
+/** Resolves once the lock is held. */
+async function lockFile({ dir }: Workplace) {
+  const file = join(dir, 'data', 'warehouse.db');
+  const holder = spawn(process.execPath, ['-e', HOLDER, file], {
+    cwd: import.meta.dirname,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const released = once(holder, 'exit');
+  await once(holder.stdout, 'data');
+  return { released, releaseAfter: (ms: number) => void holder.stdin.write(String(ms)) };
+}
+
+function endOf({ code, stdout }: Ended): Pick<LockReport, 'code' | 'error'> {
+  const { error } = JSON.parse(stdout) as { error: { code: string } | null };
+  return { code, error: error?.code ?? null };
+}
+
+async function count(place: Workplace, sql: string): Promise<number> {
+  const [row] = await place.query<{ n: number }>(sql);
+  return Number(row?.n);
 }

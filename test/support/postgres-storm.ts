@@ -17,6 +17,7 @@ const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
 /** Before the storm: the schema is made once in the life of a warehouse. */
 const FIRST = 'pull-drivers';
 const MOST_RUNS = 40;
+const MOST_ROUNDS = 10;
 /** A look at the outbox may be hit too; so many in a row are no storm but a server that is gone. */
 const MOST_TRIES = 50;
 
@@ -24,6 +25,9 @@ export interface StormOptions {
   how: 'sessions ended' | 'server restarted';
   /** From one blow to the next. */
   everyMs: number;
+  /** Pulls are made again until there were half as many, pushes of other plans until there were all. Default 1. */
+  leastBlows?: number;
+  /** Of one round of the work. */
   plans: number;
   pulls?: readonly string[];
   /** How long the service takes to answer, ms: a run is long enough to be hit. */
@@ -33,8 +37,9 @@ export interface StormOptions {
 export interface StormReport {
   how: string;
   blows: number;
-  /** Sessions that were ended by them, where that is known. */
+  /** Sessions of the product that were ended by them. */
   sessions: number;
+  plans: number;
   runs: number;
   /** Exit codes of the runs that did not end well, and how often. */
   failed: Record<string, number>;
@@ -48,7 +53,7 @@ export interface StormReport {
 }
 
 export async function stormPostgres(options: StormOptions): Promise<StormReport> {
-  const { how, plans, latencyMs, pulls = PULLS } = options;
+  const { how, leastBlows = 1, plans, latencyMs, pulls = PULLS } = options;
   const sandbox = await startSandbox({
     vehicles: 4,
     churn: false,
@@ -60,6 +65,7 @@ export async function stormPostgres(options: StormOptions): Promise<StormReport>
     how,
     blows: 0,
     sessions: 0,
+    plans: 0,
     runs: 0,
     failed: {},
     isDone: true,
@@ -95,20 +101,36 @@ jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: 0s, check_b
     report.isDone = false;
   }
 
+  /** Once, and again until there were so many blows. */
+  async function until(blows: number, work: () => Promise<void>): Promise<void> {
+    let rounds = 0;
+    do await work();
+    while (report.blows < blows && ++rounds < MOST_ROUNDS);
+  }
+
   const [calm, hit] = [await placeOn(), await placeOn()];
   try {
     for (const place of [calm, hit]) await place.run(['run', FIRST]);
     for (const job of pulls) await calm.run(['run', job]);
     const truth = await contentOf(calm);
-    drop(hit, plans);
+    mkdirSync(join(hit.dir, 'drop'));
     const storm = blowOn(server, options, report);
     try {
-      for (const job of [...pulls, PLANS.job]) await persist(hit, job);
+      await until(leastBlows / 2, async () => {
+        for (const job of pulls) await persist(hit, job);
+      });
+      await until(leastBlows, async () => {
+        for (let n = 0; n < plans; n++) drop(hit, report.plans++);
+        await persist(hit, PLANS.job);
+      });
     } finally {
       await storm.end();
     }
     report.wrong = differing(truth, await contentOf(hit));
-    const accepted = Array.from({ length: plans }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
+    const accepted = Array.from(
+      { length: report.plans },
+      (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0,
+    );
     report.twice = accepted.filter((count) => count > 1).length;
     report.lost = accepted.filter((count) => count === 0).length;
     report.open = await openEntries(hit);
@@ -129,12 +151,8 @@ function differing(truth: string, content: string): string[] {
   );
 }
 
-function drop({ dir }: Workplace, plans: number): void {
-  mkdirSync(join(dir, 'drop'));
-  for (let n = 0; n < plans; n++) {
-    writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
-  }
-}
+const drop = ({ dir }: Workplace, n: number): void =>
+  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
 
 async function openEntries(place: Workplace): Promise<number> {
   for (let tries = 1; ; tries++) {
@@ -152,14 +170,16 @@ async function openEntries(place: Workplace): Promise<number> {
 
 function blowOn(server: OwnPostgres, { how, everyMs }: StormOptions, report: StormReport) {
   const over = new AbortController();
-  const admin = knex({ client: 'pg', connection: server.url, pool: { min: 0, max: 1 } });
   const blow = async (): Promise<void> => {
     report.blows++;
-    if (how === 'server restarted') return server.restart();
-    const { rows } = await admin.raw(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook'`,
-    );
+    // A new session each time: a restart ends this one too.
+    const admin = knex({ client: 'pg', connection: server.url, pool: { min: 0, max: 1 } });
+    const ends = how === 'sessions ended' ? 'pg_terminate_backend(pid)' : 'pid';
+    const { rows } = await admin
+      .raw(`select ${ends} from pg_stat_activity where application_name = 'roadbook'`)
+      .finally(() => admin.destroy());
     report.sessions += rows.length;
+    if (how === 'server restarted') await server.restart();
   };
   const blowing = (async () => {
     while (!over.signal.aborted) {
@@ -171,7 +191,6 @@ function blowOn(server: OwnPostgres, { how, everyMs }: StormOptions, report: Sto
     async end() {
       over.abort();
       await blowing;
-      await admin.destroy();
     },
   };
 }
