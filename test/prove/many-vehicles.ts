@@ -30,13 +30,14 @@ Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listi
 Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs with every \`npm test\`
 (test/scenario/many-vehicles.test.ts).
 `;
-giveSection('A large fleet', body, {
-  run: 'vehicles and events of a large fleet',
-  many: `${told(vehicles)} vehicles`,
-  lost: `${outOfLine} vehicles with another number of events than the service has`,
-});
 process.stdout.write(body);
 const isAsPlanned = stages.every(
   ({ calls, retries, planned }) => planned === null || calls - retries === planned,
 );
-if (!isAsPlanned || longestAddress > MOST_URL_BYTES || outOfLine > 0) process.exitCode = 1;
+if (isAsPlanned && longestAddress <= MOST_URL_BYTES && outOfLine === 0)
+  giveSection('A large fleet', body, {
+    run: 'vehicles and events of a large fleet',
+    many: `${told(vehicles)} vehicles`,
+    lost: `${outOfLine} vehicles with another number of events than the service has`,
+  });
+else process.exitCode = 1;
