@@ -1,16 +1,17 @@
-// npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot; those
-// that measure times are alone. Each prints its figures, gives its section of docs/reliability.md and fails by its exit
-// code.
-//   npm run prove -- --list             names them
-//   npm run prove -- --only fuzz        runs one; may be repeated
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+// npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. Those
+// that are judged by times and memory come after them: first two that leave the machine mostly idle beside each other,
+// then alone the one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
+// held; one that fails keeps its older section.
+//   npm run prove -- --list                      names them
+//   npm run prove -- --only fuzz                 runs one; may be repeated
+//   npm run prove -- --only fuzz 5000 500        with other arguments than its own; they stand at the top of its file
+//   npm run prove -- --only soak --minutes 60    for those that last as long as they are told
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
-import { type SectionDraft, sayWhenRun, writeSection } from '../support/reliability-page.ts';
+import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
+import { runProof } from '../support/run-proof.ts';
 
 /** The file of each and what it is told. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
@@ -18,6 +19,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],
   'push-kills': ['push-kills.ts'],
   'daemons-postgres': ['daemons.ts', '500', '1', 'postgres'],
+  resources: ['resources.ts'],
   'push-many': ['push-many.ts'],
   'pull-cost': ['pull-cost.ts', '10000'],
   'many-vehicles': ['many-vehicles.ts', '100000'],
@@ -26,61 +28,83 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   fuzz: ['fuzz.ts'],
   security: ['security.ts'],
   simulation: ['simulation.ts'],
-  resources: ['resources.ts'],
   rate: ['rate.ts'],
   soak: ['soak.ts'],
   scale: ['scale.ts'],
 };
 
-/** What they measure takes the whole machine. */
-const ALONE: readonly string[] = ['scale'];
+/** After all others, one row after the other; those of a row beside each other. */
+const APART: readonly (readonly string[])[] = [['rate', 'soak'], ['scale']];
 const AT_ONCE = 3;
+/** Their one argument. */
+const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
 
-const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, list: { type: 'boolean' } },
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    list: { type: 'boolean' },
+    minutes: { type: 'string' },
+  },
+  allowPositionals: true,
 });
-const unknown = (values.only ?? []).filter((name) => !(name in PROOFS));
-if (values.list || unknown.length > 0) {
-  if (unknown.length > 0) process.stderr.write(`There is no proof ${unknown.join(', ')}; there are:\n`);
+const names = values.only ?? Object.keys(PROOFS);
+const own = values.minutes === undefined ? positionals : [values.minutes];
+const unknown = names.filter((name) => !Object.hasOwn(PROOFS, name));
+if (unknown.length > 0) refuse(`There is no proof ${unknown.join(', ')}; --list names them.`);
+if (values.minutes !== undefined && !(Number(values.minutes) > 0))
+  refuse('--minutes wants a number above 0.');
+if (values.minutes !== undefined && !names.every((name) => LAST_MINUTES.includes(name)))
+  refuse(`--minutes goes with --only ${LAST_MINUTES.join(' or --only ')}.`);
+if (positionals.length > 0 && (names.length !== 1 || values.minutes !== undefined))
+  refuse('Arguments are for one proof: name it with --only, and leave out --minutes.');
+if (values.list) {
   process.stdout.write(`${Object.keys(PROOFS).join('\n')}\n`);
-  process.exit(unknown.length > 0 ? 2 : 0);
+  process.exit();
 }
 
 interface Ended {
   name: string;
   minutes: number;
-  isRight: boolean;
+  hasHeld: boolean;
 }
 
 async function prove(name: string): Promise<Ended> {
-  const [file = '', ...args] = PROOFS[name] ?? [];
-  const began = Date.now();
+  const [file = '', ...usual] = PROOFS[name] ?? [];
   process.stdout.write(`${name} begins\n`);
-  const proof = fork(resolve(import.meta.dirname, file), args, { silent: true });
-  proof.on('message', (draft: SectionDraft) => writeSection(draft));
-  proof.stderr?.pipe(process.stderr, { end: false });
-  const printed = proof.stdout === null ? '' : text(proof.stdout);
-  const [code] = (await once(proof, 'close')) as [number | null];
-  const minutes = (Date.now() - began) / 60_000;
-  process.stdout.write(`${name} ended with ${code} after ${minutes.toFixed(1)} min\n${await printed}\n`);
-  return { name, minutes, isRight: code === 0 };
+  const proof = resolve(import.meta.dirname, file);
+  const { code, minutes, printed, section } = await runProof(proof, own.length > 0 ? own : usual);
+  const end = section === undefined && code === 0 ? '0 and without a section' : code;
+  process.stdout.write(`${name} ended with ${end} after ${minutes.toFixed(1)} min\n${printed}\n`);
+  if (section !== undefined) writeSection(section);
+  return { name, minutes, hasHeld: section !== undefined };
 }
 
-const names = values.only ?? Object.keys(PROOFS);
-const lanes = new PQueue({ concurrency: AT_ONCE });
-const began = Date.now();
-const ended = await lanes.addAll(
-  names.filter((name) => !ALONE.includes(name)).map((name) => () => prove(name)),
-);
-for (const name of names.filter((each) => ALONE.includes(each))) ended.push(await prove(name));
+async function proveTogether(some: readonly string[], concurrency: number): Promise<Ended[]> {
+  return new PQueue({ concurrency }).addAll(some.map((name) => () => prove(name)));
+}
 
-const failed = ended.filter(({ isRight }) => !isRight).map(({ name }) => name);
+const began = Date.now();
+const ended = await proveTogether(
+  names.filter((name) => !APART.flat().includes(name)),
+  AT_ONCE,
+);
+for (const row of APART) {
+  const some = row.filter((name) => names.includes(name));
+  ended.push(...(await proveTogether(some, row.length)));
+}
+
+const failed = ended.filter(({ hasHeld }) => !hasHeld).map(({ name }) => name);
 if (failed.length > 0) process.exitCode = 1;
 if (values.only === undefined) {
   const times = ended.map(({ name, minutes }) => `${name} ${minutes.toFixed(1)}`);
   sayWhenRun(`All sections are from one run of \`npm run prove\`, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
-machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time. ${failed.length === 0 ? 'None failed' : `Failed, and still with an older section: ${failed.join(', ')}`}. Minutes of each: ${times.join(', ')}.`);
+machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then alone ')}. ${failed.length === 0 ? 'None failed' : `Failed, and still with an older section: ${failed.join(', ')}`}. Minutes of each: ${times.join(', ')}.`);
 } else if (failed.length === 0) {
-  sayWhenRun(`Since the last whole run, by itself: ${names.join(', ')}.`, { isAdded: true });
+  sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}.`, { isAdded: true });
 }
 process.stdout.write(failed.length === 0 ? 'All held.\n' : `Failed: ${failed.join(', ')}\n`);
+
+function refuse(words: string): never {
+  process.stderr.write(`${words}\n`);
+  process.exit(2);
+}

