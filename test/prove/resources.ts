@@ -19,7 +19,7 @@ const LOCKS_MS = [2_000, 25_000, 30_000, 40_000].filter((ms) => ms <= longestLoc
 /** Processes of a full disk at a time. */
 const AT_ONCE = 3;
 /** Of the runs on a disk that is really full: what fits into room that a file already has is written. */
-const MOST_UNHARMED = 0.5;
+const MOST_UNHARMED = 0.1;
 /** Plans of one round of a push in a storm. */
 const PLANS = 10;
 const print = <Report extends object>(report: Report): Report => {
