@@ -6,8 +6,9 @@ import { type SoakReport, soak } from '../support/soak.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
 
-/** Beyond these something grows; memory may keep the room of one largest body. The slope of a short run says little, so it counts from ten minutes on. */
-const LIMITS = { heapSlope: 20, rssGrowth: 80, files: 8, walMb: 64, delayP99: 1_000 };
+/** Beyond these something grows; MB, MB an hour, ms. RSS may keep the room of one largest body more. */
+const LIMITS = { slope: 20, steady: 80, rssGrowth: 80, files: 8, walMb: 64, delayP99: 1_000 };
+/** The growth of memory in a shorter run is that of its start. */
 const LONG_ENOUGH = 10;
 
 const report = await soak({ minutes, schedule: '*/5 * * * * *' });
@@ -15,7 +16,8 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 
 const isJudged = report.minutes >= LONG_ENOUGH;
 const faults = [
-  ...(isJudged && report.heapSlope > LIMITS.heapSlope ? ['the heap grows'] : []),
+  ...(isJudged && report.held.slope > LIMITS.slope ? ['objects or buffers are held'] : []),
+  ...(isJudged && report.rss.steady > LIMITS.steady ? ['memory grows steadily'] : []),
   ...(isJudged && report.rss.late - report.rss.early > LIMITS.rssGrowth ? ['memory grows'] : []),
   ...(report.files.late - report.files.early > LIMITS.files ? ['files stay open'] : []),
   ...(report.walMb > LIMITS.walMb ? ['the write-ahead log grows'] : []),
@@ -25,7 +27,7 @@ const faults = [
 ];
 
 const n = (value: number, digits = 0): string => value.toFixed(digits);
-const section = ({ rss, heap, files, delayMs, ...r }: SoakReport): string => `
+const section = ({ rss, held, files, delayMs, ...r }: SoakReport): string => `
 A real daemon (\`roadbook start\`) with every job due every five seconds, ${r.minutes} minutes long, against a service that answers
 one request in seven or so wrongly: 5xx, 429, half an answer, rubbish, resets before and after the work, tokens that end,
 bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is sampled once a second from inside it.
@@ -35,20 +37,22 @@ bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is s
 |---|---|---|---|---|---|---|
 | ${[r.runs, r.failed, r.requests, r.faults, r.things, r.twice, r.lost].join(' | ')} |
 
-| | early | late | most |
-|---|---|---|---|
-| memory (RSS), MB | ${n(rss.early)} | ${n(rss.late)} | ${n(rss.most)} |
-| heap in use, MB | ${n(heap.early)} | ${n(heap.late)} | slope of its low points ${n(r.heapSlope, 1)} MB an hour |
-| open files | ${n(files.early)} | ${n(files.late)} | ${n(files.most)} |
-| write-ahead log, MB | | | ${n(r.walMb, 1)} |
-| event-loop delay, ms | mean ${n(delayMs.mean, 1)} | 99 % of seconds under ${n(delayMs.p99)} | ${n(delayMs.most)} |
+| | early | late | most | growth |
+|---|---|---|---|---|
+| memory (RSS), MB | ${n(rss.early)} | ${n(rss.late)} | ${n(rss.most)} | ${n(rss.steady)} MB an hour, the middle change of its low points in the second half |
+| objects and buffers in use, MB | ${n(held.early)} | ${n(held.late)} | ${n(held.most)} | ${n(held.slope, 1)} MB an hour, the slope of their low points |
+| open files | ${n(files.early)} | ${n(files.late)} | ${n(files.most)} | |
+| write-ahead log, MB | | | ${n(r.walMb, 1)} | |
+| event-loop delay, ms | mean ${n(delayMs.mean, 1)} | 99 % of seconds under ${n(delayMs.p99)} | ${n(delayMs.most)} | |
 
 ${
   isJudged
-    ? `Verdict: nothing grows. Limits: slope ${LIMITS.heapSlope} MB an hour, RSS ${LIMITS.rssGrowth} MB from early to late;`
-    : `The growth of memory was not judged: a run of less than ${LONG_ENOUGH} minutes says little of it. Limits that were kept:`
+    ? `Kept: objects and buffers ${LIMITS.slope} MB an hour, RSS steadily ${LIMITS.steady} MB an hour and ${LIMITS.rssGrowth} MB from early to late,`
+    : `The growth of memory was not judged: that of a run of less than ${LONG_ENOUGH} minutes is that of its start. Kept:`
 }
-${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB, delay ${LIMITS.delayP99} ms.
+${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB, delay ${LIMITS.delayP99} ms. RSS goes up in steps, because the allocator keeps the room of
+a large body for the next one. What a run cannot see is a leak outside of objects and buffers that is slower than
+that, or that still fits into the room so kept: for that it has to be longer (\`npm run prove -- --only soak --minutes 240\`).
 
 Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \`npm test\` (test/scenario/soak.test.ts).
 `;
@@ -59,5 +63,5 @@ else
   giveSection('A soak with chaos on', section(report), {
     run: 'a real daemon under chaos',
     many: `${report.minutes} minutes, ${report.runs} runs, ${report.faults} answers spoiled`,
-    lost: `${isJudged ? 'nothing grows' : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,
+    lost: `${isJudged ? `objects and buffers ${n(report.held.slope)}, RSS ${n(report.rss.steady)} MB an hour` : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,
   });

@@ -1,6 +1,8 @@
-// A sample of test/prove/soak.ts, seconds long: the daemon lives through chaos, holds on to no file, loses nothing.
+// A sample of test/prove/soak.ts, seconds long: the daemon lives through chaos, holds on to no file, loses nothing. How
+// memory grows is told by a longer run; that its figures tell a leak from the steps of an allocator is seen here.
 import { expect, it } from 'vitest';
 import { soak } from '../support/soak.ts';
+import { figuresOf } from '../support/soak-figures.ts';
 
 it('a daemon with chaos on keeps its files and its log small, and loses nothing', async () => {
   const report = await soak({ minutes: 0.05, schedule: '* * * * * *' });
@@ -10,4 +12,31 @@ it('a daemon with chaos on keeps its files and its log small, and loses nothing'
   expect(report.samples).toBeGreaterThan(1);
   expect(report.files.most).toBeLessThan(60);
   expect(report.walMb).toBeLessThan(64);
+  expect(report.rss.late).toBeGreaterThan(30);
+  expect(report.rss.most).toBeLessThan(700);
+  expect(report.held.late).toBeGreaterThan(5);
+  expect(report.held.most).toBeLessThan(500);
+  expect(report.delayMs.mean).toBeGreaterThan(0);
+  expect(report.delayMs.most).toBeLessThan(10_000);
+});
+
+const MINUTES = 10;
+/** Once a second; every two minutes a body of 60 MB leaves its room behind, three times; collection goes up and down. */
+const samplesOf = (leakMbAnHour: number) =>
+  Array.from({ length: MINUTES * 60 }, (_, second) => {
+    const leak = (leakMbAnHour * second) / 3_600;
+    return {
+      at: second * 1_000,
+      rss: 200 + 60 * Math.min(3, Math.floor(second / 120)) + (second % 3) + leak,
+      held: 50 + (second % 30) + leak,
+      files: 40,
+      delayMean: 10,
+      delayMax: 20,
+    };
+  });
+
+it.for([0, 100])('ten minutes tell a leak of %d MB an hour from the room of large bodies', (leak) => {
+  const { rss, held } = figuresOf(samplesOf(leak));
+  expect(Math.abs(rss.steady - leak)).toBeLessThan(15);
+  expect(Math.abs(held.slope - leak)).toBeLessThan(15);
 });

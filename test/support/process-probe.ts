@@ -7,7 +7,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export interface Sample {
   at: number;
   rss: number;
-  heap: number;
+  /** Objects in use, and buffers beside them. */
+  held: number;
   files: number;
   delayMean: number;
   delayMax: number;
@@ -18,11 +19,11 @@ const MB = 1_048_576;
 const delay = monitorEventLoopDelay({ resolution: 10 });
 
 function sample(): void {
-  const { rss, heapUsed } = process.memoryUsage();
+  const { rss, heapUsed, external } = process.memoryUsage();
   const line: Sample = {
     at: Date.now(),
     rss: rss / MB,
-    heap: heapUsed / MB,
+    held: (heapUsed + external) / MB,
     files: readdirSync('/proc/self/fd').length,
     delayMean: delay.mean / 1e6,
     delayMax: delay.max / 1e6,

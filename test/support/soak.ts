@@ -7,6 +7,7 @@ import { loadJobs } from '../../src/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
+import { figuresOf, type SoakFigures } from './soak-figures.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const PROBE = join(import.meta.dirname, 'process-probe.ts');
@@ -20,7 +21,7 @@ export interface SoakOptions {
   schedule: string;
 }
 
-export interface SoakReport {
+export interface SoakReport extends SoakFigures {
   minutes: number;
   /** Of the daemon, not of what is run by hand afterwards. */
   runs: number;
@@ -28,15 +29,7 @@ export interface SoakReport {
   failed: number;
   requests: number;
   faults: number;
-  samples: number;
-  /** MB; the mean of the second quarter and of the last. */
-  rss: { early: number; late: number; most: number };
-  heap: { early: number; late: number };
-  /** Growth of the lowest heap of each tenth, from the second quarter on, in MB an hour. */
-  heapSlope: number;
-  files: { early: number; late: number; most: number };
   walMb: number;
-  delayMs: { mean: number; p99: number; most: number };
   things: number;
   twice: number;
   lost: number;
@@ -149,46 +142,3 @@ const samplesIn = (file: string): Sample[] =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Sample);
-
-/** The first quarter warms up. */
-function figuresOf(samples: readonly Sample[]) {
-  const quarter = samples.length / 4;
-  const warm = samples.slice(quarter);
-  const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(3 * quarter)];
-  const delays = warm.map(({ delayMax }) => delayMax).sort((a, b) => a - b);
-  const between = (figure: 'rss' | 'heap' | 'files') => ({
-    early: mean(early.map((sample) => sample[figure])),
-    late: mean(late.map((sample) => sample[figure])),
-    most: Math.max(...samples.map((sample) => sample[figure])),
-  });
-  return {
-    samples: samples.length,
-    rss: between('rss'),
-    heap: between('heap'),
-    heapSlope: slopeOf(warm),
-    files: between('files'),
-    delayMs: {
-      mean: mean(warm.map(({ delayMean }) => delayMean)),
-      p99: delays[Math.floor(delays.length * 0.99)] ?? 0,
-      most: delays.at(-1) ?? 0,
-    },
-  };
-}
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-
-/** By least squares over the lowest heap of each tenth: what is left after collection. */
-function slopeOf(samples: readonly Sample[]): number {
-  const size = Math.max(1, Math.floor(samples.length / 10));
-  const lowest: { hours: number; mb: number }[] = [];
-  for (let start = 0; start + size <= samples.length; start += size) {
-    const part = samples.slice(start, start + size);
-    const low = part.reduce((best, sample) => (sample.heap < best.heap ? sample : best));
-    lowest.push({ hours: low.at / 3_600_000, mb: low.heap });
-  }
-  const [hours, mb] = [mean(lowest.map((each) => each.hours)), mean(lowest.map((each) => each.mb))];
-  const over = lowest.reduce((sum, each) => sum + (each.hours - hours) * (each.mb - mb), 0);
-  const under = lowest.reduce((sum, each) => sum + (each.hours - hours) ** 2, 0);
-  return under === 0 ? 0 : over / under;
-}
