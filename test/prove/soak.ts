@@ -3,6 +3,7 @@
 //   node test/prove/soak.ts [minutes]
 import { giveSection } from '../support/reliability-page.ts';
 import { type SoakReport, soak } from '../support/soak.ts';
+import type { Range } from '../support/soak-figures.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
 
@@ -17,7 +18,7 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 const isJudged = report.minutes >= LONG_ENOUGH;
 const faults = [
   ...(isJudged && report.held.slope > LIMITS.slope ? ['objects or buffers are held'] : []),
-  ...(isJudged && report.rss.steady > LIMITS.steady ? ['memory grows steadily'] : []),
+  ...(isJudged && report.rss.steady.least > LIMITS.steady ? ['memory grows steadily'] : []),
   ...(isJudged && report.rss.late - report.rss.early > LIMITS.rssGrowth ? ['memory grows'] : []),
   ...(report.files.late - report.files.early > LIMITS.files ? ['files stay open'] : []),
   ...(report.walMb > LIMITS.walMb ? ['the write-ahead log grows'] : []),
@@ -27,6 +28,7 @@ const faults = [
 ];
 
 const n = (value: number, digits = 0): string => value.toFixed(digits);
+const range = ({ least, most }: Range): string => `${n(least)} to ${n(most)}`;
 const section = ({ rss, held, files, delayMs, ...r }: SoakReport): string => `
 A real daemon (\`roadbook start\`) with every job due every five seconds, ${r.minutes} minutes long, against a service that answers
 one request in seven or so wrongly: 5xx, 429, half an answer, rubbish, resets before and after the work, tokens that end,
@@ -39,7 +41,7 @@ bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is s
 
 | | early | late | most | growth |
 |---|---|---|---|---|
-| memory (RSS), MB | ${n(rss.early)} | ${n(rss.late)} | ${n(rss.most)} | ${n(rss.steady)} MB an hour, the middle change of its low points in the second half |
+| memory (RSS), MB | ${n(rss.early)} | ${n(rss.late)} | ${n(rss.most)} | ${range(rss.steady)} MB an hour, the middle change of its low points in the second half, with a certainty of 95 % |
 | objects and buffers in use, MB | ${n(held.early)} | ${n(held.late)} | ${n(held.most)} | ${n(held.slope, 1)} MB an hour, the slope of their low points |
 | open files | ${n(files.early)} | ${n(files.late)} | ${n(files.most)} | |
 | write-ahead log, MB | | | ${n(r.walMb, 1)} | |
@@ -47,7 +49,7 @@ bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is s
 
 ${
   isJudged
-    ? `Kept: objects and buffers ${LIMITS.slope} MB an hour, RSS steadily ${LIMITS.steady} MB an hour and ${LIMITS.rssGrowth} MB from early to late,`
+    ? `Kept: objects and buffers ${LIMITS.slope} MB an hour, RSS not surely more than ${LIMITS.steady} MB an hour, nor ${LIMITS.rssGrowth} MB from early to late,`
     : `The growth of memory was not judged: that of a run of less than ${LONG_ENOUGH} minutes is that of its start. Kept:`
 }
 ${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB, delay ${LIMITS.delayP99} ms. RSS goes up in steps, because the allocator keeps the room of
@@ -63,5 +65,5 @@ else
   giveSection('A soak with chaos on', section(report), {
     run: 'a real daemon under chaos',
     many: `${report.minutes} minutes, ${report.runs} runs, ${report.faults} answers spoiled`,
-    lost: `${isJudged ? `objects and buffers ${n(report.held.slope)}, RSS ${n(report.rss.steady)} MB an hour` : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,
+    lost: `${isJudged ? `objects and buffers ${n(report.held.slope)}, RSS ${range(report.rss.steady)} MB an hour` : 'growth of memory not judged'}; ${report.twice} plans twice, ${report.lost} lost`,
   });

@@ -1,12 +1,12 @@
 // What the samples of a soak say. Memory is judged by its low points, which are left after collection. RSS goes up in steps:
 // the allocator keeps the room of a large body for the next one. So a slope through it would tell of the last such body;
-// the middle one of its changes tells of a leak, which is in all of them.
+// the middle one of its changes tells of a leak, which is in all of them, and where the middle lies is told as a range.
 import type { Sample } from './process-probe.ts';
 
 /** Sizes in MB; "early" is the mean of the second quarter, "late" that of the last. The first quarter warms up. */
 export interface SoakFigures {
   samples: number;
-  rss: { early: number; late: number; most: number /** In the second half, MB an hour. */; steady: number };
+  rss: { early: number; late: number; most: number; steady: Range };
   /** Objects and buffers. */
   held: {
     early: number;
@@ -16,6 +16,12 @@ export interface SoakFigures {
   };
   files: { early: number; late: number; most: number };
   delayMs: { mean: number; p99: number; most: number };
+}
+
+/** MB an hour: what RSS gains from low point to low point in the second half, with a certainty of 95 %. */
+export interface Range {
+  least: number;
+  most: number;
 }
 
 export function figuresOf(samples: readonly Sample[]): SoakFigures {
@@ -70,10 +76,16 @@ function slopeOf(points: readonly Point[]): number {
   return under === 0 ? 0 : over / under;
 }
 
-/** Of the changes from one point to the next, MB an hour. */
-function middleChangeOf(points: readonly Point[]): number {
-  const changes = points
-    .slice(1)
-    .map(({ hours, mb }, at) => (mb - (points[at]?.mb ?? mb)) / (hours - (points[at]?.hours ?? 0)));
-  return sorted(changes)[Math.floor(changes.length / 2)] ?? 0;
+/** The middle one of the changes from point to point lies within the root of their number of places, 19 times in 20. */
+function middleChangeOf(points: readonly Point[]): Range {
+  const changes = sorted(
+    points
+      .slice(1)
+      .map(({ hours, mb }, at) => (mb - (points[at]?.mb ?? mb)) / (hours - (points[at]?.hours ?? 0))),
+  );
+  const [middle, reach] = [(changes.length - 1) / 2, Math.sqrt(changes.length)];
+  return {
+    least: changes[Math.floor(middle - reach)] ?? Number.NEGATIVE_INFINITY,
+    most: changes[Math.ceil(middle + reach)] ?? Number.POSITIVE_INFINITY,
+  };
 }
