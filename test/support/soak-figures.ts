@@ -24,6 +24,10 @@ export interface Range {
   most: number;
 }
 
+/** Few, for buffers may wait a minute for their collection; many, for the room of a body is a step in one of them. */
+const HELD_PARTS = 5;
+const RSS_PARTS = 20;
+
 export function figuresOf(samples: readonly Sample[]): SoakFigures {
   const quarter = samples.length / 4;
   const warm = samples.slice(quarter);
@@ -36,8 +40,11 @@ export function figuresOf(samples: readonly Sample[]): SoakFigures {
   });
   return {
     samples: samples.length,
-    rss: { ...between('rss'), steady: middleChangeOf(lowPoints(samples.slice(2 * quarter), 'rss', 20)) },
-    held: { ...between('held'), slope: slopeOf(lowPoints(warm, 'held', 10)) },
+    rss: {
+      ...between('rss'),
+      steady: middleChangeOf(lowPoints(samples.slice(2 * quarter), 'rss', RSS_PARTS)),
+    },
+    held: { ...between('held'), slope: slopeOf(lowPoints(warm, 'held', HELD_PARTS)) },
     files: between('files'),
     delayMs: {
       mean: mean(warm.map(({ delayMean }) => delayMean)),
