@@ -53,9 +53,9 @@ ${
     : `The growth of memory was not judged: that of a run of less than ${LONG_ENOUGH} minutes is that of its start. Kept:`
 }
 ${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB, delay ${LIMITS.delayP99} ms. RSS goes up in steps, because the allocator keeps the room of
-large bodies for the next ones, and more of it the more of them met at one time. A leak of objects and buffers shows in
-ten minutes. One outside of them shows only beyond the upper end of the range of RSS: where that is wide, the run says little
-of it and has to be longer (\`npm run prove -- --only soak --minutes 240\`).
+large bodies for the next ones, and more of it the more of them met at one time. The run
+does not rule out a leak of objects and buffers below its limit, nor one outside of them that is slower than the upper end
+of the range of RSS: where that is wide it says little, and has to be longer (\`npm run prove -- --only soak --minutes 240\`).
 
 Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \`npm test\` (test/scenario/soak.test.ts).
 `;
