@@ -1,7 +1,7 @@
 // Holds leases for this process and finds those whose holder is dead. A holder is dead when its beat has not moved
 // for the whole lease time on our own monotonic clock: no clock of another machine is trusted, and setting a clock
-// neither frees a lease nor keeps it. On the same machine a process that is gone is seen at once. Time in
-// which nobody looked does not count: it may be that nobody could, and nobody beat.
+// neither frees a lease nor keeps it. On the same machine a process that is gone is seen at once. Of a
+// time in which nobody looked a beat counts at most: it may be that nobody could look, nor beat.
 import { type Clock, isoInstant } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Engine } from './engine.ts';
@@ -42,9 +42,9 @@ interface Sight {
   token: number;
   beat: number;
   holder: string | null;
-  /** Since when it stands still, on the monotonic clock. */
-  sinceMs: number;
-  /** When it was last looked at. */
+  /** How long it was seen to stand still. */
+  stillMs: number;
+  /** When it was last looked at, on the monotonic clock. */
   seenMs: number;
 }
 
@@ -71,19 +71,18 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
     const seenMs = clock.monotonic();
     const known = sights.get(name);
     const isSame = known?.token === token && known.beat === beats && known.holder === holder;
-    const sinceMs = isSame && seenMs - known.seenMs <= LEASE_TIMES.beatMs ? known.sinceMs : seenMs;
-    const sight = { token, beat: beats, holder, sinceMs, seenMs };
+    const stillMs = isSame ? known.stillMs + Math.min(seenMs - known.seenMs, LEASE_TIMES.beatMs) : 0;
+    const sight = { token, beat: beats, holder, stillMs, seenMs };
     sights.set(name, sight);
     return sight;
   }
 
   /** True where the lease was held by a dead process and is free now. */
-  async function freeIfDead(row: LeaseRow): Promise<boolean> {
+  async function freeIfDead(row: LeaseRow, sight = observe(row)): Promise<boolean> {
     const { holder, pid, place } = row;
-    const sight = observe(row);
     if (holder === null || pid === null || place === null) return false;
     const isGone = isCertainlyDead({ holder, pid, place });
-    if (!isGone && clock.monotonic() - sight.sinceMs < LEASE_TIMES.deadMs) return false;
+    if (!isGone && sight.stillMs < LEASE_TIMES.deadMs) return false;
     const askedAt = clock.monotonic();
     // Whatever comes of it, who is not gone is given the time again.
     sights.delete(row.name);
@@ -167,9 +166,11 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
     take,
     async look() {
       const letGo: string[] = [];
-      for (const row of await readLeases(engine)) {
-        const before = sights.get(row.name);
-        const freed = await freeIfDead(row);
+      const rows = await readLeases(engine);
+      // All of them at once: freeing one may have to wait.
+      const looks = rows.map((row) => ({ row, before: sights.get(row.name), sight: observe(row) }));
+      for (const { row, before, sight } of looks) {
+        const freed = await freeIfDead(row, sight);
         const wasHeld = before?.token !== Number(row.token) || before.holder !== null;
         if (freed || (row.holder === null && wasHeld)) letGo.push(row.name);
       }

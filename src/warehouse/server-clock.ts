@@ -37,7 +37,8 @@ export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
   Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
 
 /** Certainly in step, as opposed to an answer that was too slow to tell. */
-export const isInStep = ({ aheadMs }: ClockGap): boolean => Math.abs(aheadMs) <= MOST_APART_MS;
+export const isInStep = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
+  Math.abs(aheadMs) + roundTripMs / 2 <= MOST_APART_MS;
 
 export const gapInWords = ({ aheadMs, roundTripMs }: ClockGap): string =>
   `${formatDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the database server, which answered in ${formatDuration(roundTripMs)}`;

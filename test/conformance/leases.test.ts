@@ -267,11 +267,17 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('nobody is taken for dead by time in which nobody looked, or could not write', async () => {
+  it('of a time in which nobody looked a beat counts at most', async () => {
     await take(one);
-    expect(await watch(LEASE_TIMES.deadMs / 1_000 - 1)).toEqual([]);
-    await other.clock.advance(LEASE_TIMES.beatMs);
-    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
+    const seconds = (LEASE_TIMES.deadMs - LEASE_TIMES.beatMs) / 1_000;
+    expect(await watch(seconds)).toEqual([]);
+    await other.clock.advance(DAY_MS);
+    expect(await watch(1)).toEqual([]);
+    expect(await watch(1)).toEqual(['pull-events']);
+  });
+
+  it('who could not be replaced, because the warehouse refused it, is given the time again', async () => {
+    await take(one);
     const { engine, clock } = other;
     const { look } = createLeaseKeeper({ ...engine, write: () => engine.write(refuse) }, { clock, log });
     const looks = [];
@@ -280,8 +286,13 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
       await clock.advance(1_000);
     }
     expect(looks.filter((each) => each === 'failed')).toHaveLength(1);
-    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
-    expect(await watch(1)).toEqual(['pull-events']);
+  });
+
+  it('all leases of a dead process are freed by one look, though each write has to wait a little', async () => {
+    for (const name of ['a', 'b', 'c']) await take(one, name);
+    other.keeper = slowKeeper(other, () => LEASE_TIMES.beatMs - 1);
+    await watch(LEASE_TIMES.deadMs / 1_000);
+    expect(await watch(1)).toEqual(['a', 'b', 'c']);
   });
 
   it('a holder that was replaced is told by its next beat, once', async () => {

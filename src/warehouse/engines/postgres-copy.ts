@@ -35,7 +35,7 @@ export const copyIn = (connection: PgConnection, statement: string, copied: Copi
         if (start > 0) await nextTurn();
         // The connection may be in another statement by now, which would take the rows for its own.
         if (isRefused) return;
-        wire.sendCopyFromChunk(copyText(copied, start));
+        for (const piece of pieces(copyText(copied, start))) wire.sendCopyFromChunk(piece);
       }
       wire.endCopyFrom();
     };
@@ -55,6 +55,14 @@ export const copyIn = (connection: PgConnection, statement: string, copied: Copi
       },
     });
   });
+
+/** The server tells how far it is by whole messages, and who waits for the lock goes by that. */
+const PIECE_BYTES = 65_536;
+
+function* pieces(text: Buffer): Generator<Buffer> {
+  for (let start = 0; start < text.length; start += PIECE_BYTES)
+    yield text.subarray(start, start + PIECE_BYTES);
+}
 
 function copyText({ rows, tail = [], as = (row) => row }: Copied, start: number): Buffer {
   const end = `${tail.map((value) => `\t${field(value)}`).join('')}\n`;

@@ -1,7 +1,7 @@
 // The lock of the one writer, and who keeps it without end: a process that stood still, or lost its way, in the middle
 // of what it sends. The server waits for the rest and counts that as work, so no limit of its own ends it. Whoever waits
-// for the lock looks twice at who has it, and ends a session of which nothing has moved in between; nothing of it is
-// stored.
+// for the lock looks twice at who has it, and ends a session of which nothing has moved in between, by the server's
+// clock; nothing of it is stored.
 import type { Knex } from 'knex';
 
 /** Every writing transaction of every process on this schema takes it. */
@@ -14,7 +14,8 @@ export const isLockTimeout = (thrown: unknown): boolean =>
 
 /** Who has the lock and is waited for by the server, and how far it is. Binds the schema. */
 const WAITED_FOR = `
-  select session.pid, concat_ws(' ', session.backend_start, session.query_start, copy.bytes_processed) as at
+  select session.pid, clock_timestamp() as seen,
+    concat_ws(' ', session.backend_start, session.query_start, copy.bytes_processed) as at
   from pg_locks as lock join pg_stat_activity as session using (pid)
     left join pg_stat_progress_copy as copy using (pid)
   where lock.locktype = 'advisory' and lock.granted and lock.objsubid = 2
@@ -23,9 +24,15 @@ const WAITED_FOR = `
     and lock.objid::bigint = hashtext(?)::bigint & 4294967295
     and session.state = 'active' and session.wait_event = 'ClientRead'`;
 
+/** Binds the schema, what was seen before, and for how many milliseconds it has to have stood still. */
+const END_IF_STILL = `
+  select pg_terminate_backend(pid) from (${WAITED_FOR}) as holder
+  where pid = ? and at = ? and seen - ?::timestamptz >= ? * interval '1 millisecond'`;
+
 interface Sight {
   pid: number;
   at: string;
+  seen: string;
 }
 
 export interface HolderWatch {
@@ -35,8 +42,13 @@ export interface HolderWatch {
   rest(): void;
 }
 
-/** The first look is after `afterMs`: most locks are had long before. */
-export function watchHolder(aside: Knex, schema: string, afterMs: number): HolderWatch {
+interface WatchTimes {
+  /** When the first look is; most locks are had long before. */
+  afterMs: number;
+  stalledMs: number;
+}
+
+export function watchHolder(aside: Knex, schema: string, { afterMs, stalledMs }: WatchTimes): HolderWatch {
   const look = (): Promise<Sight | undefined> =>
     aside.raw(WAITED_FOR, [schema]).then(
       ({ rows }) => rows[0],
@@ -48,10 +60,10 @@ export function watchHolder(aside: Knex, schema: string, afterMs: number): Holde
   }, afterMs);
   return {
     async endIfStill() {
-      const [before, now] = [await seen, await look()];
-      if (now === undefined || before?.pid !== now.pid || before.at !== now.at) return false;
-      return aside.raw('select pg_terminate_backend(?)', [now.pid]).then(
-        () => true,
+      const before = await seen;
+      if (before === undefined) return false;
+      return aside.raw(END_IF_STILL, [schema, before.pid, before.at, before.seen, stalledMs]).then(
+        ({ rows }) => rows.length > 0,
         () => false,
       );
     },

@@ -107,7 +107,7 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
         return work(await transactionOn(sql));
       });
     const attempts = () => again(attempt, () => !isBegun);
-    const holder = watchHolder(aside, given.schema, lockMs - stalledMs);
+    const holder = watchHolder(aside, given.schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
     return attempts()
       .catch(async (thrown) => {
         if (isBegun || !isLockTimeout(thrown) || !(await holder.endIfStill())) throw thrown;
