@@ -46,7 +46,7 @@ const WORDS = {
     title: 'Several daemons on PostgreSQL, one run a tick',
     place: 'one PostgreSQL database',
     hazard:
-      'A process\nthat is stopped inside a transaction loses its session after 15 s, so that the others go on.',
+      'A process\nthat is stopped between two statements of a transaction loses its session after 15 s, in the middle of what it sends once\nanother has waited 30 s for it, so that the others go on.',
   },
 }[engineName];
 
