@@ -63,7 +63,7 @@ export async function postgresPair(url: string): Promise<Pair> {
   const other = await postgres.open({ url, schema: 'bare' });
   for (const each of [engine, other]) await bringSchemaUpToDate(each);
   // The months are there beforehand on both sides: a row of each is loaded and taken away again.
-  const months = Array.from({ length: 24 }, (_, month) => eventRow(month * 88_000));
+  const months = Array.from({ length: 50 }, (_, fortnight) => eventRow(fortnight * 40_000));
   for (const each of [engine, other]) {
     await each.write((tx) => tx.load(event, months, stamp));
     await each.write(({ sql }) => sql('event').delete());
