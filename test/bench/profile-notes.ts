@@ -20,10 +20,6 @@ aim of 0.7 wants a main thread that is never late, on a machine whose two cores 
 records and the collection of garbage. One round of statements for each slice instead of one for 4,000 rows took the
 waiting from 24 % to that.
 
-Not in the tables above yet: the push was measured before its claims had an index in their order; with it, the same 5,000
-plans take 37 s of CPU instead of 61 (sandbox included). And the same events again were measured in PostgreSQL before they
-were found by their key alone; 500,000 of them took 83 s before and 15 s after it, on one busy machine one after the other.
-
 Tried and left: rows held as JSON text instead of lists (no less garbage, more memory); values bound one by one instead of
 one JSON text (four times the main thread's time); 8,000 or 16,000 rows a statement instead of 4,000 (300,000 events in 9.9
 to 10.0 and 9.7 to 10.3 s, instead of 9.7 to 10.6); a young generation of 32 MB instead of 8 (9.8 s, but 281 MB instead of
