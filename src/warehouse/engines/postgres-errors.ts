@@ -10,6 +10,8 @@ interface Meaning {
   mayPass: boolean;
 }
 
+const LOCK_TIMEOUT = /^55P03$/;
+
 /** By SQLSTATE and by the codes of Node; the first that matches counts. */
 const MEANINGS: readonly Meaning[] = [
   {
@@ -27,7 +29,7 @@ const MEANINGS: readonly Meaning[] = [
     mayPass: true,
   },
   {
-    matches: /^55P03$/,
+    matches: LOCK_TIMEOUT,
     what: 'is locked by another session',
     code: 'warehouse_locked',
     hint: 'Look for long transactions in pg_stat_activity, then run again.',
@@ -105,6 +107,10 @@ export function postgresError(thrown: unknown, place: string): unknown {
 /** The session has ended; another one may do. */
 export const isLostSession = (thrown: unknown): boolean =>
   thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
+
+/** Another session has the lock, and kept it for as long as this one waits. */
+export const isLockTimeout = (thrown: unknown): boolean =>
+  thrown instanceof Error && LOCK_TIMEOUT.test(codeOf(thrown) ?? '');
 
 /** The server itself has refused; it is there. */
 export const isAnswered = (thrown: unknown): boolean =>

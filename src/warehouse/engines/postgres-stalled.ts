@@ -7,11 +7,6 @@ import type { Knex } from 'knex';
 /** Every writing transaction of every process on this schema takes it. */
 export const ONE_WRITER = "select pg_advisory_xact_lock(hashtext('roadbook'), hashtext(?))";
 
-const LOCK_NOT_AVAILABLE = '55P03';
-
-export const isLockTimeout = (thrown: unknown): boolean =>
-  (thrown as { code?: unknown } | null)?.code === LOCK_NOT_AVAILABLE;
-
 /** Who has the lock and is waited for by the server, and how far it is. Binds the schema. */
 const WAITED_FOR = `
   select session.pid, clock_timestamp() as seen,

@@ -17,11 +17,11 @@ import {
   type PostgresSettings,
 } from './postgres-connection.ts';
 import { hasSchema, postgresDdl } from './postgres-ddl.ts';
-import { isAnswered, isLostSession, postgresError } from './postgres-errors.ts';
+import { isAnswered, isLockTimeout, isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
-import { isLockTimeout, ONE_WRITER, watchHolder } from './postgres-stalled.ts';
+import { ONE_WRITER, watchHolder } from './postgres-stalled.ts';
 import { arrayText } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
 import { turnOf } from './write-turn.ts';
