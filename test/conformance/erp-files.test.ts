@@ -1,116 +1,24 @@
-// The drop folder: when a file is read, what becomes of it, every crash between the steps of moving it, and every
-// kind of bad input told in clear words while the others go on.
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+// The life of a file in the drop folder: what becomes of it, every crash between the steps of moving it, what is returned
+// beside it, and two processes on one folder.
+import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import type { Mapping } from '../../src/erp/mapping.ts';
-import type { ErpBatch, ErpSource, FeedKind, Outcome } from '../../src/erp/source.ts';
-import { openSource } from '../../src/erp/sources.ts';
-import { contextFor, csvText, drain, NOW, stopOutcome, temporaryFolder } from './erp-benches.ts';
-import { workbook } from './erp-workbook.ts';
-
-let folder: string;
-let clock: ManualClock;
-
-beforeEach(() => {
-  folder = temporaryFolder();
-  clock = createManualClock(NOW);
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const open = (kind: FeedKind = 'route_plans', mapping: Mapping = {}): ErpSource =>
-  openSource({ source: 'files', folder, settleMs: 2_000, mapping }, contextFor(clock, kind));
-
-const drop = (name: string, content: string | Buffer): void => writeFileSync(join(folder, name), content);
-const plan = (code: string) => ({
-  external_code: code,
-  date_time_start: '2026-05-18T08:00',
-  date_time_end: '2026-05-18T18:00',
-  route_points: [{ name: 'A', address: 'Rua Um, 1' }],
-});
-const dropPlans = (name: string, ...codes: string[]): void => drop(name, JSON.stringify(codes.map(plan)));
-
-const take = (source: ErpSource): Promise<ErpBatch[]> => drain(source, clock, (batch) => source.taken(batch));
-const codesOf = (batches: readonly ErpBatch[]): string[] =>
-  batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
-const outcome = (externalCode: string, state: Outcome['state'] = 'confirmed'): Outcome => ({
-  externalCode,
-  state,
-  remoteId: state === 'confirmed' ? 7 : null,
-  message: null,
-});
-const inFolder = (place = ''): string[] => {
-  const path = join(folder, place);
-  return existsSync(path)
-    ? readdirSync(path)
-        .filter((name) => name.includes('.'))
-        .sort()
-    : [];
-};
-const resultIn = (path: string) => JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
-async function awaited(source: ErpSource): Promise<string[]> {
-  const codes: string[] = [];
-  for await (const page of source.awaited()) codes.push(...page);
-  return codes;
-}
-
-describe('which files are read', () => {
-  test('every JSON, CSV and XLSX file, and nothing hidden, unfinished, foreign or in a folder', async () => {
-    dropPlans('b.json', 'B');
-    dropPlans('A.JSON', 'A');
-    for (const name of ['.hidden.json', '~$open.xlsx', 'x.json.tmp', 'x.csv.part', 'readme.txt'])
-      drop(name, '?');
-    mkdirSync(join(folder, 'sub.json'));
-    drop('one.json', JSON.stringify(plan('one')));
-    expect(codesOf(await take(open()))).toEqual(['A', 'B', 'one']);
-  });
-
-  test('a file that still grows is left alone until it has stopped', async () => {
-    dropPlans('grows.json', 'P1');
-    const source = open();
-    const reading = drain(source, { ...clock, advance: growing });
-    let looks = 0;
-    async function growing(ms: number) {
-      if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
-      await clock.advance(ms);
-    }
-    expect(codesOf(await reading)).toEqual([]);
-    expect(codesOf(await drain(source, clock))).toEqual(['P1']);
-  });
-
-  test('a folder that is polled is not waited for again', async () => {
-    dropPlans('a.json', 'P1');
-    const source = open();
-    await drain(source, clock);
-    await clock.advance(2_000);
-    const before = clock.now();
-    expect(codesOf(await drain(source, clock))).toEqual(['P1']);
-    expect(clock.now()).toBe(before);
-  });
-
-  test('a file that vanishes between the look and the reading is passed over', async () => {
-    dropPlans('a.json', 'P1');
-    dropPlans('b.json', 'P2');
-    dropPlans('c.csv', 'P3');
-    const source = open();
-    const batches = await drain(source, clock, async () => {
-      for (const name of ['b.json', 'c.csv']) rmSync(join(folder, name));
-    });
-    expect(codesOf(batches)).toEqual(['P1']);
-  });
-});
+import { describe, expect, test } from 'vitest';
+import type { ErpBatch, Outcome } from '../../src/erp/source.ts';
+import {
+  awaited,
+  clock,
+  codesOf,
+  drop,
+  dropPlans,
+  folder,
+  inFolder,
+  open,
+  outcome,
+  resultIn,
+  take,
+} from './drop-folder.ts';
+import { csvText, drain, stopOutcome } from './erp-benches.ts';
 
 describe('what becomes of a file', () => {
   test('it stays until every thing is final, then goes to done/ with its result', async () => {
@@ -318,180 +226,6 @@ describe('a crash', () => {
     expect(await awaited(second)).toHaveLength(600);
     await second.acknowledge(codesOf(batches).map((code) => outcome(code)));
     expect(inFolder('done')).toEqual(['a.csv', 'a.csv.result.json']);
-  });
-});
-
-describe('formats', () => {
-  const header =
-    'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.latitude;point.longitude';
-  const line = 'P1;2026-05-18 08:00;2026-05-18 18:00;"São; João";-23,55;-46,63';
-
-  test.each([
-    ['UTF-8 with semicolons', Buffer.from(`${header}\r\n${line}\r\n\r\n`)],
-    ['UTF-8 with a mark', Buffer.from(`\ufeff${header}\n${line}`)],
-    ['UTF-16', Buffer.from(`\ufeff${header}\n${line}`, 'utf16le')],
-    ['tabs', Buffer.from(`${header}\n${line}`.replaceAll(';', '\t').replace('São\t', 'São;'))],
-  ])('CSV in %s is read', async (_name, bytes) => {
-    drop('a.csv', bytes);
-    const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([]);
-    expect(batch?.things).toMatchObject([
-      {
-        externalCode: 'P1',
-        origin: 'a.csv row 2',
-        data: {
-          date_time_start: '2026-05-18T08:00:00-03:00',
-          route_points: [{ name: 'São; João', latitude: -23.55, longitude: -46.63 }],
-        },
-      },
-    ]);
-  });
-
-  test('XLSX with date cells and merged cells is read as it looks', async () => {
-    const start = new Date('2026-05-18T08:00:00Z');
-    const end = new Date('2026-05-18T18:30:00Z');
-    const rows = [
-      [
-        'plan.external_code',
-        'plan.date_time_start',
-        'plan.date_time_end',
-        'point.name',
-        'point.address',
-        'item.external_code',
-      ],
-      [4711, start, end, 'A', 'Rua Um, 1', 'i1'],
-      [null, null, null, null, null, 'i2'],
-      [null, null, null, 'B', 'Rua Dois, 2', null],
-    ];
-    drop('a.xlsx', workbook(rows, ['A2:A4', 'B2:B4', 'C2:C4', 'D2:D3', 'E2:E3']));
-    const [batch] = await drain(open(), clock);
-    expect(batch?.faults).toEqual([]);
-    expect(batch?.things).toMatchObject([
-      {
-        externalCode: '4711',
-        data: {
-          date_time_start: '2026-05-18T08:00:00-03:00',
-          date_time_end: '2026-05-18T18:30:00-03:00',
-          route_points: [
-            { name: 'A', route_point_items: [{ external_code: 'i1' }, { external_code: 'i2' }] },
-            { name: 'B' },
-          ],
-        },
-      },
-    ]);
-  });
-
-  test('the other kinds are flat records, and a mapping renames', async () => {
-    drop('a.csv', 'NOME,DOC,MATRICULA\nSample Agent,529.982.247-25,M1\n');
-    const source = open('agents', {
-      name: 'NOME',
-      cpf: 'DOC',
-      company_registry: 'MATRICULA',
-      is_deliveryman: { value: true },
-    });
-    const [batch] = await drain(source, clock);
-    expect(batch?.things).toEqual([
-      {
-        externalCode: 'M1',
-        origin: 'a.csv row 2',
-        data: { name: 'Sample Agent', cpf: '52998224725', company_registry: 'M1', is_deliveryman: true },
-      },
-    ]);
-  });
-});
-
-describe('bad input', () => {
-  test('a line without end is told at once, however long it is', async () => {
-    drop('long.csv', '['.repeat(200_000));
-    const [batch] = await take(open());
-    expect(batch?.things).toEqual([]);
-    expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
-  });
-
-  test('a broken text of many megabytes is told by its place', async () => {
-    drop('large.json', `{"external_code":"${'x'.repeat(9_000_000)}`);
-    const faults = (await take(open())).flatMap((batch) => batch.faults);
-    expect(faults.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
-  });
-
-  test('a workbook that was written twice into one file ends the reading', async () => {
-    const sheet = workbook([
-      ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name', 'point.address'],
-      ['P1', '2026-05-18T08:00', '2026-05-18T18:00', 'A', 'Rua Um, 1'],
-    ]);
-    drop('twice.xlsx', Buffer.concat([sheet, sheet]));
-    const [batch] = await take(open());
-    expect((batch?.things.length ?? 0) + (batch?.faults.length ?? 0)).toBe(1);
-  });
-
-  const columns = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name';
-
-  test.each<[string, string | Buffer, string]>([
-    ['broken.json', '[\n  {"external_code": "P1",}\n]', 'broken JSON at 2:26'],
-    ['number.json', '7', 'is not an object'],
-    ['no-code.json', '{"date_time_start": "x"}', 'external_code: is missing'],
-    ['empty.csv', '', 'the file is empty'],
-    [
-      'missing.csv',
-      'plan.external_code,plan.date_time_start,point.name\nP1,x,A',
-      'the column "plan.date_time_end" is missing',
-    ],
-    ['case.csv', `${columns.toUpperCase()}\nP1,x,y,A`, 'did you mean "plan.external_code"?'],
-    ['twice.csv', `${columns},point.name\nP1,x,y,A,B`, 'stands in the header twice'],
-    ['latin.csv', Buffer.from(`${columns}\nP1,x,y,S\xe3o`, 'latin1'), 'not UTF-8 at byte'],
-    ['quote.csv', `${columns}\nP1,x,y,"A`, 'a quotation mark is open or misplaced'],
-    ['wide.csv', `${columns}\nP1,x,y,A,B`, 'row 2 has more cells than the header'],
-    ['number.csv', `${columns},point.latitude\nP1,x,y,A,"1.234,5"`, 'point.latitude is not a number'],
-    ['text.xlsx', 'not a workbook', 'is not an XLSX workbook that can be read'],
-    ['empty.xlsx', workbook([]), 'the first sheet is empty'],
-  ])('%s is told clearly, goes to failed/, and the others go on', async (name, content, words) => {
-    drop(name, content);
-    dropPlans('zzz.json', 'good');
-    const source = open();
-    expect(codesOf(await take(source))).toContain('good');
-    await source.acknowledge([outcome('good')]);
-    expect(inFolder('done')).toContain('zzz.json');
-    expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
-    expect(readFileSync(join(folder, 'failed', `${name}.result.json`), 'utf8')).toContain(
-      JSON.stringify(words).slice(1, -1),
-    );
-  });
-
-  test('a JSON file of 300 MB is refused unread', async () => {
-    drop('huge.json', '[');
-    truncateSync(join(folder, 'huge.json'), 300 * 1024 * 1024);
-    await take(open());
-    expect(resultIn('failed/huge.json').faults[0].reason).toContain('file larger than 64 MB');
-  });
-
-  test('a CSV file that breaks off names the plan it breaks off in, and keeps those before', async () => {
-    drop(
-      'a.csv',
-      `${columns}\nP1,2026-05-18T08:00,2026-05-18T18:00,A\nP2,2026-05-18T08:00,2026-05-18T18:00,B\n,,,"C`,
-    );
-    const source = open();
-    expect(codesOf(await take(source))).toEqual(['P1']);
-    await source.acknowledge([outcome('P1')]);
-    expect(resultIn('failed/a.csv')).toMatchObject({
-      results: [
-        { external_code: 'P1', state: 'confirmed' },
-        {
-          external_code: 'P2',
-          state: 'rejected',
-          reasons: ['a.csv row 3: its rows could not be read to the end'],
-        },
-      ],
-      faults: [{ origin: 'a.csv' }],
-    });
-  });
-
-  test('a CSV file that changes while it is read gives nothing of its end, and is read again', async () => {
-    const lines = Array.from({ length: 600 }, (_, i) => `P${i},2026-05-18T08:00,2026-05-18T18:00,A`);
-    drop('a.csv', [columns, ...lines].join('\n'));
-    const source = open();
-    const cut = await drain(source, clock, async () => utimesSync(join(folder, 'a.csv'), 1, 1));
-    expect(cut.map(({ last }) => last)).toEqual([false]);
-    expect(codesOf(await take(source))).toHaveLength(600);
   });
 });
 

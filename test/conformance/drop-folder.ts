@@ -1,0 +1,58 @@
+// A drop folder of its own for each test, its clock, and what stands in it.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import type { Mapping } from '../../src/erp/mapping.ts';
+import type { ErpBatch, ErpSource, FeedKind, Outcome } from '../../src/erp/source.ts';
+import { openSource } from '../../src/erp/sources.ts';
+import { contextFor, drain, NOW, temporaryFolder } from './erp-benches.ts';
+
+export let folder: string;
+export let clock: ManualClock;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  clock = createManualClock(NOW);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+export const open = (kind: FeedKind = 'route_plans', mapping: Mapping = {}): ErpSource =>
+  openSource({ source: 'files', folder, settleMs: 2_000, mapping }, contextFor(clock, kind));
+
+export const drop = (name: string, content: string | Buffer): void =>
+  writeFileSync(join(folder, name), content);
+export const plan = (code: string) => ({
+  external_code: code,
+  date_time_start: '2026-05-18T08:00',
+  date_time_end: '2026-05-18T18:00',
+  route_points: [{ name: 'A', address: 'Rua Um, 1' }],
+});
+export const dropPlans = (name: string, ...codes: string[]): void =>
+  drop(name, JSON.stringify(codes.map(plan)));
+
+export const take = (source: ErpSource): Promise<ErpBatch[]> =>
+  drain(source, clock, (batch) => source.taken(batch));
+export const codesOf = (batches: readonly ErpBatch[]): string[] =>
+  batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
+export const outcome = (externalCode: string, state: Outcome['state'] = 'confirmed'): Outcome => ({
+  externalCode,
+  state,
+  remoteId: state === 'confirmed' ? 7 : null,
+  message: null,
+});
+export const inFolder = (place = ''): string[] => {
+  const path = join(folder, place);
+  return existsSync(path)
+    ? readdirSync(path)
+        .filter((name) => name.includes('.'))
+        .sort()
+    : [];
+};
+export const resultIn = (path: string) =>
+  JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
+export async function awaited(source: ErpSource): Promise<string[]> {
+  const codes: string[] = [];
+  for await (const page of source.awaited()) codes.push(...page);
+  return codes;
+}
