@@ -1,5 +1,5 @@
 // A sample of test/prove/resources.ts: no room, and a lock, each met by the real process. A PostgreSQL that ends
-// sessions or is started anew is met by the engine itself in test/conformance/postgres-engine.test.ts.
+// sessions or is started anew is met by the engine itself in test/conformance/postgres-sessions.test.ts.
 import { expect, it } from 'vitest';
 import { fillDisk } from '../support/full-disk.ts';
 import { lockPush } from '../support/locked-file.ts';

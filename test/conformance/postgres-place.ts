@@ -1,0 +1,42 @@
+// A database of its own for each test on the embedded server, connections to it that end with the test, and rows for it.
+import knex, { type Knex } from 'knex';
+import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
+import type { Engine, Row } from '../../src/warehouse/engine.ts';
+import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { stampAt } from '../support/stamp.ts';
+
+export let url: string;
+export let admin: Knex;
+
+beforeEach(async () => {
+  url = await (await startPostgres()).newDatabase();
+  admin = connect(url);
+});
+afterAll(stopPostgres);
+
+export async function open(address: string, schema = 'fleet'): Promise<Engine> {
+  const engine = await postgres.open({ url: address, schema });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+export function connect(address: string): Knex {
+  const database = knex({ client: 'pg', connection: address });
+  onTestFinished(() => database.destroy());
+  return database;
+}
+
+export const failureOf = (work: Promise<unknown>): Promise<Error & { code?: string }> =>
+  work.then(
+    () => expect.fail('nothing was thrown'),
+    (thrown) => thrown,
+  );
+
+export const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
+
+const toVehicle = rowMapping(vehicle);
+export const vehicles = (count: number): Row[] =>
+  Array.from({ length: count }, (_, id) => (toVehicle({ id, title: `V${id}` }) as { row: Row }).row);
