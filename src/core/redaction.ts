@@ -13,7 +13,10 @@ export const REDACTED = '[redacted]';
 /** A secret shorter than this is redacted by its path only. */
 const SHORTEST_KNOWN_SECRET = 6;
 
-const JWT = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
+/** All that a JWT is made of, its dots too: a text is divided into these, so that each character is looked at once. */
+const DOTTED_RUN = /[\w.-]{10,}/g;
+/** Within a part between dots. */
+const JWT_START = /\beyJ[\w-]{5}/;
 /** Not a part of a longer number, nor the decimals of one. */
 const CPF_SHAPE = /(?<!\d|\d\.)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11})(?!\d)/g;
 
@@ -33,9 +36,26 @@ export function createRedactor(): Redactor {
       for (const form of longestFirst) {
         if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
       }
-      return clean.replace(JWT, REDACTED).replace(CPF_SHAPE, (found) => (isCpf(found) ? REDACTED : found));
+      return clean
+        .replace(DOTTED_RUN, withoutJwts)
+        .replace(CPF_SHAPE, (found) => (isCpf(found) ? REDACTED : found));
     },
   };
+}
+
+/** A JWT begins within a part and takes the next one with it, and one more where there is one. */
+function withoutJwts(run: string): string {
+  if (!run.includes('eyJ')) return run;
+  const parts = run.split('.');
+  const kept: string[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] as string;
+    const start = part.search(JWT_START);
+    const isJwt = start >= 0 && (parts[at + 1] ?? '') !== '';
+    kept.push(isJwt ? part.slice(0, start) + REDACTED : part);
+    if (isJwt) at += 2;
+  }
+  return kept.join('.');
 }
 
 /**

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor, isCpf, redactedJson } from '../../src/core/redaction.ts';
@@ -17,6 +18,41 @@ describe('redaction', () => {
 
   it('takes out whatever looks like a JWT, known or not', () => {
     expect(createRedactor().redact(`bearer ${JWT}.`)).toBe('bearer [redacted].');
+  });
+
+  it('takes a JWT out wherever it begins, and only what is one', () => {
+    const { redact } = createRedactor();
+    const told: [text: string, hushed: string][] = [
+      [`token=${JWT}`, 'token=[redacted]'],
+      [`Ref-${JWT}`, 'Ref-[redacted]'],
+      [`ç${JWT}`, 'ç[redacted]'],
+      // Right after a word its header, the same for all, stays; who it is of and its signature do not.
+      [`token${JWT}`, 'tokeneyJhbGciOiJIUzI1NiJ9.[redacted]'],
+      [`a-long-name.of.something.${JWT}`, 'a-long-name.of.something.[redacted]'],
+      [`${JWT}.${JWT}`, '[redacted].[redacted]'],
+      [`${JWT} ${JWT}`, '[redacted] [redacted]'],
+      ['eyJhbGciOi.eyJzdWIi', '[redacted]'],
+      ['eyJhbGciOi.eyJzdWIi. And', '[redacted] And'],
+      [`-eyJshort-${JWT}`, '-[redacted]'],
+      // Within a word, too short, or without a second part: none.
+      ['x_eyJhbGciOi.abc', 'x_eyJhbGciOi.abc'],
+      ['eyJhbGc.abc', 'eyJhbGc.abc'],
+      ['eyJhbGciOi..abc', 'eyJhbGciOi..abc'],
+    ];
+    expect(told.map(([text]) => redact(text))).toEqual(told.map(([, hushed]) => hushed));
+  });
+
+  it('takes out to the letter what one expression would that starts again at each beginning', () => {
+    const jwt = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
+    const { redact } = createRedactor();
+    const pieces = fc.constantFrom('eyJ', 'eyJ', 'aaaaa', 'a', '_', '-', '.', '.', ' ', 'ç', JWT);
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+        const text = parts.join('');
+        expect(redact(text)).toBe(text.replace(jwt, '[redacted]'));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('takes out tax numbers by their check digits and leaves other numbers', () => {
