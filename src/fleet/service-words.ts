@@ -4,6 +4,10 @@ import { parseJson } from './json.ts';
 
 const MESSAGE_FIELDS = ['message', 'error', 'detail', 'description', 'errors', 'reason'];
 const LONGEST = 300;
+/** Characters of a refusal that are looked at, however long it is. */
+const MOST_READ = 64_000;
+/** No secret is longer, so no half of one that was cut at the end reaches further back. */
+const LONGEST_SECRET = 16_000;
 
 export function serviceWords(body: Buffer, redact: (text: string) => string): string | undefined {
   let document: unknown;
@@ -13,7 +17,12 @@ export function serviceWords(body: Buffer, redact: (text: string) => string): st
     return undefined;
   }
   const words = wordsIn(document, 0).join('; ');
-  return words === '' ? undefined : redact(words).slice(0, LONGEST);
+  return words === '' ? undefined : shortened(words, redact);
+}
+
+function shortened(words: string, redact: (text: string) => string): string {
+  const clean = redact(words.slice(0, MOST_READ));
+  return (words.length > MOST_READ ? clean.slice(0, -LONGEST_SECRET) : clean).slice(0, LONGEST);
 }
 
 function wordsIn(value: unknown, depth: number): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoadbookError } from '../../src/core/errors.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
 import { faultFailure, saidBy, statusFailure } from '../../src/fleet/failures.ts';
 import {
   DEFAULT_PAUSE_MS,
@@ -7,6 +8,7 @@ import {
   retryAfterMs,
   SHORTEST_PAUSE_MS,
 } from '../../src/fleet/retry-after.ts';
+import { serviceWords } from '../../src/fleet/service-words.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport-fault.ts';
 
@@ -85,6 +87,30 @@ describe('the status table', () => {
     expect(
       saidBy(failWith('write', 422, undefined, JSON.stringify({ message: 'x'.repeat(999) })).error),
     ).toHaveLength(300);
+  });
+});
+
+describe('a refusal of any length', () => {
+  const secret = 's3cret'.repeat(400);
+  const { add, redact } = createRedactor();
+  add(secret);
+  const said = (message: string) => serviceWords(Buffer.from(JSON.stringify({ message })), redact);
+
+  it('shows no half of a secret, wherever it stands', () => {
+    // The last one begins where it is no longer read whole.
+    for (const before of [0, 290, 299, 5_000, 63_990])
+      expect(said(`${' '.repeat(before)}${secret}`)).not.toContain('s3');
+    expect(said(secret.repeat(40))).not.toContain('s3');
+  });
+
+  it('is looked at as far as it may matter, and no further', () => {
+    const looked: number[] = [];
+    const body = Buffer.from(JSON.stringify({ message: 'x'.repeat(5_000_000) }));
+    serviceWords(body, (text) => {
+      looked.push(text.length);
+      return text;
+    });
+    expect(looked).toEqual([64_000]);
   });
 });
 
