@@ -82,7 +82,7 @@ function demandToken(c: Context, running: Running): void {
       'Set ROADBOOK_STATUS_TOKEN, or status.token in the configuration.',
     );
   }
-  const given = /^Bearer +(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  const given = /^Bearer +(\S.*)$/i.exec(c.req.header('authorization') ?? '')?.[1];
   if (given !== undefined && isSame(given, token)) return;
   throw new ApiError(
     401,

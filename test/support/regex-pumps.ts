@@ -1,10 +1,12 @@
-// Every regular expression of the product against texts that make a careless one take quadratic time or worse: each
-// character that it knows, and pairs of them, repeated without the end that it waits for. Those that are put together at
-// run time are tried as what they come to. A process of its own, told by its arguments which folders to read, prints
-// what was too dear; a linear one takes a thousandth of the limit.
+// Every regular expression of the product against texts that make a careless one take quadratic time or worse. They are
+// made of the expression itself: what stands before each of its repetitions, then what is repeated, or both again and
+// again, without the end that it waits for. Those that are put together at run time are tried as what they come to. A
+// process of its own, told by its arguments which folders to read, prints what was too dear; a linear one takes a
+// hundredth of the limit.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
+import { repetitionsIn, textOf, treeOf } from './regex-tree.ts';
 
 interface Found {
   where: string;
@@ -12,7 +14,13 @@ interface Found {
   flags: string;
 }
 
-const LENGTH = 16_000;
+/** Few enough at first that one of exponential time ends. */
+const TIMES = [
+  4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 31, 34, 40, 48, 57, 68, 82, 100, 300, 1_000,
+];
+/** Characters; the next length is tried where the last one took longer than a linear expression does. */
+const LENGTHS = [16_000, 32_000, 64_000, 256_000];
+const SUSPECT_MS = 2;
 const MOST_CPU_MS = 100;
 /** What the expressions that are put together at run time come to, by the end of their file's name. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
@@ -57,34 +65,86 @@ function madeIn(where: string): Found[] {
   return sources.map((source) => ({ where, source, flags: '' }));
 }
 
+const ENDS = ['\u0001', '\n'];
+
+/** What is repeated, behind what stands once before it. */
+interface Pump {
+  start: string;
+  repeated: string;
+}
+
+/** Every repetition of the expression by itself, and everything up to it again and again, joined by what it knows. */
+function pumpsFor({ source, flags }: Found): Pump[] {
+  const tree = treeOf(source, flags);
+  const pumps = new Map<string, Pump>();
+  const add = (start: string, repeated: string): void => {
+    if (repeated !== '') pumps.set(JSON.stringify([start, repeated]), { start, repeated });
+  };
+  const joints = ['', ...jointsOf(source)];
+  for (const { before, part, least } of repetitionsIn(tree)) {
+    for (const [nth, isWhole] of VARIANTS) {
+      const once = textOf(part, nth, isWhole);
+      for (const start of before) {
+        add(start, once);
+        for (const joint of joints) add('', start + once.repeat(Math.max(least, 1)) + joint);
+      }
+    }
+  }
+  const letters = lettersOf(source);
+  for (const letter of letters) for (const start of ['', ...letters.slice(-4)]) add(start, letter);
+  for (const first of letters.slice(-PAIRED)) {
+    for (const second of letters.slice(-PAIRED)) if (first !== second) add('', first + second);
+  }
+  return [...pumps.values()];
+}
+
+/** Letters and branches of a part, each with what may be left out and without. */
+const VARIANTS = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((nth) => [[nth, false] as const, [nth, true] as const]);
+
 /** One character of each class, and those that the expression itself names. */
 function lettersOf(source: string): string[] {
   const named = source.replace(/\\[a-zA-Z]/g, '').match(/[^\\^$.*+?()[\]{}|]/g) ?? [];
   return [...new Set(['a', 'Z', '0', ' ', '\n', '.', '-', '"', '\\', '/', ',', ...named])].slice(0, 20);
 }
 
-function* pumpsFor(source: string): Generator<string> {
-  const letters = lettersOf(source);
-  const starts = ['', ...letters.slice(-4)];
-  for (const letter of letters) {
-    for (const start of starts) yield `${start}${letter.repeat(LENGTH)}\u0001`;
-  }
-  for (const first of letters.slice(-PAIRED)) {
-    for (const second of letters.slice(-PAIRED)) {
-      if (first !== second) yield `${(first + second).repeat(LENGTH / 2)}\u0001`;
-    }
-  }
-}
+/** What may stand between two beginnings: the marks that the expression names, and a few others. */
+const jointsOf = (source: string): string[] => [
+  ...new Set([
+    ...lettersOf(source)
+      .filter((letter) => !/\w/.test(letter))
+      .slice(-4),
+    ' ',
+    '-',
+    '\n',
+  ]),
+];
 
-function dearest({ source, flags }: Found): number {
+const cpuMs = (work: () => unknown): number => {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
+
+/** The dearest text; longer ones are tried where the short ones say that it is worth it. */
+function dearest(found: Found): number {
+  const expression = new RegExp(found.source, found.flags.replace('y', ''));
+  const tried = (text: string): number =>
+    cpuMs(() => (expression.global ? text.replace(expression, '') : expression.test(text)));
   let most = 0;
-  for (const text of pumpsFor(source)) {
-    const expression = new RegExp(source, flags);
-    const before = process.cpuUsage();
-    expression.test(text);
-    const { user, system } = process.cpuUsage(before);
-    most = Math.max(most, (user + system) / 1_000);
-    if (most > MOST_CPU_MS) break;
+  for (const { start, repeated } of pumpsFor(found)) {
+    for (const end of ENDS) {
+      for (const times of TIMES) {
+        most = Math.max(most, tried(start + repeated.repeat(times) + end));
+        if (most > MOST_CPU_MS) return most;
+      }
+      for (const length of LENGTHS) {
+        const ms = tried(start + repeated.repeat(length / repeated.length) + end);
+        most = Math.max(most, ms);
+        if (most > MOST_CPU_MS) return most;
+        if (ms < SUSPECT_MS) break;
+      }
+    }
   }
   return most;
 }
