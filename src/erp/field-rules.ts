@@ -4,6 +4,7 @@ import { POINT_OF_INTEREST_CATEGORIES } from '../core/code-lists.ts';
 import type { Json, JsonObject } from '../core/glossary.ts';
 import { didYouMean } from '../core/near-word.ts';
 import { isCpf } from '../core/redaction.ts';
+import { isStorable } from '../core/storable-text.ts';
 import { isObject } from './canonical-form.ts';
 import type { Fields, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
@@ -13,7 +14,12 @@ import { POINT_TYPE_NAMES } from './point-types.ts';
 /** What is wrong with one value, or undefined where nothing is. */
 type Rule = (value: Json) => string | undefined;
 
-const isText = (value: Json): value is string => typeof value === 'string' && value.trim() !== '';
+export const UNSTORABLE = 'holds a NUL or half a character, which no database keeps';
+
+const text: Rule = (value) => {
+  if (typeof value !== 'string' || value.trim() === '') return 'is not a text';
+  return isStorable(value) ? undefined : UNSTORABLE;
+};
 
 const rule =
   (holds: (value: Json) => boolean, otherwise: string): Rule =>
@@ -35,7 +41,7 @@ const listOf = (holds: (value: Json) => boolean) => (value: Json) =>
 const isCategory = (value: Json): boolean => POINT_OF_INTEREST_CATEGORIES.some(({ id }) => id === value);
 
 const RULES: Readonly<Record<FieldType, Rule>> = {
-  text: rule(isText, 'is not a text'),
+  text,
   number: rule((value) => typeof value === 'number' && Number.isFinite(value), 'is not a number'),
   integer: rule((value) => Number.isSafeInteger(value), 'is not a whole number'),
   count: rule(isCount, 'is not a whole number from 0'),
@@ -54,7 +60,7 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
   plates: rule(listOf(plate), 'is not a list of plates of the form ABC1234 or ABC1D23'),
   document: rule(document, 'is not a tax number with right check digits'),
   documents: rule(listOf(document), 'is not a list of tax numbers with right check digits'),
-  address: rule((value) => isText(value) || isObject(value), 'is not a text'),
+  address: (value) => (isObject(value) ? undefined : text(value)),
   category: rule(isCategory, `is not one of ${POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id).join(', ')}`),
 };
 

@@ -1,7 +1,9 @@
 // Makes a thing of what a source has read: canonical form, and the code by which the ERP knows it. Without a
-// code nobody could be told the answer, so that is a fault.
+// code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
 import type { JsonObject } from '../core/glossary.ts';
+import { isStorable } from '../core/storable-text.ts';
 import { canonicalData, canonicalOptions, isObject } from './canonical-form.ts';
+import { UNSTORABLE } from './field-rules.ts';
 import type { ErpFault, ErpThing, FeedKind } from './source.ts';
 
 export type Reading = { thing: ErpThing } | { fault: ErpFault };
@@ -30,6 +32,7 @@ export function thingOf(given: JsonObject, origin: string, context: ThingContext
   for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
   if (externalCode === undefined) return { fault: { origin, reason: `${names.join(' or ')}: is missing` } };
+  if (!isStorable(externalCode)) return { fault: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   if (!isPlan || options === null) return { thing: { externalCode, data, origin } };
   if (!isObject(options)) return { fault: { origin, externalCode, reason: 'options: is not an object' } };

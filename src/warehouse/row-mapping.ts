@@ -2,6 +2,7 @@
 // so that columns and `extra` together give the record back; a null field and an absent one are the same.
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { stableJson } from '../core/stable-json.ts';
+import { isStorable } from '../core/storable-text.ts';
 import type { Row, Scalar } from './engine.ts';
 import { type ColumnType, recordColumns, type Table } from './table.ts';
 
@@ -192,6 +193,3 @@ function holdInstant(value: string): string | undefined {
 
 /** NUL and lone surrogates as JSON.stringify writes them. */
 const ESCAPED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
-/** PostgreSQL stores no NUL and no lone surrogate; both engines refuse them alike. */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -8,10 +8,17 @@ export interface OwnAnswer {
   body: unknown;
 }
 
+/** What came with the address. */
+export interface Arrived {
+  method: string;
+  body: string;
+}
+
 /** Undefined passes the request on; `original` gives the sandbox's JSON for it. */
 export type Answering = (
   url: URL,
   original: () => Promise<unknown>,
+  arrived: Arrived,
 ) => OwnAnswer | undefined | Promise<OwnAnswer | undefined>;
 
 export interface Front {
@@ -29,7 +36,8 @@ export async function startFront(target: string, answering: Answering): Promise<
         headers: { authorization: incoming.headers.authorization ?? '' },
         ...(incoming.method === 'GET' ? {} : { body }),
       });
-    const own = await answering(url, async () => (await original()).json());
+    const arrived = { method: incoming.method ?? '', body };
+    const own = await answering(url, async () => (await original()).json(), arrived);
     if (own !== undefined) {
       const text = typeof own.body === 'string' ? own.body : JSON.stringify(own.body);
       outgoing.writeHead(own.status ?? 200).end(text);

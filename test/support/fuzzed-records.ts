@@ -44,7 +44,7 @@ export const NASTY_TEXTS = [
 ] as const;
 
 /** What no warehouse can store. */
-const UNSTORABLE = ['nul \0 inside', '\ud800', 'a\udfffb'];
+export const UNSTORABLE = ['nul \0 inside', '\ud800', 'a\udfffb'];
 
 /** Stands in JSON without quotes: numbers that JSON.stringify would not write. */
 export const raw = (digits: string): string => `@@${digits}@@`;

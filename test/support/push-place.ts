@@ -22,6 +22,7 @@ import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { drive, NOON, openFleet } from '../scenario/fleet-setup.ts';
 import { type EngineName, makePlace } from './engines.ts';
+import { type Answering, startFront } from './front.ts';
 import type { OutboxRow } from './push-samples.ts';
 
 export interface PushPlace {
@@ -43,6 +44,8 @@ export interface PushPlace {
 
 export interface PlaceOptions {
   sandbox?: SandboxOptions;
+  /** What a server before the sandbox hears, and may answer itself. */
+  answering?: Answering;
   timeoutMs?: number;
   feedOptions?: Feed['options'];
   /** Feeds that are no drop folder. */
@@ -56,7 +59,8 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const clock = createManualClock(NOON);
   const sandbox = await startSandbox({ clock, churn: false, ...options.sandbox });
   const settings = { timeoutMs: options.timeoutMs ?? 10_000, maxBodyMb: 1 };
-  const { fleet, lines } = openFleet(sandbox.url, sandbox, { clock, settings });
+  const front = options.answering && (await startFront(sandbox.url, options.answering));
+  const { fleet, lines } = openFleet(front?.url ?? sandbox.url, sandbox, { clock, settings });
   const warehouse = await makePlace(options.engine ?? 'sqlite');
   const engine = await warehouse.open();
   await bringSchemaUpToDate(engine);
@@ -88,6 +92,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   };
   onTestFinished(async () => {
     for (const { source } of feeds.values()) await source.close();
+    await front?.close();
     await sandbox.close();
     await engine.close();
     await warehouse.remove();

@@ -1,0 +1,101 @@
+// As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every field that takes a text reach the
+// service as the same texts, by what arrived there and by what it keeps.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FileResult } from '../../src/erp/file-result.ts';
+import { NASTY_TEXTS, UNSTORABLE } from '../support/fuzzed-records.ts';
+import { codeOf, NASTY_PUSHES, type NastyPush, textsIn } from '../support/nasty-pushes.ts';
+import { makePushPlace } from '../support/push-place.ts';
+
+type Thing = Record<string, unknown>;
+
+/** A text of blanks is none. */
+const SENT = NASTY_TEXTS.filter((text) => text.trim() !== '');
+/** Known to the ERP alone. */
+const NO_FIELD = 'external_code';
+/** The sandbox checks them and gives them back to nobody, as the service does. */
+const NOT_TOLD = ['info', 'start_local', 'end_local'];
+
+interface Heard {
+  data: Thing;
+  /** Of the call itself, beside the thing. */
+  source?: string;
+}
+
+async function place() {
+  const heard: Heard[] = [];
+  const own = await makePushPlace({
+    answering: (url, _original, { method, body }) => {
+      if (method !== 'GET' && !url.pathname.startsWith('/auth/')) heard.push(JSON.parse(body));
+      return undefined;
+    },
+  });
+  const kept = async ({ kind }: NastyPush): Promise<Thing[]> => {
+    const name = kind === 'agents' ? 'drivers' : kind;
+    return (
+      await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)
+    ).json() as Promise<Thing[]>;
+  };
+  return { ...own, heard, kept };
+}
+
+/** What the ERP gave, as the calls have it: the options of a plan stand beside it. */
+function expected({ kind, thing }: NastyPush, text: string, n: number): Thing {
+  const { options, ...data } = thing(text, n);
+  if (kind === 'route_plans') return { ...data, source: (options as Thing).source };
+  const { [NO_FIELD]: _code, ...fields } = data;
+  return fields;
+}
+
+const isMoment = (path: string): boolean => path.startsWith('date_time_');
+
+describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
+  it('reach the service to the byte', async () => {
+    const { heard, kept, ...own } = await place();
+    own.drop(
+      push.kind,
+      'nasty.json',
+      SENT.map((text, n) => push.thing(text, n)),
+    );
+    const all = SENT.length;
+    expect(await own.run(push.job)).toMatchObject({ status: 'ok', sent: all, confirmed: all });
+    const codes = (await own.outbox()).map(({ external_code }) => external_code);
+    expect(codes.sort()).toEqual(SENT.map((text, n) => codeOf(text, n)).sort());
+    expect(heard).toHaveLength(all);
+    const records = await kept(push);
+    for (const [n, text] of SENT.entries()) {
+      const texts = textsIn(expected(push, text, n)).filter(([path]) => !isMoment(path));
+      const arrived = heard.find(({ data }) => push.shows(data, text, n));
+      const told = new Map(textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }));
+      expect(texts.map(([path]) => [path, told.get(path)])).toEqual(texts);
+      const record = new Map(textsIn(records.find((each) => push.shows(each, text, n))));
+      const back = texts.filter(([path]) => !NOT_TOLD.includes(path.split('.').at(-1) ?? ''));
+      expect(back.map(([path]) => [path, record.get(path)])).toEqual(
+        // The sandbox takes the blanks off an address.
+        back.map(([path, each]) => [path, path.endsWith('.address') ? each.trim() : each]),
+      );
+    }
+  });
+
+  it('are refused in plain words where no database keeps them, and nothing else is held up', async () => {
+    const { heard, ...own } = await place();
+    const inFields = UNSTORABLE.map((text, n) => push.thing(text, n, `plain ${n}`));
+    const inCodes = UNSTORABLE.map((text, n) => push.thing('plain', 10 + n, text));
+    own.drop(push.kind, 'nasty.json', [...inFields, ...inCodes, push.thing('plain', 20)]);
+    const wrong = inFields.length + inCodes.length;
+    expect(await own.run(push.job)).toMatchObject({
+      status: 'partial',
+      sent: 1,
+      rejected: wrong,
+      error: null,
+    });
+    expect(heard).toHaveLength(1);
+    const path = join(own.folder(push.kind), 'failed', 'nasty.json.result.json');
+    const { results, faults } = JSON.parse(readFileSync(path, 'utf8')) as FileResult;
+    const refused = results.filter(({ state }) => state === 'rejected');
+    expect([refused.length, faults.length]).toEqual([inFields.length, inCodes.length]);
+    for (const reason of [...refused.flatMap(({ reasons }) => reasons), ...faults.map((each) => each.reason)])
+      expect(reason).toContain('holds a NUL or half a character');
+  });
+});

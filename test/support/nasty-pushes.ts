@@ -1,0 +1,95 @@
+// Things of the ERP with one dangerous text in every field that takes a text, by the tables of fields themselves: what
+// they are dropped as, and what the service has to be told.
+import {
+  AGENT_FIELDS,
+  type Fields,
+  ITEM_FIELDS,
+  ITINERARY_FIELDS,
+  OPTION_FIELDS,
+  PLAN_FIELDS,
+  POINT_FIELDS,
+  POINT_OF_INTEREST_FIELDS,
+} from '../../src/erp/fields.ts';
+import { cpfOf } from '../../src/sandbox/cpf.ts';
+import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
+
+type Thing = Record<string, unknown>;
+
+export interface NastyPush {
+  job: string;
+  kind: 'route_plans' | 'points_of_interest' | 'agents' | 'itineraries';
+  /** The n-th thing; `code` is what the ERP knows it by. */
+  thing(text: string, n: number, code?: string): Thing;
+  /** Whether a request or a record of the service shows the n-th thing. */
+  shows(record: Thing, text: string, n: number): boolean;
+}
+
+const texts = (fields: Fields, text: string): Thing =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, type]) => type === 'text' || type === 'address')
+      .map(([name]) => [name, text]),
+  );
+
+/** What a thing is known by has a number behind it, and no blanks around it. */
+export const codeOf = (text: string, n: number): string => `${text} ${n}`.trim();
+/** Of nobody in the sandbox. */
+const cpf = (n: number): string => cpfOf(7, 5_000 + n);
+
+export const NASTY_PUSHES: readonly NastyPush[] = [
+  {
+    job: 'push-route-plans',
+    kind: 'route_plans',
+    thing: (text, n, code = codeOf(text, n)) =>
+      plan(code, {
+        ...texts(PLAN_FIELDS, text),
+        external_code: code,
+        route_points: [
+          {
+            ...texts(POINT_FIELDS, text),
+            latitude: -23.5,
+            longitude: -46.6,
+            route_point_items: [texts(ITEM_FIELDS, text)],
+          },
+        ],
+        options: { optimize: false, geocoding: false, ...texts(OPTION_FIELDS, text) },
+      }),
+    shows: ({ external_code }, text, n) => external_code === codeOf(text, n),
+  },
+  {
+    job: 'push-points-of-interest',
+    kind: 'points_of_interest',
+    thing: (text, n, code = codeOf(text, n)) =>
+      pointOfInterest(code, {
+        ...texts(POINT_OF_INTEREST_FIELDS, text),
+        title: code,
+        external_code: code,
+      }),
+    shows: ({ title }, text, n) => title === codeOf(text, n),
+  },
+  {
+    job: 'push-agents',
+    kind: 'agents',
+    thing: (text, n, code = codeOf(text, n)) =>
+      agent(cpf(n), {
+        ...texts(AGENT_FIELDS, text),
+        company_registry: code,
+        external_code: code,
+      }),
+    shows: (record, _text, n) => record.cpf === cpf(n),
+  },
+  {
+    job: 'push-itineraries',
+    kind: 'itineraries',
+    thing: (text, n, code = codeOf(text, n)) =>
+      itinerary(code, { ...texts(ITINERARY_FIELDS, text), external_id: code }),
+    shows: ({ external_id }, text, n) => external_id === codeOf(text, n),
+  },
+];
+
+/** Every text in a value, by its path. */
+export function textsIn(value: unknown, path = ''): [path: string, text: string][] {
+  if (typeof value === 'string') return [[path.slice(1), value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, `${path}.${name}`));
+}
