@@ -2,7 +2,9 @@
 // docs/reliability.md. Run with: node test/prove/security.ts
 import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
+import { NASTY_TEXTS } from '../support/fuzzed-records.ts';
 import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/nasty-fields.ts';
+import { NASTY_PUSHES, textsIn } from '../support/nasty-pushes.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { openFuzzPlace } from '../support/record-fuzz.ts';
 import { giveSection } from '../support/reliability-page.ts';
@@ -15,6 +17,7 @@ const REDIRECTED = [
   'test/conformance/erp-failures.test.ts',
   'test/scenario/alerts.test.ts',
 ];
+const PUSHES = ['test/scenario/push-nasty-texts.test.ts'];
 const CANARIES = ['test/scenario/canaries.test.ts', 'test/scenario/config-canaries.test.ts'];
 
 async function texts(engine: 'sqlite' | 'postgres') {
@@ -52,14 +55,24 @@ const inPostgres = await texts('postgres');
 await stopPostgres();
 const stored = await pictures();
 const checked = expressions();
+const pushes = runTestFiles(PUSHES);
 const redirects = runTestFiles(REDIRECTED, { named: 'redirect' });
 const canaries = runTestFiles(CANARIES);
+const csvWrong = inSqlite.csvWrong.length + inPostgres.csvWrong.length;
+const parquetWrong = inSqlite.parquetWrong.length + inPostgres.parquetWrong.length;
 const formulas = inSqlite.formulas.length + inPostgres.formulas.length;
 const quarantined = inSqlite.quarantined + inPostgres.quarantined;
+const MARK = 'text';
+const pushedFields = NASTY_PUSHES.flatMap(({ thing }) => textsIn(thing(MARK, 0))).filter(([, text]) =>
+  text.startsWith(MARK),
+).length;
 const wrong =
   [...inSqlite.wrong, ...inPostgres.wrong, ...checked.dear].length +
+  csvWrong +
+  parquetWrong +
   formulas +
   quarantined +
+  pushes.wrong +
   stored.outside +
   redirects.wrong +
   canaries.wrong;
@@ -71,8 +84,11 @@ if (wrong === 0)
 |---|---|---|
 | SQL, formulas, HTML, paths and control characters in every text field of every kind, read back to the byte (SQLite) | ${inSqlite.texts} texts in ${inSqlite.fields} fields | ${inSqlite.wrong.length} |
 | the same in PostgreSQL | ${inPostgres.texts} texts in ${inPostgres.fields} fields | ${inPostgres.wrong.length} |
-| cells of the CSV export that a spreadsheet would take for a formula | ${inSqlite.cells + inPostgres.cells} cells | ${formulas} |
+| texts of the CSV export, each held to the warehouse to the byte, less one apostrophe before a formula | ${inSqlite.csvCells + inPostgres.csvCells} cells | ${csvWrong} |
+| cells of it that a spreadsheet would take for a formula | the same | ${formulas} |
+| texts of the Parquet export, read by DuckDB and held to the warehouse to the byte | ${inSqlite.parquetCells + inPostgres.parquetCells} values | ${parquetWrong} |
 | records of these that ended in quarantine, though each fits | ${inSqlite.records + inPostgres.records} records | ${quarantined} |
+| the same texts from the ERP to the service, in every text field of the four kinds: what arrives and what is kept there, to the byte | ${NASTY_TEXTS.length} texts in ${pushedFields} fields, ${pushes.cases} cases | ${pushes.wrong} |
 | names of pictures that lead out of the folder, to another host or to a device | ${PICTURE_NAMES.length} names, ${stored.files} files | ${stored.outside} |
 | regular expressions that take more than linear time | ${checked.expressions} expressions | ${checked.dear.length} |
 | redirects of the service, of a feed of the ERP and of the webhook | ${redirects.cases} cases | ${redirects.wrong} |
@@ -82,15 +98,20 @@ if (wrong === 0)
   service or of a feed of the ERP follows one to its own host, port and scheme; what writes there follows none, and the
   webhook of alerts follows none at all (${REDIRECTED.join(', ')}).
   No address that the service sends otherwise is ever called: a picture is asked for by its name, at the service's own address.
+- A text of the ERP that no database keeps, with a NUL or half a character, is refused in plain words and holds up nothing
+  else (${PUSHES.join(', ')}).
+- A regular expression is tried with texts that are made of itself: what stands before each of its repetitions, what is
+  repeated, and both again and again, up to 256,000 characters. Dear ones that are planted are found
+  (test/conformance/regular-expressions.test.ts).
 - Passwords, tokens, keys and addresses that hold them are in no output of any command, log level, page or metric, nor is
   a password or token that the service says back in a field or a refusal (${CANARIES.join(', ')}).
 
 Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts);
-the redirects and the canaries run there whole.
+the pushes, the redirects and the canaries run there whole.
 `,
     {
-      run: 'dangerous texts in every field, names of pictures, regular expressions, redirects, canaries',
-      many: `${inSqlite.fields + inPostgres.fields} fields, ${PICTURE_NAMES.length} names, ${checked.expressions} expressions, ${redirects.cases + canaries.cases} cases`,
+      run: 'dangerous texts in every field, in exports and in pushes, names of pictures, regular expressions, redirects, canaries',
+      many: `${inSqlite.fields + inPostgres.fields + pushedFields} fields, ${PICTURE_NAMES.length} names, ${checked.expressions} expressions, ${pushes.cases + redirects.cases + canaries.cases} cases`,
       lost: `${wrong} wrong`,
     },
   );

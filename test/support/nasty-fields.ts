@@ -1,20 +1,15 @@
 // Dangerous texts in every text field of every kind of record, through the real jobs into the warehouse and out again
-// as CSV: they come back to the byte, and no spreadsheet takes one for a formula.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { parse } from 'csv-parse/sync';
+// as CSV and Parquet: they come back to the byte, and no spreadsheet takes one for a formula.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { baseTables } from '../../src/warehouse/catalog.ts';
-import { csv } from '../../src/warehouse/export/csv-format.ts';
-import { exportTables } from '../../src/warehouse/export/export.ts';
-import { exportables } from '../../src/warehouse/export/exportable.ts';
-import { fillLocalTime } from '../../src/warehouse/local-time.ts';
 import { recordColumns, type Table } from '../../src/warehouse/table.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
+import { exportedCsv, exportedParquet } from './exported-texts.ts';
 import { type DraftRecord, NASTY_TEXTS, SERIAL } from './fuzzed-records.ts';
 import { FUZZ_KINDS, type FuzzKind, type FuzzPlace, takeStock } from './record-fuzz.ts';
 
@@ -42,11 +37,16 @@ export interface NastyCounts {
   /** As many as were sent. */
   records: number;
   fields: number;
-  cells: number;
+  /** Texts in the files of an export. */
+  csvCells: number;
+  parquetCells: number;
   /** Records that no row holds; each of them fits. */
   quarantined: number;
   /** In words, what came back otherwise. */
   wrong: string[];
+  /** In words, what an export holds otherwise than the warehouse. */
+  csvWrong: string[];
+  parquetWrong: string[];
   /** In words, cells that a spreadsheet would calculate. */
   formulas: string[];
 }
@@ -58,16 +58,20 @@ export async function sendNastyTexts(place: FuzzPlace): Promise<NastyCounts> {
     await kind.send(place, drafts);
   }
   const stored = await storedTexts(place);
-  const exported = await exportedCells(place);
+  const asCsv = await exportedCsv(place.rig);
+  const asParquet = await exportedParquet(place.rig);
   const counted = await takeStock(place);
   return {
     texts: NASTY_TEXTS.length,
     fields: stored.fields,
-    cells: exported.cells,
+    csvCells: asCsv.cells,
+    parquetCells: asParquet.cells,
     records: counted.sent,
     quarantined: counted.quarantined,
     wrong: stored.wrong,
-    formulas: exported.wrong,
+    csvWrong: asCsv.wrong,
+    parquetWrong: asParquet.wrong,
+    formulas: asCsv.formulas,
   };
 }
 
@@ -89,51 +93,6 @@ async function storedTexts({ rig, sent }: FuzzPlace): Promise<{ fields: number; 
     }
   }
   return { fields, wrong };
-}
-
-/** What makes a spreadsheet calculate. */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-
-async function exportedCells({ rig }: FuzzPlace): Promise<{ cells: number; wrong: string[] }> {
-  const folder = mkdtempSync(join(tmpdir(), 'roadbook-nasty-'));
-  try {
-    await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
-    await exportTables(rig.engine, {
-      folder,
-      format: csv,
-      what: exportables,
-      nowMs: rig.clock.now(),
-      full: true,
-      onProgress: () => undefined,
-    });
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.csv'),
-    );
-    return files.map((name) => cellsOf(join(folder, name))).reduce(added, { cells: 0, wrong: [] });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-const added = (a: { cells: number; wrong: string[] }, b: { cells: number; wrong: string[] }) => ({
-  cells: a.cells + b.cells,
-  wrong: [...a.wrong, ...b.wrong],
-});
-
-function cellsOf(path: string): { cells: number; wrong: string[] } {
-  const table = exportables.find(({ name }) => `${name}.csv` === basename(path));
-  const rows: Record<string, string>[] = parse(readFileSync(path), { columns: true, bom: true });
-  let cells = 0;
-  const wrong: string[] = [];
-  for (const row of rows) {
-    for (const { name, type } of table?.columns ?? []) {
-      if (type !== 'text' && type !== 'json') continue;
-      cells++;
-      const value = row[name] ?? '';
-      if (FORMULA.test(value)) wrong.push(`${table?.name}.csv ${name}: ${JSON.stringify(value)}`);
-    }
-  }
-  return { cells, wrong };
 }
 
 /** Names that lead out of a folder, to another host or to a device, where names become paths or addresses. */
