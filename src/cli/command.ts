@@ -40,7 +40,11 @@ export function fillCommand<Options>(command: Command, frame: CommandFrame<Optio
   );
   frame.options?.(command);
   return command.action(async (...all: unknown[]) => {
-    const args = all.slice(0, -2).map(String);
+    // One that may be left out is told as undefined.
+    const args = all
+      .slice(0, -2)
+      .filter((arg) => arg !== undefined)
+      .map(String);
     const options = all.at(-2) as CommonOptions & Options;
     try {
       process.exitCode = await frame.action(args, options);
