@@ -1,11 +1,15 @@
-// Plants a password, tokens and a CPF, drives the command through success, misfits and failures at the most
-// talkative log level, and looks for them in everything that comes out and in every control table. The service says
-// them too, in fields and in refusals that nobody knows to be secret: only their values or their shape give them away.
-import { writeFileSync } from 'node:fs';
+// Plants a password, tokens and a CPF, drives the commands through success, misfits and failures at the most
+// talkative log level, and looks for them in everything that comes out: output, messages to the webhook, every file that
+// is left and every control table. The service says them too, in fields and in refusals that nobody knows to be secret:
+// only their values or their shape give them away. With EVERY_COMMAND every command is run, with and without --json.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
+import { commandNames, commandsWith, SERVING } from '../support/every-command.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { plan } from '../support/push-samples.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
@@ -20,11 +24,27 @@ const TOKEN = 'canary-token-of-no-shape';
 const CANARIES = ['canary-', CPF, CPF_DOTTED, 'eyJ', 'c2lnbmVk'];
 const ECHO = `password ${PASSWORD}, token ${TOKEN}, other ${JWT}`;
 const HUSHED = 'password [redacted], token [redacted], other [redacted]';
-const ERP = `erp:
+/** In files, where three letters may stand by chance. */
+const IN_FILES = ['canary-', CPF, CPF_DOTTED, ...JWT.split('.')];
+const rest = (webhook: string) => `erp:
   route_plans: { source: files, folder: drop, settle: 0s }
+privacy: { secret: canary-privacy }
+status: { port: 0, token: canary-status }
+alerts: { webhook: "${webhook}/canary-webhook" }
 jobs:
   push-route-plans: { check_before_send: false }
 `;
+/** What each npm test has time for: those that tell of records, and one that writes files. */
+const SAMPLE = [
+  'quarantine list',
+  'quarantine show',
+  'outbox show',
+  'status',
+  'config check',
+  'doctor',
+  'export',
+];
+const isEvery = process.env.EVERY_COMMAND !== undefined;
 
 let sandbox: Sandbox;
 let front: Front;
@@ -32,12 +52,61 @@ let front: Front;
 let isTalkative = false;
 let place: Workplace;
 const outputs: string[] = [];
+let webhook: Server;
+const alerted: string[] = [];
+/** Resolves with the first word of something that went wrong by itself. */
+const alert = Promise.withResolvers<void>();
+
+async function startWebhook(): Promise<string> {
+  webhook = createServer(async (incoming, outgoing) => {
+    const body = Buffer.concat(await incoming.toArray()).toString();
+    alerted.push(body);
+    if (JSON.parse(body).event === 'alert') alert.resolve();
+    outgoing.end('ok');
+  });
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(webhook.address() as AddressInfo).port}`;
+}
 
 async function run(args: string[], password = PASSWORD): Promise<void> {
   const { stdout, stderr } = await place.run([...args, '--log-level', 'trace'], {
     ROADBOOK_PASSWORD: password,
   });
   outputs.push(stdout, stderr);
+  if (stderr.includes('--help')) throw new Error(`${args.join(' ')} is no right use: ${stderr}`);
+}
+
+/** Until it serves; the daemon until it has alerted of a failure. */
+async function serve(args: string[]): Promise<void> {
+  const running = place.start([...args, '--log-level', 'trace'], { ROADBOOK_PASSWORD: PASSWORD });
+  await running.printed(/http:\/\/127/);
+  if (args[0] === 'start') await alert.promise;
+  running.kill('SIGTERM');
+  const { stdout, stderr } = await running.ended;
+  outputs.push(stdout, stderr);
+}
+
+async function runCommands(): Promise<void> {
+  const [{ id = '' } = {}] = await place.query<{ id: string }>('select id from sync_quarantine');
+  const commands = commandsWith(id);
+  if (!isEvery) {
+    const sampled = SAMPLE.map((name) => run([...name.split(' '), ...(commands[name] ?? []), '--json']));
+    await Promise.all(sampled);
+    return;
+  }
+  for (const [name, args] of Object.entries(commands)) {
+    const work = SERVING.includes(name) ? serve : run;
+    for (const more of [['--json'], []]) await work([...name.split(' '), ...args, ...more]);
+  }
+}
+
+/** Every file below, but for the configuration, which has them. */
+function filesLeft(): [name: string, text: string][] {
+  const all = readdirSync(place.dir, { recursive: true, withFileTypes: true });
+  return all
+    .filter((entry) => entry.isFile() && entry.name !== 'roadbook.yaml')
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path.slice(place.dir.length + 1), readFileSync(path, 'latin1')]);
 }
 
 beforeAll(async () => {
@@ -47,7 +116,7 @@ beforeAll(async () => {
     if (pathname.startsWith('/auth/')) return { body: { access_token: TOKEN } };
     return search === '' ? { status: 422, body: { message: `Refused: ${ECHO}` } } : { body: { data: [] } };
   });
-  place = makeWorkplace(configFor(front.url, ERP));
+  place = makeWorkplace(configFor(front.url, rest(await startWebhook())));
   const dirty = [
     { plate: 'ABC1234', note: `password ${PASSWORD}, other ${JWT}`, [PASSWORD]: [JWT] },
     { id: `${PASSWORD} ${JWT}`, title: 'echo' },
@@ -60,19 +129,21 @@ beforeAll(async () => {
   });
   await run(['run', 'pull-vehicles', '--json']);
   await run(['run', 'pull-vehicles']);
-  const looks = ['quarantine list', 'status', 'config check', 'doctor'];
-  await Promise.all(looks.map((words) => run([...words.split(' '), '--json'])));
   sandbox.addFault({ call: 'vehicles', fault: '422' });
   await run(['run', 'pull-vehicles', '--json']);
   sandbox.clearFaults();
   await run(['run', 'pull-vehicles', '--json'], `${PASSWORD}-wrong`);
   isTalkative = true;
+  mkdirSync(join(place.dir, 'drop'));
   writeFileSync(join(place.dir, 'drop', 'a.json'), JSON.stringify(plan('P1')));
   await run(['run', 'push-route-plans', '--json']);
   await run(['outbox', 'list', '--json']);
-});
+  await runCommands();
+}, 600_000);
 afterAll(async () => {
   place.remove();
+  webhook.closeAllConnections();
+  webhook.close();
   await front.close();
   await sandbox.close();
 });
@@ -84,6 +155,22 @@ describe('secrets and tax numbers', () => {
     for (const word of ['pull-vehicles', 'login_refused', `Refused: ${HUSHED}`, 'password [redacted], other'])
       expect(all).toContain(word);
     for (const canary of CANARIES) expect(all).not.toContain(canary);
+  });
+
+  it('are in no message to the webhook and in no file that is left: exports, results, backups, the warehouse', () => {
+    expect(alerted.join('\n')).toContain('Roadbook');
+    for (const canary of CANARIES) expect(alerted.join('\n')).not.toContain(canary);
+    const files = filesLeft();
+    const names = files.map(([name]) => name);
+    const result = join('drop', 'failed', 'a.json.result.json');
+    expect(names).toEqual(expect.arrayContaining([join('out', 'vehicle.csv'), result]));
+    expect(files.find(([name]) => name === result)?.[1]).toContain(`Refused: ${HUSHED}`);
+    for (const canary of IN_FILES)
+      expect(files.filter(([, text]) => text.includes(canary)).map(([name]) => name)).toEqual([]);
+  });
+
+  it('are looked for in what every command of the program says', async () => {
+    expect(Object.keys(commandsWith('')).sort()).toEqual((await commandNames()).sort());
   });
 
   it('are in no control table', async () => {

@@ -1,0 +1,47 @@
+// Every command of the program, by the program's own list, and arguments with which each does its work in a place that
+// has a refused plan, records in quarantine and a webhook. A command without arguments here fails the test that asks.
+import { Command } from 'commander';
+import { CATALOG } from '../../src/cli/catalog.ts';
+import { declareCommand, declareGroup } from '../../src/cli/declaration.ts';
+
+/** In an order that makes sense: what changes something comes after what looks at it. `quarantined` is the id of a record. */
+export const commandsWith = (quarantined: string): Readonly<Record<string, readonly string[]>> => ({
+  run: ['pull-vehicles'],
+  backfill: ['pull-events', '--from', '2026-01-05', '--to', '2026-01-06'],
+  jobs: ['--next', '2'],
+  'jobs pause': ['pull-events'],
+  'jobs resume': ['pull-events'],
+  'jobs run-now': ['pull-vehicles'],
+  status: [],
+  'quarantine list': [],
+  'quarantine show': [quarantined],
+  'quarantine retry': [],
+  'outbox list': [],
+  'outbox show': ['P1'],
+  'outbox retry': ['P1'],
+  'outbox cancel': ['P1'],
+  doctor: ['--alert'],
+  'config check': [],
+  'config schema': [],
+  plan: ['--vehicles', '10'],
+  tables: [],
+  export: ['--format', 'csv', '--out', 'out', '--full'],
+  backup: ['--out', 'backup.db', '--force'],
+  start: [],
+  sandbox: ['--port', '0'],
+});
+
+/** These go on until they are told to stop. */
+export const SERVING: readonly string[] = ['start', 'sandbox'];
+
+/** As the help has them, those inside others with both words. */
+export async function commandNames(): Promise<string[]> {
+  const names: string[] = [];
+  for (const entry of CATALOG) {
+    const command = (entry.isGroup ? declareGroup : declareCommand)(new Command(), entry);
+    (await entry.load())(command);
+    if (!entry.isGroup) names.push(command.name());
+    names.push(...command.commands.map((inner) => `${command.name()} ${inner.name()}`));
+  }
+  return names;
+}
