@@ -1,5 +1,6 @@
-// A sample of test/prove/resources.ts: no room, and a lock, each met by the real process. A PostgreSQL that ends
-// sessions or is started anew is met by the engine itself in test/conformance/postgres-sessions.test.ts.
+// A sample of test/prove/resources.ts: no room, and a lock, each met by the real process. How long a lock is waited
+// for, and one that lasts longer, are met by the engine itself in test/conformance/sqlite-engine.test.ts; a PostgreSQL that
+// ends sessions or is started anew in test/conformance/postgres-sessions.test.ts.
 import { expect, it } from 'vitest';
 import { fillDisk } from '../support/full-disk.ts';
 import { lockPush } from '../support/locked-file.ts';

@@ -7,10 +7,14 @@ import type { Scalar, Scan } from '../engine.ts';
 
 const BATCH_ROWS = 2_000;
 
-export async function sqliteSnapshot<T>(file: string, work: (scan: Scan) => Promise<T>): Promise<T> {
-  const database = new DatabaseSync(file, { readOnly: true });
+export async function sqliteSnapshot<T>(
+  file: string,
+  lockMs: number,
+  work: (scan: Scan) => Promise<T>,
+): Promise<T> {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: lockMs });
   try {
-    database.exec('pragma busy_timeout = 30000; begin');
+    database.exec('begin');
     return await work((statement, bindings = []) => batches(database, statement, bindings));
   } finally {
     database.close();

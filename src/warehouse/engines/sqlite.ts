@@ -31,7 +31,8 @@ import {
 } from './sqlite-upsert.ts';
 import { turnOf } from './write-turn.ts';
 
-const BUSY_TIMEOUT_MS = 30_000;
+/** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
+const LOCK_MS = 30_000;
 /** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
 const BATCH_ROWS = 4_000;
 /** Rows that are written down in one turn of the event loop. */
@@ -48,9 +49,9 @@ export const sqlite: EngineKind = {
   open: async ({ file }) => openSqlite(file as string),
 };
 
-function openSqlite(file: string): Engine {
+export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engine {
   makeFolder(file);
-  const writer = connect(file, 1, [
+  const writer = connect(file, 1, lockMs, [
     'pragma journal_mode = wal',
     // A push is sent once its claim is on disk: a commit must survive a power cut, not only a crash.
     'pragma synchronous = full',
@@ -59,7 +60,7 @@ function openSqlite(file: string): Engine {
     'pragma wal_autocheckpoint = 8000',
     COUNTER_TABLE,
   ]);
-  const reader = connect(file, READERS, ['pragma query_only = on']);
+  const reader = connect(file, READERS, lockMs, ['pragma query_only = on']);
   const turns = new PQueue({ concurrency: 1 });
   const reads = createInFlight();
   const tx: Transaction = {
@@ -82,7 +83,7 @@ function openSqlite(file: string): Engine {
     ...sqliteDdl,
     write: (work, how) => turns.add(() => plainErrors(() => transact(writer, () => work(tx))), turnOf(how)),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
-    snapshot: (work) => plainErrors(() => sqliteSnapshot(file, work)),
+    snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
     latest: (table, by, column, bounds) =>
       plainErrors(async () => {
         const rows = await reader.raw(latestStatement(table, by, column), {
@@ -104,7 +105,7 @@ function openSqlite(file: string): Engine {
     backup: (copy) =>
       plainErrors(async () => {
         // On a connection of its own: a copy counts as a write for the readers, and would stop the writer.
-        const copier = connect(file, 1, []);
+        const copier = connect(file, 1, lockMs, []);
         await copier.raw('vacuum into ?', [copy]).finally(() => copier.destroy());
       }),
     scrub: () =>
@@ -140,7 +141,7 @@ function makeFolder(file: string): void {
   }
 }
 
-function connect(file: string, connections: number, pragmas: string[]): Knex {
+function connect(file: string, connections: number, lockMs: number, pragmas: string[]): Knex {
   return knex({
     client: 'sqlite3',
     connection: { filename: file },
@@ -158,7 +159,7 @@ function connect(file: string, connections: number, pragmas: string[]): Knex {
       max: connections,
       // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
       afterCreate: (connection: any, done: (error: Error | null, connection: unknown) => void) => {
-        connection.configure('busyTimeout', BUSY_TIMEOUT_MS);
+        connection.configure('busyTimeout', lockMs);
         bindWithoutNul(connection);
         connection.exec(`${pragmas.join(';')};`, (error: Error | null) => done(error, connection));
       },

@@ -1,0 +1,84 @@
+// What only the SQLite engine has to keep: how long it waits for a lock of another program and what it says then, and how
+// large the file beside the warehouse gets that commits go through.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { Retriable } from '../../src/core/errors.ts';
+import type { Engine, Row, Scan } from '../../src/warehouse/engine.ts';
+import { openSqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { rowsOf } from '../support/engines.ts';
+import { stampAt } from '../support/stamp.ts';
+import { openDatabase } from '../support/workplace.ts';
+
+const READERS = 4;
+const PAGES_KEPT = 8_000;
+/** A page of the log with its header. */
+const FRAME_BYTES = 4_096 + 24;
+const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
+const toVehicle = rowMapping(vehicle);
+const vehicles = (count: number, title: string): Row[] =>
+  Array.from({ length: count }, (_, id) => (toVehicle({ id, title: `${title} ${id}` }) as { row: Row }).row);
+
+let file: string;
+beforeEach(() => {
+  const dir = mkdtempSync(join(tmpdir(), 'roadbook-sqlite-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  file = join(dir, 'warehouse.db');
+});
+
+async function open(patience?: { lockMs: number }): Promise<Engine> {
+  const engine = openSqlite(file, patience);
+  onTestFinished(() => engine.close());
+  await bringSchemaUpToDate(engine);
+  return engine;
+}
+
+it('every connection waits 30 s for a lock', async () => {
+  const engine = await open();
+  const ASK = 'pragma busy_timeout';
+  const patience = [{ timeout: 30_000 }];
+  expect(await engine.write(({ sql }) => rowsOf(sql, ASK))).toEqual(patience);
+  const reads = Array.from({ length: READERS }, () => engine.read((sql) => rowsOf(sql, ASK)));
+  expect(await Promise.all(reads)).toEqual(Array(READERS).fill(patience));
+  expect(await engine.snapshot((scan) => firstBatch(scan, ASK))).toEqual([{ timeout: 30_000n }]);
+});
+
+async function firstBatch(scan: Scan, statement: string): Promise<unknown> {
+  for await (const batch of scan(statement)) return batch;
+}
+
+it('a lock that lasts longer than that is told plainly, and later the same work is done', async () => {
+  const engine = await open({ lockMs: 20 });
+  const other = openDatabase(file);
+  onTestFinished(() => other.destroy());
+  await other.raw('begin immediate');
+  const load = () => engine.write((tx) => tx.load(vehicle, vehicles(3, 'private title'), stamp));
+  const told = await load().catch((thrown) => thrown);
+  expect(told).toBeInstanceOf(Retriable);
+  expect(told).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
+  expect(told.message).toContain(file);
+  expect(String(told.stack)).not.toContain('private');
+  // Whoever only reads does not meet the lock.
+  expect(await engine.read((sql) => sql('vehicle'))).toEqual([]);
+  await other.raw('rollback');
+  expect(await load()).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
+});
+
+it('the write-ahead log stays bounded, however much is loaded', async () => {
+  const engine = await open();
+  const [LOADS, ROWS, LONG] = [24, 3_000, 700];
+  for (let n = 0; n < LOADS; n++) {
+    const rows = vehicles(ROWS, String(n).repeat(LONG));
+    const counts = await engine.write((tx) => tx.load(vehicle, rows, stamp));
+    expect(counts.inserted + counts.updated).toBe(ROWS);
+  }
+  const [size] = await engine.read((sql) => rowsOf<{ page_count: number }>(sql, 'pragma page_count'));
+  const pages = size?.page_count ?? 0;
+  // Every load writes every page of the table anew: together they are far more than may be kept.
+  expect(LOADS * pages).toBeGreaterThan(3 * PAGES_KEPT);
+  expect(statSync(`${file}-wal`).size).toBeLessThan((PAGES_KEPT + 2 * pages) * FRAME_BYTES);
+});
