@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Erp, fillErp, readApart } from '../support/large-feed.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
+import { PRODUCT_FLAGS } from '../support/product-flags.ts';
 
 const rows = Number(process.argv[2] ?? 300_000);
-/** As in src/roadbook.js. */
-const FLAGS = ['--max-semi-space-size=8'];
 
 const folder = mkdtempSync(join(tmpdir(), 'roadbook-sql-'));
 const erps: Erp[] = [
@@ -17,7 +16,7 @@ const erps: Erp[] = [
 ];
 for (const erp of erps) {
   await fillErp(erp, rows);
-  process.stdout.write(`${erp.client}: ${await readApart(erp, FLAGS)}`);
+  process.stdout.write(`${erp.client}: ${await readApart(erp, PRODUCT_FLAGS)}`);
 }
 await stopPostgres();
 rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 // What a measured process is told to do, and what it tells afterwards.
 
-/** As in the first line of src/roadbook.js; what it is compared with runs as node runs by itself. */
-export const PRODUCT_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70', '--expose-gc'];
+/** What the product is compared with runs as node runs by itself. */
+export { PRODUCT_FLAGS } from '../support/product-flags.ts';
 
 export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'indexed';
 export type BenchEngine = 'sqlite' | 'postgres';

@@ -57,9 +57,9 @@ async function inPlace(plans: number, config: string, work: Work, perMinute = 60
 
 const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1_000;
 
-/** A hard limit: whatever grew with the number of plans would end the process. The young generation as in src/roadbook.js. */
+/** A hard limit: whatever grew with the number of plans would end the process. */
 const options = (preload: string): string =>
-  `--import=${join(SUPPORT, preload)} --max-old-space-size=${HEAP_MB} --max-semi-space-size=8`;
+  `--import=${join(SUPPORT, preload)} --max-old-space-size=${HEAP_MB}`;
 
 const JOB = 'jobs: { push-route-plans: { settle: 0s } }\n';
 

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { NOON } from './fault-calls.ts';
+import { PRODUCT_ENV, PRODUCT_FLAGS } from './product-flags.ts';
 
 export type MatrixFault = Omit<Fault, 'call'>;
 
@@ -198,9 +199,6 @@ async function startStranger(): Promise<{ url: string; visits(): number; close()
 
 const CLIENT = join(import.meta.dirname, 'fault-client.ts');
 
-/** As in src/roadbook.js. */
-const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=70', '--expose-gc'];
-
 /** Runs rows, all in one process of the client: its peak of memory is that of the worst of them. */
 export async function runRows(rows: readonly MatrixRow[]): Promise<RowResult[]> {
   const sandbox = await startSandbox({ startAt: NOON, churn: false });
@@ -213,11 +211,11 @@ export async function runRows(rows: readonly MatrixRow[]): Promise<RowResult[]> 
     const child = spawn(
       process.execPath,
       [
-        ...FLAGS,
+        ...PRODUCT_FLAGS,
         CLIENT,
         JSON.stringify({ url: sandbox.url, credentials: sandbox.credentials, rows: faults }),
       ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...PRODUCT_ENV } },
     );
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {

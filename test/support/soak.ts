@@ -55,10 +55,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
   const place = makeWorkplace(configFor(sandbox.url, await sectionsOf(schedule)));
   const probe = join(place.dir, 'probe');
   try {
-    const daemon = place.start(['start'], {
-      NODE_OPTIONS: `--max-semi-space-size=8 --import=${PROBE}`,
-      PROBE_FILE: probe,
-    });
+    const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: probe });
     await daemon.printed(/is running/);
     const endMs = Date.now() + minutes * 60_000;
     let [things, walMb] = [0, 0];

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { type EnginePlace, rowsOf } from './engines.ts';
+import { PRODUCT_ENV, PRODUCT_FLAGS } from './product-flags.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/roadbook.js');
 
@@ -38,11 +39,11 @@ export interface Workplace {
   remove(): void;
 }
 
-/** `warehouse` where the configuration does not leave it at the default file; `flags` are node's own. */
+/** `warehouse` where the configuration does not leave it at the default file; `flags` are node's own, as deployed unless told. */
 export function makeWorkplace(
   config: string,
   warehouse?: EnginePlace,
-  flags: readonly string[] = [],
+  flags: readonly string[] = PRODUCT_FLAGS,
 ): Workplace {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-'));
   mkdirSync(join(dir, 'config'));
@@ -52,7 +53,7 @@ export function makeWorkplace(
   const start = (args: string[], env: Record<string, string> = {}): Running => {
     const child = spawn(process.execPath, [...flags, MAIN, ...args], {
       cwd: dir,
-      env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+      env: { PATH: process.env.PATH, NO_COLOR: '1', ...PRODUCT_ENV, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
