@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { CALL_NAMES } from '../../src/sandbox/call-names.ts';
 import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
-import { MATRIX, nameOfFault, runRows } from '../support/fault-matrix.ts';
+import { MATRIX, MOST_MB, nameOfFault, runRows } from '../support/fault-matrix.ts';
 
 const SAMPLE = [
   'truncated',
@@ -28,4 +28,13 @@ it('every call meets a fault as it should: class, attempts, no other host', asyn
     expect({ name, wrong }).toEqual({ name, wrong: [] });
     expect(cells, name).toBe(CALL_NAMES.length);
   }
+});
+
+it('a body of 500 MB, packed, is refused before it is held', async () => {
+  const bombs = MATRIX.filter(({ fault }) => fault.fault === 'gzip-bomb');
+  const [result] = await runRows(bombs, 'vehicles');
+  expect(bombs.map(({ fault }) => fault.bytes)).toEqual([500_000_000]);
+  expect(result).toMatchObject({ cells: 1, wrong: [] });
+  expect(result?.peakMb).toBeGreaterThan(64);
+  expect(result?.peakMb).toBeLessThan(MOST_MB);
 });

@@ -15,9 +15,11 @@ interface Order {
   url: string;
   credentials: Credentials;
   rows: { fault: MatrixFault; large: boolean }[];
+  /** The only one to make. */
+  call?: CallName;
 }
 
-const { url, credentials, rows } = JSON.parse(process.argv[2] ?? '') as Order;
+const { url, credentials, rows, call: only } = JSON.parse(process.argv[2] ?? '') as Order;
 
 /** How long one exchange and one call may take, by what the fault is bounded by. */
 interface Limits {
@@ -125,6 +127,14 @@ async function together(tries: readonly Try[], fault: MatrixFault, limits: Limit
   return cells;
 }
 
+async function sessionCells(fault: MatrixFault, limits: Limits): Promise<Cell[]> {
+  const login: Try = { call: vehicleCall, kind: 'login', counted: 'login', fleet: open(limits) };
+  const loggingIn = await together([login], fault, limits);
+  const renewal: Try = { call: vehicleCall, kind: 'renew', counted: 'renew', fleet: await loggedIn(limits) };
+  await admin('/tokens/expire', {});
+  return [...loggingIn, ...(await together([renewal], fault, limits))];
+}
+
 const first = open(OTHERS);
 const calls = callsOf(await findTargets(first));
 first.close();
@@ -140,15 +150,12 @@ for (const { fault, large } of rows) {
     fleet: await loggedIn(limits),
   });
   const cells: Cell[] = [];
+  const wanted = calls.filter(({ name }) => only === undefined || name === only);
   // Ended tokens and a revoked password are everybody's.
   if (large || fault.fault === 'expired-token' || fault.fault === 'revoked-password') {
-    for (const call of calls) cells.push(...(await together([await ready(call)], fault, limits)));
-  } else cells.push(...(await together(await Promise.all(calls.map(ready)), fault, limits)));
-  const login: Try = { call: vehicleCall, kind: 'login', counted: 'login', fleet: open(limits) };
-  cells.push(...(await together([login], fault, limits)));
-  const renewal: Try = { call: vehicleCall, kind: 'renew', counted: 'renew', fleet: await loggedIn(limits) };
-  await admin('/tokens/expire', {});
-  cells.push(...(await together([renewal], fault, limits)));
+    for (const call of wanted) cells.push(...(await together([await ready(call)], fault, limits)));
+  } else cells.push(...(await together(await Promise.all(wanted.map(ready)), fault, limits)));
+  if (only === undefined) cells.push(...(await sessionCells(fault, limits)));
   told.push({ cells, peakMb: Math.round(process.resourceUsage().maxRSS / 1_024) });
 }
 process.stdout.write(JSON.stringify(told));
