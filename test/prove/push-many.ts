@@ -4,22 +4,24 @@
 // docs/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropMany, verdictOf } from '../support/push-many.ts';
+import {
+  HEAP_MB,
+  type Kill,
+  pushManyKilled,
+  RUN,
+  smallHeap,
+  verdictOf,
+  type Work,
+  withMany,
+} from '../support/push-many.ts';
 import { giveSection } from '../support/reliability-page.ts';
-import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 const PLANS = Number(process.argv[2] ?? 10_000);
 const LIMITED_PLANS = Number(process.argv[3] ?? 1_500);
 /** The default of the configuration. */
 const PER_MINUTE = 600;
-const HEAP_MB = 100;
-const SUPPORT = join(import.meta.dirname, '../support');
-const FEED = 'erp: { route_plans: { source: files, folder: plans, settle: 0s } }\n';
-const RUN = ['run', 'push-route-plans', '--json'];
 
-/** Where one process after another dies: the n-th step of its own, or the n-th of that name. */
-const KILLS: readonly { at: number; step?: string; where: string }[] = [
+const KILLS: readonly Kill[] = [
   { at: 37, where: 'while files are taken' },
   { at: 101, where: 'while files are taken' },
   { at: 2_001, where: 'while plans are sent' },
@@ -38,36 +40,25 @@ interface Proof {
   isRight: boolean;
 }
 
-type Work = (place: Workplace, ledger: () => Ledger) => Promise<Proof>;
-
-async function inPlace(plans: number, config: string, work: Work, perMinute = 60_000): Promise<Proof> {
-  const sandbox = await startSandbox({ churn: false, vehicles: 2 });
-  const settings = configFor(sandbox.url, FEED + config);
-  const place = makeWorkplace(settings.replace(/(?<=requests_per_minute: )\d+/, String(perMinute)));
-  try {
-    dropMany(place.dir, plans);
-    const proof = await work(place, () => sandbox.ledger());
-    process.stdout.write(`${proof.line}\n`);
-    return proof;
-  } finally {
-    place.remove();
-    await sandbox.close();
-  }
-}
+const inPlace = (plans: number, work: Work<Proof>, perMinute?: number): Promise<Proof> =>
+  withMany(
+    plans,
+    'settle: 0s',
+    async (place, ledger) => {
+      const proof = await work(place, ledger);
+      process.stdout.write(`${proof.line}\n`);
+      return proof;
+    },
+    perMinute,
+  );
 
 const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1_000;
 
-/** A hard limit: whatever grew with the number of plans would end the process. */
-const options = (preload: string): string =>
-  `--import=${join(SUPPORT, preload)} --max-old-space-size=${HEAP_MB}`;
-
-const JOB = 'jobs: { push-route-plans: { settle: 0s } }\n';
-
 const atOnce = () =>
-  inPlace(PLANS, JOB, async (place, ledger) => {
+  inPlace(PLANS, async (place, ledger) => {
     const startedAt = Date.now();
     const peak = join(place.dir, 'peak');
-    const { stdout } = await place.run(RUN, { NODE_OPTIONS: options('peak-memory.ts'), PEAK_FILE: peak });
+    const { stdout } = await place.run(RUN, { NODE_OPTIONS: smallHeap('peak-memory.ts'), PEAK_FILE: peak });
     const { status, confirmed } = JSON.parse(stdout);
     const { twice, lost } = verdictOf(ledger(), PLANS);
     const took = `${secondsSince(startedAt).toFixed(0)} s, ${readFileSync(peak, 'utf8')} MB at most`;
@@ -77,45 +68,20 @@ const atOnce = () =>
     };
   });
 
-const killed = () =>
-  inPlace(
-    PLANS,
-    'jobs: { push-route-plans: { settle: 0s, check_before_send: false } }\n',
-    async (place, ledger) => {
-      const startedAt = Date.now();
-      const arrived: number[] = [];
-      for (const { at, step, where } of KILLS) {
-        const env = {
-          NODE_OPTIONS: options('kill-at.ts'),
-          KILL_AT: String(at),
-          ...(step && { KILL_STEP: step }),
-        };
-        const { signal } = await place.run(RUN, env);
-        const there = Object.keys(ledger().plans).length;
-        process.stderr.write(`${signal ?? 'not killed'} ${where}: ${there} plans are there\n`);
-        if (signal === 'SIGKILL') arrived.push(there);
-      }
-      let open = 1;
-      for (let runs = 0; runs < 10 && open > 0; runs++) {
-        await place.run(RUN);
-        const [row] = await place.query<{ n: number }>(
-          "select count(*) as n from push_outbox where state <> 'confirmed' or told_at is null",
-        );
-        open = row?.n ?? 0;
-      }
-      const { twice, lost } = verdictOf(ledger(), PLANS);
-      const took = `${secondsSince(startedAt).toFixed(0)} s; killed with ${arrived.join(', ')} plans at the service`;
-      return {
-        line: `| killed with -9 ${arrived.length} times | ${PLANS} | ${twice} | ${lost} | ${took} |`,
-        isRight: arrived.length === KILLS.length && twice + lost + open === 0,
-      };
-    },
+const killed = async (): Promise<Proof> => {
+  const startedAt = Date.now();
+  const { arrived, twice, lost, open } = await pushManyKilled(PLANS, KILLS, (words) =>
+    process.stderr.write(words),
   );
+  const took = `${secondsSince(startedAt).toFixed(0)} s; killed with ${arrived.join(', ')} plans at the service`;
+  const line = `| killed with -9 ${arrived.length} times | ${PLANS} | ${twice} | ${lost} | ${took} |`;
+  process.stdout.write(`${line}\n`);
+  return { line, isRight: arrived.length === KILLS.length && twice + lost + open === 0 };
+};
 
 const limited = () =>
   inPlace(
     LIMITED_PLANS,
-    JOB,
     async (place, ledger) => {
       const startedAt = Date.now();
       await place.run(RUN);
@@ -147,7 +113,7 @@ seconds, is read from the ledger of the sandbox.
 ${proofs.map(({ line }) => line).join('\n')}
 
 Made by \`node test/prove/push-many.ts ${PLANS} ${LIMITED_PLANS}\`; the times are those of 2 busy cores, and depend on what else
-they do.
+they do. A sample of the killed push runs with every \`npm test\` (test/scenario/push-many.test.ts).
 `,
     {
       run: 'many plans in a drop folder, in one go, killed on the way, and at the limited rate',

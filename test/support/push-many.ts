@@ -1,10 +1,88 @@
-// Many plans for a drop folder, and what the ledger says became of them.
+// Many plans in a drop folder, pushed by the real process in a small heap, also with that process killed on the way, and
+// what the ledger says became of them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ledger } from '../../src/sandbox/sandbox.ts';
+import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const PER_FILE = 500;
 const STOPS = 10;
+const MOST_RUNS = 10;
+export const HEAP_MB = 100;
+export const RUN = ['run', 'push-route-plans', '--json'];
+
+/** Where a process dies: the n-th step of its own, or the n-th of that name. */
+export interface Kill {
+  at: number;
+  step?: string;
+  where: string;
+}
+
+export interface KilledReport {
+  /** Plans at the service at each death. */
+  arrived: number[];
+  twice: number;
+  lost: number;
+  /** Entries that were not confirmed and told in the end. */
+  open: number;
+}
+
+export type Work<Result> = (place: Workplace, ledger: () => Ledger) => Promise<Result>;
+
+/** A hard limit: whatever grew with the number of plans would end the process. */
+export const smallHeap = (preload: string): string =>
+  `--import=${join(import.meta.dirname, preload)} --max-old-space-size=${HEAP_MB}`;
+
+/** With so many plans dropped; `job` is the settings of the push. */
+export async function withMany<Result>(
+  plans: number,
+  job: string,
+  work: Work<Result>,
+  perMinute = 60_000,
+): Promise<Result> {
+  const sandbox = await startSandbox({ churn: false, vehicles: 2 });
+  const config = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
+jobs: { push-route-plans: { ${job} } }
+`;
+  const settings = configFor(sandbox.url, config);
+  const place = makeWorkplace(settings.replace(/(?<=requests_per_minute: )\d+/, String(perMinute)));
+  try {
+    dropMany(place.dir, plans);
+    return await work(place, () => sandbox.ledger());
+  } finally {
+    place.remove();
+    await sandbox.close();
+  }
+}
+
+/** One process after another dies; the last ones are left alone until nothing is open. */
+export const pushManyKilled = (
+  plans: number,
+  kills: readonly Kill[],
+  tell: (words: string) => void = () => undefined,
+): Promise<KilledReport> =>
+  withMany(plans, 'settle: 0s, check_before_send: false', async (place, ledger) => {
+    const arrived: number[] = [];
+    for (const { at, step, where } of kills) {
+      const env = {
+        NODE_OPTIONS: smallHeap('kill-at.ts'),
+        KILL_AT: String(at),
+        ...(step && { KILL_STEP: step }),
+      };
+      const { signal } = await place.run(RUN, env);
+      const there = Object.keys(ledger().plans).length;
+      tell(`${signal ?? 'not killed'} ${where}: ${there} plans are there\n`);
+      if (signal === 'SIGKILL') arrived.push(there);
+    }
+    let open = plans;
+    for (let runs = 0; runs < MOST_RUNS && open > 0; runs++) {
+      await place.run(RUN);
+      const told = "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
+      const [row] = await place.query<{ n: number }>(told);
+      open = plans - Number(row?.n);
+    }
+    return { arrived, ...verdictOf(ledger(), plans), open };
+  });
 
 export function dropMany(dir: string, plans: number): void {
   mkdirSync(join(dir, 'plans'));
