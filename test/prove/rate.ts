@@ -6,8 +6,9 @@ import { giveSection } from '../support/reliability-page.ts';
 
 const minutes = Number(process.argv[2] ?? 4);
 const PER_MINUTE = 300;
-const CONCURRENCY = 24;
-const WAY_MS = [0, 1_000] as const;
+/** Fewer than the rate and the way would have under way by themselves: about 10 at most. */
+const CONCURRENCY = 8;
+const WAY_MS = [0, 2_000] as const;
 const PAUSE_SECONDS = 20;
 /** A permit that is in hand, and the way to the service. */
 const MOST_AFTER_SECONDS = 1.5 + WAY_MS[1] / 1_000;
@@ -24,7 +25,8 @@ const section = (r: RateReport): string => `
 Four real daemons (\`roadbook start\`) share one PostgreSQL and one account with \`requests_per_minute: ${PER_MINUTE}\` and
 \`concurrency: ${CONCURRENCY}\`. Each has a job with more to read than the rate allows. A request takes up to ${WAY_MS[1] / 1_000} s to the
 service, each its own time. Half-way one daemon is killed with -9 and started again. At the end one request is answered
-with 429 and \`Retry-After: ${PAUSE_SECONDS}\`. Arrivals are counted by the ledger of the sandbox.
+with 429 and \`Retry-After: ${PAUSE_SECONDS}\`. Arrivals are counted by the ledger of the sandbox, requests under way at
+once where they leave the daemons.
 
 | minutes | requests | most in any 60 s | fewest in any 60 s | most at once | after the 429, the last request under way | then silence |
 |---|---|---|---|---|---|---|

@@ -23,11 +23,16 @@ export type Answering = (
 
 export interface Front {
   url: string;
+  /** The most requests whose answer had not left whole, at any instant. */
+  mostAtOnce(): number;
   close(): Promise<void>;
 }
 
 export async function startFront(target: string, answering: Answering): Promise<Front> {
+  let [now, most] = [0, 0];
   const server = createServer(async (incoming, outgoing) => {
+    most = Math.max(most, ++now);
+    outgoing.once('close', () => now--);
     const url = new URL(incoming.url ?? '/', target);
     const body = await bodyOf(incoming);
     const original = () =>
@@ -54,6 +59,7 @@ export async function startFront(target: string, answering: Answering): Promise<
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mostAtOnce: () => most,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

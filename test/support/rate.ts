@@ -6,7 +6,7 @@ import { loadJobs } from '../../src/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { seededRandom } from '../../src/sandbox/seeded-random.ts';
 import { makePlace } from './engines.ts';
-import { startFront } from './front.ts';
+import { type Front, startFront } from './front.ts';
 import { stopPostgres } from './postgres.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
 
@@ -34,6 +34,7 @@ export interface RateReport {
   mostInAMinute: number;
   /** The fewest in any 60 s while there was work. */
   fewestInAMinute: number;
+  /** Counted where the daemons' requests arrive, before the way to the service. */
   mostInFlight: number;
   requests: number;
   /** Requests of each job, as a sign that all daemons had a part. */
@@ -72,7 +73,7 @@ export async function shareRate(options: RateOptions): Promise<RateReport> {
     ),
   );
   try {
-    return await measure(places, sandbox, options);
+    return await measure(places, sandbox, front, options);
   } finally {
     for (const place of places) place.remove();
     await front.close();
@@ -99,7 +100,12 @@ async function configOf(own: string, url: string, warehouse: string, options: Ra
   );
 }
 
-async function measure(places: Workplace[], sandbox: Sandbox, options: RateOptions): Promise<RateReport> {
+async function measure(
+  places: Workplace[],
+  sandbox: Sandbox,
+  front: Front,
+  options: RateOptions,
+): Promise<RateReport> {
   const daemons: Running[] = [];
   // One after another: the first makes the schema.
   for (const place of places) daemons.push(await begin(place));
@@ -126,7 +132,7 @@ async function measure(places: Workplace[], sandbox: Sandbox, options: RateOptio
   return {
     mostInAMinute: ledger.per_minute_max,
     fewestInAMinute: fewest(book.sights, from, to),
-    mostInFlight: ledger.max_in_flight,
+    mostInFlight: front.mostAtOnce(),
     requests: totalOf(sandbox),
     byJob: ledger.requests,
     pause: pauseOf(book.sights, pausedAt),
