@@ -2,14 +2,15 @@
 // anybody could write down again is refused, because later steps would run out of stack on it.
 
 const INTEGER = /^-?\d+$/;
-const MOST_LEVELS = 100;
+/** What is nested no deeper can be walked, written down and stored. */
+export const MOST_LEVELS = 100;
 
-/** Throws a SyntaxError for broken text, a RangeError for nesting. */
-export function parseLossless(text: string): unknown {
+/** Throws a SyntaxError for broken text, a RangeError for what is nested deeper than `levels`. */
+export function parseLossless(text: string, levels = MOST_LEVELS): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const value: unknown = JSON.parse(plain);
   // Parsing with a reviver takes several times as long, so it is done only where a digit may be lost.
-  return holdsUnsafeNumber(value, MOST_LEVELS) ? JSON.parse(plain, keepUnsafeNumbers) : value;
+  return holdsUnsafeNumber(value, levels) ? JSON.parse(plain, keepUnsafeNumbers) : value;
 }
 
 function holdsUnsafeNumber(value: unknown, levels: number): boolean {

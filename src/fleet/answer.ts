@@ -1,21 +1,24 @@
 // Takes the document out of an answer, and the records out of the document, in every shape the service is known
 // to use. A shape that could mean anything is refused: an empty list is only read where there is one.
-import { parseJson, UnreadableJson } from './json.ts';
+import { withoutDepth } from './cut-record.ts';
+import { NestedTooDeep, parseJson, UnreadableJson } from './json.ts';
 import type { WireAnswer } from './transport.ts';
 import { TransportFault } from './transport-fault.ts';
 
 const NO_CONTENT = 204;
+/** Of a document whose records are cut. Deeper ones are no document of the service, whatever they are. */
+const READABLE_LEVELS = 1_000;
 
 const unreadable = (what: string): TransportFault => new TransportFault('bad_answer', what);
 
 /** The JSON document of an answer; undefined where the service says that there is none. */
-export function documentOf(answer: WireAnswer): unknown {
+export function documentOf(answer: WireAnswer, parse: (text: string) => unknown = parseJson): unknown {
   if (answer.status === NO_CONTENT) return undefined;
   const text = answer.body.toString('utf8').trim();
   if (text === '') throw unreadable('empty body');
   if (text.startsWith('<')) throw unreadable('HTML or XML instead of JSON');
   try {
-    return parseJson(text);
+    return parse(text);
   } catch (error) {
     if (error instanceof UnreadableJson) throw unreadable('no valid JSON');
     throw error;
@@ -46,6 +49,22 @@ function recordAlone(object: Record<string, unknown>, identity: Identity | undef
   if (isEmpty(object)) return [];
   if (identity !== undefined && identity in object) return [object];
   throw unreadable('no list in data');
+}
+
+/** The records of an answer. One that is nested too deep is cut, so that it can be refused without the others. */
+export function recordsIn(answer: WireAnswer, identity?: Identity): unknown[] {
+  let isDeep = false;
+  const document = documentOf(answer, (text) => {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      if (!(error instanceof NestedTooDeep)) throw error;
+      isDeep = true;
+      return parseJson(text, READABLE_LEVELS);
+    }
+  });
+  const records = recordsOf(document, identity);
+  return isDeep ? records.map((record) => withoutDepth(record)) : records;
 }
 
 /** The id that an answer to a create or change holds, at the top or in its first record; undefined where none. */

@@ -2,7 +2,7 @@
 // the answer; sending, tokens, retries and errors are the client's.
 import { z } from 'zod';
 import type { Json } from '../core/glossary.ts';
-import { documentOf, type Identity, idOf, recordsOf } from './answer.ts';
+import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
 import { checkRequest } from './request-check.ts';
@@ -57,7 +57,7 @@ export function listEndpoint<Query extends z.ZodType<object>>(
       const { filled, rest } = fillPath(path, checkRequest(name, query, request));
       return { method: 'GET', path: filled, query: encodeQuery(rest, collections, forms) };
     },
-    read: (answer) => recordsOf(documentOf(answer), identity),
+    read: (answer) => recordsIn(answer, identity),
   };
 }
 

@@ -8,10 +8,13 @@ export class UnreadableJson extends Error {
   }
 }
 
-export function parseJson(text: string): unknown {
+/** It is JSON, and nested deeper than was asked for. */
+export class NestedTooDeep extends UnreadableJson {}
+
+export function parseJson(text: string, levels?: number): unknown {
   try {
-    return parseLossless(text);
-  } catch {
-    throw new UnreadableJson();
+    return parseLossless(text, levels);
+  } catch (error) {
+    throw error instanceof RangeError ? new NestedTooDeep() : new UnreadableJson();
   }
 }

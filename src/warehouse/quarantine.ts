@@ -9,9 +9,9 @@ export interface Misfit {
   /** Key of the record where it has one. */
   key: string | null;
   reason: string;
-  /** It was refused because of what came beside it, not by itself. */
+  /** It is not whole, or was refused because of what came beside it: by itself it can never be loaded. */
   isPart?: boolean;
-  /** As the service sent it. */
+  /** As the service sent it, less what is nested too deep. */
   record: unknown;
 }
 

@@ -62,7 +62,11 @@ export async function sortRecords(
     if (index % TURN === TURN - 1) await ownTurn();
     const raw = records[index];
     const checked = checkRecord(schema, raw);
-    const mapped = checked.ok ? toRow(checked.record) : { misfit: checked.reason };
+    if (!checked.ok) {
+      misplaced(raw, checked.reason, checked.isPart ?? false);
+      continue;
+    }
+    const mapped = toRow(checked.record);
     if ('row' in mapped) rows.push(guard.row(mapped.row));
     else misplaced(raw, mapped.misfit, false);
   }

@@ -1,4 +1,4 @@
-// Records that did not fit, kept whole with the reason. The same record met again is the same row.
+// Records that did not fit, kept whole with the reason; one that is nested too deep is cut. The same record met again is the same row.
 import { boolean, controlTable, instant, integer, json, text } from '../table.ts';
 
 export const syncQuarantine = controlTable({
@@ -12,7 +12,9 @@ export const syncQuarantine = controlTable({
     table_name: text('Table it was meant for.', { required: true }),
     record_key: text('Key of the record where it has one.'),
     reason: text('Why it did not fit: field paths and expectations.', { required: true }),
-    is_part: boolean('It was refused because of what came beside it, so only a reading of all can place it.'),
+    is_part: boolean(
+      'It is not whole, or was refused because of what came beside it: only a new reading can place it.',
+    ),
     payload: json('The record; secrets and tax numbers masked.', { personal: true, required: true }),
     first_seen_at: instant('When it was first met.', { required: true }),
     last_seen_at: instant('When it was last met.', { required: true }),
