@@ -1,8 +1,10 @@
-// A sample of test/prove/soak.ts, seconds long: the daemon lives through chaos, holds on to no file, loses nothing. How
-// memory grows is told by a longer run; that its figures tell a leak from the steps of an allocator is seen here.
+// Samples of test/prove/soak.ts, seconds long: the daemon lives through chaos and loses nothing; round by round its runs
+// leave nothing behind. How memory grows by the hour is told by a longer run; that its figures tell a leak from the steps
+// of an allocator is seen here.
 import { expect, it } from 'vitest';
 import { soak } from '../support/soak.ts';
 import { figuresOf } from '../support/soak-figures.ts';
+import { steadyRuns } from '../support/steady-runs.ts';
 
 it('a daemon with chaos on keeps its files and its log small, and loses nothing', async () => {
   const report = await soak({ minutes: 0.05, schedule: '* * * * * *' });
@@ -18,6 +20,24 @@ it('a daemon with chaos on keeps its files and its log small, and loses nothing'
   expect(report.held.most).toBeLessThan(500);
   expect(report.delayMs.mean).toBeGreaterThan(0);
   expect(report.delayMs.most).toBeLessThan(10_000);
+});
+
+it('runs leave nothing behind: no file, no socket, no timer, no memory', async () => {
+  const ROUNDS = 5;
+  const { rounds, runs, jobs, accepted, exit } = await steadyRuns(ROUNDS);
+  expect({ runs, accepted, exit }).toEqual({ runs: { ok: (ROUNDS + 1) * jobs }, accepted: ROUNDS, exit: 0 });
+  const [, early, ...later] = rounds;
+  const late = later.at(-1);
+  if (early === undefined || late === undefined) throw new Error('too few rounds');
+  const runsBetween = later.length * jobs;
+  // Less than one a round: a file may be open for a moment just then.
+  expect(late.files - early.files).toBeLessThan(later.length);
+  // Pools of connections fill up as they are used.
+  expect(late.warehouseFiles).toBeLessThan(16);
+  expect(late.sockets - early.sockets).toBeLessThan(runsBetween / 2);
+  expect(late.timers - early.timers).toBeLessThan(runsBetween / 2);
+  // Some lines of each run's log are kept for the page.
+  expect(late.mb - early.mb).toBeLessThan(5);
 });
 
 const MINUTES = 10;

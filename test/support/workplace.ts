@@ -22,8 +22,8 @@ export interface Running {
   /** What was printed so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves as soon as the pattern has been printed on either stream; rejects if the process ends first. */
-  printed(pattern: RegExp): Promise<void>;
+  /** Resolves as soon as the pattern has been printed so often, once unless told; rejects if the process ends first. */
+  printed(pattern: RegExp, times?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<Ended>;
 }
@@ -72,8 +72,10 @@ export function makeWorkplace(
       stderr: () => printed.stderr,
       kill: (signal) => child.kill(signal),
       ended,
-      async printed(pattern) {
-        const seen = () => pattern.test(printed.stdout) || pattern.test(printed.stderr);
+      async printed(pattern, times = 1) {
+        const each = new RegExp(pattern, `${pattern.flags}g`);
+        const countIn = (text: string): number => text.match(each)?.length ?? 0;
+        const seen = () => countIn(printed.stdout) + countIn(printed.stderr) >= times;
         while (!seen()) {
           const more = once(child, 'printed');
           const last = await Promise.race([more.then(() => undefined), ended]);
