@@ -58,12 +58,14 @@ function row({ way, engine, measured }: Line, parse: Measured): string {
     measured.seconds.toFixed(1),
     whole(rate(measured)),
     (rate(measured) / rate(parse)).toFixed(2),
-    measured.cpuSeconds.toFixed(1),
-    measured.peakMb.toFixed(0),
-    measured.loopDelayMs.toFixed(0),
+    ...ofTheProcess(way, measured),
   ];
   return `| ${cells.join(' | ')} |`;
 }
+
+/** The process of a bare statement also makes its rows, which is no part of it: its seconds alone are told. */
+const ofTheProcess = (way: Way, { cpuSeconds, peakMb, loopDelayMs }: Measured): string[] =>
+  way === 'bare' ? ['–', '–', '–'] : [cpuSeconds.toFixed(1), peakMb.toFixed(0), loopDelayMs.toFixed(0)];
 
 function ratios(lines: readonly Line[], engine: BenchEngine): string {
   const of = (way: Way): number => {

@@ -45,7 +45,8 @@ function eventRow(n: number): Row {
 export interface Pair {
   name: string;
   load(rows: readonly Row[]): Promise<void>;
-  bare(rows: readonly Row[]): Promise<void>;
+  /** Makes the text of the rows; what is given sends it, and that alone is the barest. */
+  bare(rows: readonly Row[]): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,11 +76,10 @@ export async function postgresPair(url: string): Promise<Pair> {
   return {
     name: 'PostgreSQL, beside a bare COPY into the same table',
     load: load(engine),
-    async bare(rows) {
-      const text = rows
-        .map((row) => [...row, ...STAMPED].map((value) => value ?? '\\N').join('\t'))
-        .join('\n');
-      await copy(client, statement, Buffer.from(`${text}\n`));
+    bare(rows) {
+      const lines = rows.map((row) => [...row, ...STAMPED].map((value) => value ?? '\\N').join('\t'));
+      const text = Buffer.from(`${lines.join('\n')}\n`);
+      return () => copy(client, statement, text);
     },
     async close() {
       await database.client.releaseConnection(client);
@@ -143,12 +143,15 @@ export async function sqlitePair(): Promise<Pair> {
   return {
     name: 'SQLite, beside the bare insert from jsonb_each into the same table',
     load: load(engine),
-    async bare(rows) {
-      await run('begin immediate');
-      for (let start = 0; start < rows.length; start += SQLITE_ROWS) {
-        await run(statement, [JSON.stringify(rows.slice(start, start + SQLITE_ROWS))]);
-      }
-      await run('commit');
+    bare(rows) {
+      const texts = Array.from({ length: Math.ceil(rows.length / SQLITE_ROWS) }, (_, n) =>
+        JSON.stringify(rows.slice(n * SQLITE_ROWS, (n + 1) * SQLITE_ROWS)),
+      );
+      return async () => {
+        await run('begin immediate');
+        for (const text of texts) await run(statement, [text]);
+        await run('commit');
+      };
     },
     async close() {
       await engine.close();

@@ -15,10 +15,11 @@ async function measure({ name, load: product, bare, close }: Pair, count: number
   const seconds = { load: 0, bare: 0, again: 0 };
   for (let start = 0; start < count; start += SLICE_ROWS) {
     const rows = eventRows(start, count);
+    const send = bare(rows);
     // Who goes first changes with every slice.
     const turns = [
       async () => (seconds.load += await timed(() => product(rows))),
-      async () => (seconds.bare += await timed(() => bare(rows))),
+      async () => (seconds.bare += await timed(send)),
     ];
     for (const turn of (start / SLICE_ROWS) % 2 === 0 ? turns : turns.toReversed()) await turn();
     seconds.again += await timed(() => product(rows));
@@ -36,7 +37,8 @@ export async function loadStage(count: number): Promise<Section> {
   await stopPostgres();
   return {
     title: 'The load stage alone',
-    body: `Rows in memory into the warehouse, batch by batch in turn with the barest statement.
+    body: `Rows in memory into the warehouse, batch by batch in turn with the barest statement. Of that
+only the sending counts: its text is made before, while Roadbook's is made meanwhile.
 
 | ${count.toLocaleString('en')} events | bare, rows/s | Roadbook, rows/s | ratio | unchanged, rows/s |
 |---|---|---|---|---|

@@ -56,8 +56,9 @@ function betterHalf(times: readonly number[]): number {
 async function pairRatio(pair: Pair, rows: number, cpu?: () => number): Promise<number> {
   const of = (round: number) => eventRows(round * rows, (round + 1) * rows);
   const batches = Array.from({ length: WARM_UP + ROUNDS }, (_, round) => of(round));
+  const sends = batches.map((batch) => pair.bare(batch));
   const ratio = await ratioOf(
-    (round) => pair.bare(batches[round] ?? []),
+    async (round) => sends[round]?.(),
     (round) => pair.load(batches[round] ?? []),
     cpu,
   );
