@@ -17,8 +17,6 @@ import {
 } from './task.ts';
 
 export const VEHICLES = 500;
-const PER_DAY = 200;
-export const EVENTS_A_DAY = VEHICLES * PER_DAY;
 const DAY_MS = 86_400_000;
 
 export interface BenchPlace {
@@ -31,9 +29,17 @@ export interface BenchPlace {
   close(): Promise<void>;
 }
 
-export async function makeBenchPlace(): Promise<BenchPlace> {
+export interface BenchService {
+  /** Events of a vehicle. */
+  perDay?: number;
+  /** How long each answer is kept back. */
+  answerMs?: number;
+}
+
+export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchService = {}): Promise<BenchPlace> {
   const dir = mkdtempSync(join(tmpdir(), 'roadbook-bench-'));
-  const service = fork(resolve(import.meta.dirname, 'service.ts'), [String(VEHICLES), String(PER_DAY)]);
+  const args = [VEHICLES, perDay, answerMs].map(String);
+  const service = fork(resolve(import.meta.dirname, 'service.ts'), args);
   const [{ url, credentials }] = (await once(service, 'message')) as [
     { url: string; credentials: Credentials },
   ];
@@ -55,7 +61,7 @@ export async function makeBenchPlace(): Promise<BenchPlace> {
         dir: newFolder(),
         url,
         credentials,
-        beginAt: new Date(end - Math.round((events / EVENTS_A_DAY) * DAY_MS)).toISOString(),
+        beginAt: new Date(end - Math.round((events / (VEHICLES * perDay)) * DAY_MS)).toISOString(),
         endAt: new Date(end).toISOString(),
         rows: events,
       };

@@ -6,18 +6,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 interface Process {
+  name: string;
   parent: number;
   /** Its own and that of its children that have ended. */
   ticks: number;
 }
 
-export function cpuMs(): number {
+/** Of programs of one name, where it is told. */
+export function cpuMs(only?: string): number {
   const processes = allProcesses();
   const isOurs = (pid: number): boolean => {
     const parent = processes.get(pid)?.parent ?? 0;
     return pid === process.pid || (parent > 0 && isOurs(parent));
   };
-  return [...processes].reduce((sum, [pid, { ticks }]) => (isOurs(pid) ? sum + ticks * TICK_MS : sum), 0);
+  const isCounted = (pid: number, name: string): boolean =>
+    isOurs(pid) && (only === undefined || only === name);
+  return [...processes].reduce(
+    (sum, [pid, { name, ticks }]) => (isCounted(pid, name) ? sum + ticks * TICK_MS : sum),
+    0,
+  );
 }
 
 function allProcesses(): Map<number, Process> {
@@ -26,10 +33,12 @@ function allProcesses(): Map<number, Process> {
     pids.flatMap((pid): [number, Process][] => {
       try {
         // The name may hold anything, so the fields are counted from the bracket that closes it.
-        const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ');
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        const fields = (stat.split(') ').at(-1) ?? '').split(' ');
+        const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
         const parent = Number(fields[1]);
         const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
-        return [[pid, { parent, ticks }]];
+        return [[pid, { name, parent, ticks }]];
       } catch {
         return [];
       }

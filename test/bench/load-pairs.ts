@@ -13,31 +13,19 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { recordColumns } from '../../src/warehouse/table.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { stampAt } from '../support/stamp.ts';
+import { wireEvent } from './wire-event.ts';
 
 /** Rows of a slice, about what the product commits at once. */
 export const SLICE_ROWS = 10_000;
 const stamp = stampAt('bench', '2026-01-01T00:00:00.000Z');
-const START = Date.parse('2026-01-01T00:00:00.000Z');
 const toRow = rowMapping(event);
 
 /** As in a slice of a pull: from `start` on. */
 export const eventRows = (start: number, count: number): Row[] =>
   Array.from({ length: Math.min(SLICE_ROWS, count - start) }, (_, n) => eventRow(start + n));
 
-/** Events as the service sends them: 500 vehicles over some months. */
 function eventRow(n: number): Row {
-  const at = (ms: number) => new Date(START + n * 30_000 + ms).toISOString();
-  const mapped = toRow({
-    event_category: 1 + (n % 24),
-    id: n,
-    begin_date: at(0),
-    end_date: at(90_000),
-    distance: n % 40_000,
-    vehicle: { id: 1 + (n % 500), plate: `ABC${1000 + (n % 500)}`, model: `Model ${n % 30}` },
-    driver: { id: 1 + (n % 300), name: `Driver Number ${n % 300}` },
-    location_start: { address: `Rua das Flores, ${n % 1_000}, São Paulo` },
-    location_end: { address: `Avenida Brasil, ${n % 777}, Rio de Janeiro` },
-  });
+  const mapped = toRow(wireEvent(n));
   if (!('row' in mapped)) throw new Error(mapped.misfit);
   return mapped.row;
 }

@@ -1,22 +1,21 @@
 // Ratios that a slower pull would show in, small enough for every test run: the load stages beside the bare statements,
-// parsing alone beside parsing, checking and mapping, and beside a whole pull. Measured in CPU time; all but the last in
-// turns, and by the better half of the rounds, so that other work on the machine meets both sides alike and mostly drops
-// out.
+// and parsing alone beside parsing, checking and mapping; those of whole pulls are in pull-ratios.ts. Measured in CPU
+// time, in turns, and by the better half of the rounds, so that other work on the machine meets both sides alike and
+// mostly drops out.
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
 import { sortRecords } from '../../src/sync/pull/sorting.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import { makeBenchPlace } from './bench-place.ts';
 import { cpuMs } from './cpu-time.ts';
 import { eventRows, type Pair, postgresPair, sqlitePair } from './load-pairs.ts';
+import { pullRatios } from './pull-ratios.ts';
+import { wireEvent } from './wire-event.ts';
 
 const ROUNDS = 12;
 const WARM_UP = 3;
 const ROWS = 2_000;
-/** Events of a whole pull. */
-const PULLED = 50_000;
 
 /** CPU milliseconds of all threads of this process so far. */
 function ownCpuMs(): number {
@@ -71,7 +70,7 @@ export const loadRatio = async (): Promise<number> => pairRatio(await sqlitePair
 /** With the CPU time of the server, which the kernel counts in hundredths of a second: batches are larger. */
 export async function copyRatio(): Promise<number> {
   const url = await (await startPostgres()).newDatabase();
-  return pairRatio(await postgresPair(url), 2 * ROWS, cpuMs).finally(stopPostgres);
+  return pairRatio(await postgresPair(url), 2 * ROWS, cpuMs);
 }
 
 /** Parsing alone beside parsing, checking and mapping the same body. */
@@ -85,37 +84,12 @@ export async function checkRatio(): Promise<number> {
   );
 }
 
-/** Got and parsed alone beside the same events pulled end to end into SQLite, each in a process of its own. */
-export async function pullRatio(): Promise<number> {
-  const place = await makeBenchPlace();
-  try {
-    const parse = await place.measure('parse', 'sqlite', {}, PULLED);
-    const pull = await place.measure('pull', 'sqlite', await place.warehouse('sqlite'), PULLED);
-    return parse.cpuSeconds / pull.cpuSeconds;
-  } finally {
-    await place.close();
-  }
-}
-
-const wireEvent = (n: number) => ({
-  event_category: 1 + (n % 14),
-  id: n,
-  begin_date: new Date(1_767_225_600_000 + n * 30_000).toISOString(),
-  end_date: new Date(1_767_225_690_000 + n * 30_000).toISOString(),
-  distance: n % 40_000,
-  vehicle: { id: 1 + (n % 500), plate: `ABC${1_000 + (n % 500)}`, model: `Model ${n % 30}` },
-  driver: { id: 1 + (n % 300), name: `Driver Number ${n % 300}` },
-  location_start: { address: `Rua das Flores, ${n % 1_000}, São Paulo` },
-  location_end: { address: `Avenida Brasil, ${n % 777}, Rio de Janeiro` },
-});
-
 if (import.meta.main) {
-  for (const [name, measure] of Object.entries({
-    load: loadRatio,
-    copy: copyRatio,
-    check: checkRatio,
-    pull: pullRatio,
-  })) {
+  const pulls = pullRatios();
+  const all = { load: loadRatio, copy: copyRatio, check: checkRatio, ...pulls.ratios };
+  for (const [name, measure] of Object.entries(all)) {
     process.stdout.write(`${name}: ${(await measure()).toFixed(2)}\n`);
   }
+  await pulls.close();
+  await stopPostgres();
 }
