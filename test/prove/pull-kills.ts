@@ -49,7 +49,7 @@ Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sam
 if (sum(({ wrong }) => wrong.length) + idle.length > 0) process.exitCode = 1;
 else
   giveSection('No row lost, none half told', section, {
-    run: 'pulls killed at every step, and again during recovery',
+    run: 'pulls killed at steps spread over their run, and again during recovery',
     many: `${sum(({ kills }) => kills)} kills`,
     lost: '0 wrong',
   });

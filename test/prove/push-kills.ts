@@ -1,5 +1,5 @@
-// Proves the promise of the outbox with real deaths: the process is killed with -9 at every I/O step of a push,
-// in turn, and again while it recovers, while the service answers in four ways. Prints the figures and writes its
+// Proves the promise of the outbox with real deaths: the process is killed with -9 at I/O steps of a push, in turn,
+// and again while it recovers, while the service answers in four ways. Prints the figures and writes its
 // section of docs/reliability.md. Told are the distances between the steps of first deaths, 0 for none at all:
 //   node test/prove/push-kills.ts [plans] [plans with the look before a first send] [other kinds] [all on PostgreSQL]
 import PQueue from 'p-queue';
@@ -46,7 +46,9 @@ at a step of its own; the one after goes to its end. Then the same with another 
 comes to it. All on one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
 made, when it is written, when its answer arrives, before and after each change of a file. The run that is counted
-finds the schema made. ${distances()}
+finds the schema made. In each way of answering, a first run dies at
+${distances()}.
+Where it is not every step, each way begins at another.
 The steps of the second deaths go round by themselves, over the length that recoveries have: the two deaths meet in pairs
 from all parts of both. After the last kill the job runs until nothing is open. What the service
 really accepted is read from the ledger of the sandbox. Where the look before a first send (\`check_before_send\`) is off, the
@@ -65,6 +67,7 @@ ${sum(reports, 'missed')} never had both deaths.
 Made by \`node test/prove/push-kills.ts ${plain} ${looking} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
 `;
 
+/** How far apart the steps of first deaths are. */
 function distances(): string {
   const told = [
     ['plans without the look', plain],
@@ -72,10 +75,10 @@ function distances(): string {
     ['the other kinds', others],
     ['all of them on PostgreSQL', onPostgres],
   ] as const;
-  const words = told
+  return told
     .filter(([, stride]) => stride > 0)
-    .map(([what, stride]) => `${what}, ${stride === 1 ? 'every step' : `one step in ${stride}`}`);
-  return `In each way of answering:\n${words.join('; ')}.\nWhere it is not every step, each way begins at another.`;
+    .map(([what, stride]) => `${stride === 1 ? 'every step' : `one step in ${stride}`} (${what})`)
+    .join(', ');
 }
 
 function* every(stride: number, first: number): Iterable<Death> {
@@ -132,7 +135,7 @@ const isWrong = sum(reports, 'twice') + sum(reports, 'lost') + sum(reports, 'ope
 if (isWrong || sum(reports, 'missed') > MOST_MISSED * sum(reports, 'aimed')) process.exitCode = 1;
 else
   giveSection('Nothing twice, nothing lost', section(reports), {
-    run: 'pushes killed at every step, and again during recovery',
+    run: `pushes killed at ${distances()}, and again during recovery`,
     many: `${sum(reports, 'killed')} first runs and ${sum(reports, 'again')} recoveries killed`,
     lost: '0 twice, 0 lost, 0 unresolved',
   });

@@ -11,7 +11,7 @@ const [atOnce, late, unreadable, resets] = killModes as [KillMode, KillMode, Kil
 
 /** The login is the first that is posted, the thing itself the second. */
 const posted = (only: string): Death[] => [{ at: 2, only: `${only} POST` }];
-const at = (step: number): Death[] => [{ at: step }];
+const file = (only: string, at: number): Death[] => [{ at, only }];
 
 const sample: SweepOptions[] = [
   // Some answers are lost without a death: what is not known must not be sent again before a look either.
@@ -19,10 +19,11 @@ const sample: SweepOptions[] = [
   // The next process cannot see it yet. It is over before so late a step; the one after another death dies.
   { kind: plans, mode: late, deaths: posted('answer arrived'), phase: 0.99 },
   { kind: checkedPlans, mode: unreadable, deaths: posted('answer arrived'), phase: 0.6, engine: 'postgres' },
-  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep.
-  { kind: points, mode: atOnce, deaths: at(16), phase: 0.8 },
-  { kind: agents, mode: resets, deaths: at(43), phase: 0.3 },
-  { kind: itineraries, mode: unreadable, deaths: at(54), phase: 0.5 },
+  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They die while
+  // the journal of their file is written, while an outcome is added to it, and while the result is written.
+  { kind: points, mode: atOnce, deaths: file('writeFile done', 1), phase: 0.8 },
+  { kind: agents, mode: resets, deaths: file('appendFile begins', 1), phase: 0.3 },
+  { kind: itineraries, mode: unreadable, deaths: file('writeFile begins', 2), phase: 0.5 },
 ];
 
 afterAll(stopPostgres);

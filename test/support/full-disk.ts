@@ -158,9 +158,9 @@ function note(report: FullDiskReport, at: number, ended: Ended): void {
   if (!PLAIN.includes(code)) report.unclear.push(at);
 }
 
-/** A commit writes once it has begun; what is renamed was written in the step before. */
+/** What begins after there is no room, or at that step, has something to write. */
 const isWriting = (left: readonly string[]): boolean =>
-  left.includes('commit begins') || left.lastIndexOf('rename begins') > 0;
+  left.some((step) => /^(?:commit|writeFile|appendFile|stream) begins$/.test(step));
 
 /** Workplaces are made where temporary files go. */
 function placeIn(folder: string | undefined, make: () => Workplace): Workplace {

@@ -92,17 +92,32 @@ for (const [channel, name] of Object.entries(REQUEST_STEPS))
     step(name, (message as { request: ClientRequest }).request.method),
   );
 
-// Files: journals, results, moves.
-const files = require('node:fs/promises') as Record<string, Method>;
-for (const name of ['open', 'rename', 'rm']) {
-  const original = files[name] as Method;
-  files[name] = async function counted(this: unknown, ...args: unknown[]) {
-    step(`${name} begins`);
-    const result = await original.apply(this, args);
-    step(`${name} done`);
-    return result;
-  };
+// Changes of files: journals, results, moves, pictures, the secret, exports.
+function around(place: Record<string, Method>, names: readonly string[]): void {
+  for (const name of names) {
+    const original = place[name] as Method;
+    place[name] = async function counted(this: unknown, ...args: unknown[]) {
+      step(`${name} begins`);
+      const result = await original.apply(this, args);
+      step(`${name} done`);
+      return result;
+    };
+  }
 }
+
+const promised = require('node:fs/promises') as typeof import('node:fs/promises');
+// What writes to an open file is a method that all of them share.
+const opened = await promised.open(import.meta.filename);
+around(Object.getPrototypeOf(opened), ['writeFile', 'appendFile']);
+await opened.close();
+around(promised as never, ['open', 'writeFile', 'link', 'rename', 'rm']);
+
+const files = require('node:fs') as typeof import('node:fs');
+const { createWriteStream } = files;
+files.createWriteStream = (...args) => {
+  step('stream begins');
+  return createWriteStream(...args).once('close', () => step('stream done'));
+};
 syncBuiltinESMExports();
 
 if (fill !== undefined)
