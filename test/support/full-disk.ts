@@ -1,11 +1,12 @@
 // The disk of the real process is full from a counted step of its run on: the system itself refuses every later
 // write. It has to say so in plain words; once there is room, the same command has to end where it would have ended.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import PQueue from 'p-queue';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropThing, openEntries } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
 import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
@@ -73,19 +74,14 @@ const WORKS = {
   },
   'push from a drop folder': {
     args: ['run', PLANS.job, '--json'],
-    async prepare({ dir }, n) {
-      mkdirSync(join(dir, 'drop'), { recursive: true });
-      writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
-    },
+    prepare: async (place, n) => dropThing(place, PLANS, n),
     async outcome(place, n, sandbox) {
-      const open = await place.query(
-        `select 1 from push_outbox where state <> 'confirmed' or told_at is null`,
-      );
+      const open = await openEntries(place);
       const result = readdirSync(join(place.dir, 'drop', 'done'))
         .sort()
         .join(' ')
         .replaceAll(String(n), 'n');
-      return `${sandbox.ledger().plans[PLANS.name(n)]} accepted, ${open.length} open, ${result}`;
+      return `${sandbox.ledger().plans[PLANS.name(n)]} accepted, ${open} open, ${result}`;
     },
   },
   'export of tables': {

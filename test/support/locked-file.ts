@@ -2,9 +2,9 @@
 // or while a push waits for an answer of the service that has to be stored.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropThing } from './dropped-things.ts';
 import { startFront } from './front.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
@@ -96,9 +96,7 @@ jobs: { push-route-plans: { settle: 0s, check_before_send: false } }
   );
   const args = ['run', PLANS.job, '--json'];
   try {
-    mkdirSync(join(place.dir, 'drop'));
-    for (let n = 0; n < PUSHED; n++)
-      writeFileSync(join(place.dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
+    for (let n = 0; n < PUSHED; n++) dropThing(place, PLANS, n);
     const met = await place.run(args);
     if (lock === undefined) throw new Error(`no plan was sent: ${met.stderr}`);
     await lock.released;

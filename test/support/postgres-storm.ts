@@ -1,12 +1,11 @@
 // A PostgreSQL warehouse whose server ends every session of the product, or is started anew, again and again while
 // the real process pulls and pushes. A run that fails is made again, as the schedule would.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import knex from 'knex';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
 import { contentOf } from './pull-kills.ts';
@@ -95,7 +94,7 @@ jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: 0s, check_b
     for (let runs = 1; runs <= MOST_RUNS; runs++) {
       const { code } = await place.run(['run', job, '--json']);
       report.runs++;
-      if (code === 0 && (!job.startsWith('push-') || (await openEntries(place)) === 0)) return;
+      if (code === 0 && (!job.startsWith('push-') || (await openThrough(place)) === 0)) return;
       report.failed[String(code)] = (report.failed[String(code)] ?? 0) + (code === 0 ? 0 : 1);
     }
     report.isDone = false;
@@ -113,26 +112,20 @@ jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: 0s, check_b
     for (const place of [calm, hit]) await place.run(['run', FIRST]);
     for (const job of pulls) await calm.run(['run', job]);
     const truth = await contentOf(calm);
-    mkdirSync(join(hit.dir, 'drop'));
     const storm = blowOn(server, options, report);
     try {
       await until(leastBlows / 2, async () => {
         for (const job of pulls) await persist(hit, job);
       });
       await until(leastBlows, async () => {
-        for (let n = 0; n < plans; n++) drop(hit, report.plans++);
+        for (let n = 0; n < plans; n++) dropThing(hit, PLANS, report.plans++);
         await persist(hit, PLANS.job);
       });
     } finally {
       await storm.end();
     }
     report.wrong = differing(truth, await contentOf(hit));
-    const accepted = Array.from(
-      { length: report.plans },
-      (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0,
-    );
-    report.twice = accepted.filter((count) => count > 1).length;
-    report.lost = accepted.filter((count) => count === 0).length;
+    Object.assign(report, twiceAndLost(sandbox.ledger().plans, PLANS.name, report.plans));
     report.open = await openEntries(hit);
     return report;
   } finally {
@@ -151,16 +144,11 @@ function differing(truth: string, content: string): string[] {
   );
 }
 
-const drop = ({ dir }: Workplace, n: number): void =>
-  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
-
-async function openEntries(place: Workplace): Promise<number> {
+/** Open entries, asked for until a blow leaves the question alone. */
+async function openThrough(place: Workplace): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
-      const rows = await place.query(
-        `select 1 from push_outbox where state <> 'confirmed' or told_at is null`,
-      );
-      return rows.length;
+      return await openEntries(place);
     } catch (error) {
       if (tries === MOST_TRIES) throw error;
       await pause(100);

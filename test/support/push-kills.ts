@@ -1,8 +1,9 @@
 // Processes killed with -9 at one step of a push after the other, in one workplace with one service: the next one
 // meets what the death left, and dies too. In the end the ledger of the service tells what really happened.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
 import { type EngineName, makePlace } from './engines.ts';
 import type { KillCase, KillMode } from './kill-cases.ts';
 import { type RecoverySteps, recoverySteps } from './recovery-steps.ts';
@@ -170,32 +171,15 @@ async function calmSteps(sweep: Sweep): Promise<number> {
 async function finish(sweep: Sweep): Promise<void> {
   for (let runs = 0; runs < MOST_RUNS; runs++) {
     await run(sweep);
-    if ((await openEntries(sweep)) === 0) return;
+    if ((await openEntries(sweep.place)) === 0) return;
   }
 }
 
-async function openEntries({ place }: Sweep): Promise<number> {
-  const [row] = await place.query<{ n: number }>(
-    "select count(*) as n from push_outbox where state <> 'confirmed' or told_at is null",
-  );
-  return Number(row?.n);
-}
-
-async function verdictOf(sweep: Sweep, sandbox: Sandbox) {
-  const { kind, things } = sweep;
-  const accepted = sandbox.ledger()[kind.ledger];
-  const counts = Array.from({ length: things }, (_, n) => accepted[kind.name(n)] ?? 0);
-  return {
-    things,
-    twice: counts.filter((count) => count > 1).length,
-    lost: counts.filter((count) => count === 0).length,
-    open: await openEntries(sweep),
-  };
+async function verdictOf({ place, kind, things }: Sweep, sandbox: Sandbox) {
+  const accepted = twiceAndLost(sandbox.ledger()[kind.ledger], kind.name, things);
+  return { things, ...accepted, open: await openEntries(place) };
 }
 
 function drop(sweep: Sweep): void {
-  const { place, kind } = sweep;
-  const n = sweep.things++;
-  mkdirSync(join(place.dir, 'drop'), { recursive: true });
-  writeFileSync(join(place.dir, 'drop', `${n}.json`), JSON.stringify(kind.thing(n)));
+  dropThing(sweep.place, sweep.kind, sweep.things++);
 }

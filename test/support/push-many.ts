@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { twiceAndLost } from './dropped-things.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const PER_FILE = 500;
@@ -92,13 +93,7 @@ export function dropMany(dir: string, plans: number): void {
   }
 }
 
-export function verdictOf(ledger: Ledger, plans: number): { twice: number; lost: number } {
-  const counts = Array.from({ length: plans }, (_, n) => ledger.plans[codeOf(n)] ?? 0);
-  return {
-    twice: counts.filter((count) => count > 1).length,
-    lost: counts.filter((count) => count === 0).length,
-  };
-}
+export const verdictOf = (ledger: Ledger, plans: number) => twiceAndLost(ledger.plans, codeOf, plans);
 
 const codeOf = (n: number): string => `M${String(n).padStart(5, '0')}`;
 

@@ -5,6 +5,7 @@ import type { ManualClock } from '../../src/core/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { IS_OPEN } from './dropped-things.ts';
 import { rowsOf } from './engines.ts';
 import { compareWithTruth, type Rows } from './simulation-truth.ts';
 
@@ -65,7 +66,7 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
     lost: counts.filter(({ code, times }) => times === 0 && !parked.has(code)).length,
     unclear: await count(`push_attempt where outcome = 'unclear'`),
     parked: parked.size,
-    open: await count(`push_outbox where (state <> 'confirmed' or told_at is null) and not (${PARKED})`),
+    open: await count(`push_outbox where ${IS_OPEN} and not (${PARKED})`),
     completed: await count(`sync_run where status in ('ok', 'partial')`),
     doubledTicks: await count(
       `(select job, tick_at from sync_run where status in ('ok', 'partial') and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,

@@ -1,10 +1,11 @@
 // A real daemon with every job due again and again, against a service with chaos on, for as long as it is told. What
 // it holds is sampled from inside its process; the size of the write-ahead log from outside.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
@@ -62,7 +63,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     // A busy machine may need longer for a first run; without one there is nothing to tell.
     const isOver = async () => Date.now() >= endMs + FIRST_RUN_MS || (await runsIn(place)).runs > 0;
     while (Date.now() < endMs || !(await isOver())) {
-      drop(place, things++);
+      dropThing(place, PLANS, things++);
       await pause(Math.min(2_000, Math.max(500, endMs - Date.now())));
       walMb = Math.max(walMb, sizeOf(join(place.dir, 'data', 'warehouse.db-wal')) / MB);
     }
@@ -76,7 +77,6 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       await place.run(['run', PLANS.job]);
       if ((await openEntries(place)) === 0) break;
     }
-    const accepted = Array.from({ length: things }, (_, n) => sandbox.ledger().plans[PLANS.name(n)] ?? 0);
     return {
       minutes,
       ...counts,
@@ -85,8 +85,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       ...figuresOf(samplesIn(probe)),
       walMb,
       things,
-      twice: accepted.filter((times) => times > 1).length,
-      lost: accepted.filter((times) => times === 0).length,
+      ...twiceAndLost(sandbox.ledger().plans, PLANS.name, things),
       exit: code,
     };
   } finally {
@@ -112,22 +111,11 @@ const optionsOf = (job: string): string =>
       ? ', since: 3d'
       : '';
 
-function drop({ dir }: Workplace, n: number): void {
-  mkdirSync(join(dir, 'drop'), { recursive: true });
-  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));
-}
-
 async function runsIn(place: Workplace): Promise<{ runs: number; failed: number }> {
   const [row] = await place.query<{ runs: number; failed: number }>(
     `select count(*) as runs, coalesce(sum(status = 'failed'), 0) as failed from sync_run`,
   );
   return { runs: Number(row?.runs), failed: Number(row?.failed) };
-}
-
-async function openEntries(place: Workplace): Promise<number> {
-  const waiting = `select count(*) as n from push_outbox where state <> 'confirmed' or told_at is null`;
-  const [row] = await place.query<{ n: number }>(waiting);
-  return Number(row?.n);
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
