@@ -4,14 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FileResult } from '../../src/erp/file-result.ts';
-import { NASTY_TEXTS, UNSTORABLE } from '../support/fuzzed-records.ts';
-import { codeOf, NASTY_PUSHES, type NastyPush, textsIn } from '../support/nasty-pushes.ts';
+import { UNSTORABLE } from '../support/fuzzed-records.ts';
+import { codeOf, NASTY_PUSHES, type NastyPush, PUSHED_TEXTS, textsIn } from '../support/nasty-pushes.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
 type Thing = Record<string, unknown>;
 
-/** A text of blanks is none. */
-const SENT = NASTY_TEXTS.filter((text) => text.trim() !== '');
 /** Known to the ERP alone. */
 const NO_FIELD = 'external_code';
 /** The sandbox checks them and gives them back to nobody, as the service does. */
@@ -56,15 +54,15 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     own.drop(
       push.kind,
       'nasty.json',
-      SENT.map((text, n) => push.thing(text, n)),
+      PUSHED_TEXTS.map((text, n) => push.thing(text, n)),
     );
-    const all = SENT.length;
+    const all = PUSHED_TEXTS.length;
     expect(await own.run(push.job)).toMatchObject({ status: 'ok', sent: all, confirmed: all });
     const codes = (await own.outbox()).map(({ external_code }) => external_code);
-    expect(codes.sort()).toEqual(SENT.map((text, n) => codeOf(text, n)).sort());
+    expect(codes.sort()).toEqual(PUSHED_TEXTS.map((text, n) => codeOf(text, n)).sort());
     expect(heard).toHaveLength(all);
     const records = await kept(push);
-    for (const [n, text] of SENT.entries()) {
+    for (const [n, text] of PUSHED_TEXTS.entries()) {
       const texts = textsIn(expected(push, text, n)).filter(([path]) => !isMoment(path));
       const arrived = heard.find(({ data }) => push.shows(data, text, n));
       const told = new Map(textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }));

@@ -11,7 +11,11 @@ import {
   POINT_OF_INTEREST_FIELDS,
 } from '../../src/erp/fields.ts';
 import { cpfOf } from '../../src/sandbox/cpf.ts';
+import { NASTY_TEXTS } from './fuzzed-records.ts';
 import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
+
+/** A text of blanks is none, and is refused. */
+export const PUSHED_TEXTS = NASTY_TEXTS.filter((text) => text.trim() !== '');
 
 type Thing = Record<string, unknown>;
 
