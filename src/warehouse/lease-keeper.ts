@@ -70,7 +70,7 @@ export function createLeaseKeeper(engine: Engine, { clock, log }: { clock: Clock
     const [token, beats] = [Number(row.token), Number(row.beat)];
     const seenMs = clock.monotonic();
     const known = sights.get(name);
-    const isSame = known?.token === token && known.beat === beats && known.holder === holder;
+    const isSame = known?.token === token && known.beat === beats;
     const stillMs = isSame ? known.stillMs + Math.min(seenMs - known.seenMs, LEASE_TIMES.beatMs) : 0;
     const sight = { token, beat: beats, holder, stillMs, seenMs };
     sights.set(name, sight);

@@ -21,7 +21,7 @@ import {
   LEASE_TIMES,
   type LeaseKeeper,
 } from '../../src/warehouse/lease-keeper.ts';
-import { freeLease } from '../../src/warehouse/leases.ts';
+import { freeLease, isHeldBy } from '../../src/warehouse/leases.ts';
 import { closeRun, openRun } from '../../src/warehouse/run-log.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { thisProcess } from '../../src/warehouse/this-process.ts';
@@ -384,6 +384,18 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     await expect(help()).rejects.toMatchObject({ code: 'lease_lost' });
     await take(other);
     await expect(help(), 'though somebody holds it').rejects.toMatchObject({ code: 'lease_lost' });
+  });
+
+  it('a lease is held by one process, under one token, until it is let go', async () => {
+    const { name, token, release } = await take(one);
+    const isHeld = (lease: { name: string; token: number }, holder: string) =>
+      other.engine.read((sql) => isHeldBy(sql, lease, { holder }));
+    expect(await isHeld({ name, token }, thisProcess.holder)).toBe(true);
+    expect(await isHeld({ name, token }, 'somebody else')).toBe(false);
+    expect(await isHeld({ name, token: token + 1 }, thisProcess.holder)).toBe(false);
+    expect(await isHeld({ name: 'pull-vehicles', token }, thisProcess.holder)).toBe(false);
+    await release();
+    expect(await isHeld({ name, token }, thisProcess.holder)).toBe(false);
   });
 
   it('a lease that is let go is seen by the next look', async () => {
