@@ -63,7 +63,7 @@ function writePage(): void {
     resolve(DOCS, 'performance.md'),
     `# Performance
 
-Written by \`npm run bench\`. One run, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
+Written by \`npm run bench\`, the last section by hand. One run, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
 as a process beside it; the ratios are the figures, the rates depend on the machine. The CPU seconds are of all threads of
 the measured process, without the service's and the database server's.
 
