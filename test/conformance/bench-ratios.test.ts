@@ -20,9 +20,9 @@ const RECORDED: readonly [string, () => Promise<number>, number][] = [
   ['loading rows into PostgreSQL, beside a bare COPY', copyRatio, 0.7],
   ['checking and mapping records, beside parsing alone', checkRatio, 0.44],
   ['a whole pull by the clock, beside a script', ratios.script, 1],
-  ['a whole pull, beside parsing alone', ratios.parse, 0.38],
+  ['a whole pull, beside parsing alone', ratios.parse, 0.37],
   ['a pull of what is known, beside the first one', ratios.again, 1.08],
-  ['a whole pull into PostgreSQL, its server included, beside parsing alone', ratios.postgres, 0.23],
+  ['a whole pull into PostgreSQL, its server included, beside parsing alone', ratios.postgres, 0.22],
 ];
 
 describe('the cost of', () => {
