@@ -13,9 +13,16 @@ function temporaryFolder(): Record<string, string> {
   }
 }
 
+const ALL = 'test/{unit,conformance,scenario,browser}/**/*.test.ts';
+/** By their names: those that measure by the clock come last, when nothing else runs. */
+const ALONE = 'test/**/*.alone.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/{unit,conformance,scenario,browser}/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'together', include: [ALL], exclude: [ALONE] } },
+      { extends: true, test: { name: 'alone', include: [ALONE], sequence: { groupOrder: 1 } } },
+    ],
     env: temporaryFolder(),
     // One worker a core by itself would leave one idle: many tests wait for a process or a timer of the other side.
     maxWorkers: 2,

@@ -4,9 +4,10 @@ import { defineConfig, mergeConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 import { AREAS } from './areas.ts';
 
+const { projects: _all, ...shared } = base.test ?? {};
 const { tests = [] } = AREAS[process.env.MUTATED_AREA ?? ''] ?? {};
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [] } },
+  { ...base, test: shared },
   defineConfig({ test: { include: tests.map((file) => `test/${file}`), env: { TEST_ENGINES: 'sqlite' } } }),
 );

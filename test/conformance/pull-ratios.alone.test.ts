@@ -1,0 +1,24 @@
+// A sample of the benchmark in whole pulls: a ratio that falls by more than a third below the recorded one fails. One of
+// them is by the clock, so nothing else is tested meanwhile (vitest.config.ts).
+import { afterAll, describe, it } from 'vitest';
+import { pullRatios } from '../bench/pull-ratios.ts';
+import { holdRatio } from '../support/hold-ratio.ts';
+import { stopPostgres } from '../support/postgres.ts';
+
+const { ratios, close } = pullRatios();
+afterAll(async () => {
+  await close();
+  await stopPostgres();
+});
+
+/** As `node test/bench/ratios.ts` printed them; record anew where the product has become faster. */
+const RECORDED: readonly [string, () => Promise<number>, number][] = [
+  ['by the clock, beside a script', ratios.script, 1],
+  ['beside parsing alone', ratios.parse, 0.37],
+  ['of what is known, beside the first one', ratios.again, 1.08],
+  ['into PostgreSQL, its server included, beside parsing alone', ratios.postgres, 0.22],
+];
+
+describe('the cost of a pull', () => {
+  it.each(RECORDED)('%s has not grown by half', (_what, measure, recorded) => holdRatio(measure, recorded));
+});
