@@ -1,6 +1,6 @@
 // npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. Those
-// that are judged by times and memory come after them: first two that leave the machine mostly idle beside each other,
-// then alone the one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
+// that are judged by times and memory come after them: by twos those that leave the machine mostly idle, then alone the
+// one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
 // held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
 //   npm run prove -- --only fuzz                 runs one; may be repeated
@@ -34,7 +34,11 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** After all others, one row after the other; those of a row beside each other. */
-const APART: readonly (readonly string[])[] = [['rate', 'soak'], ['scale']];
+const APART: readonly (readonly string[])[] = [
+  ['daemons-sqlite', 'daemons-postgres'],
+  ['rate', 'soak'],
+  ['scale'],
+];
 const AT_ONCE = 3;
 /** Their one argument. */
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
@@ -98,7 +102,7 @@ if (failed.length > 0) process.exitCode = 1;
 if (values.only === undefined) {
   const times = ended.map(({ name, minutes }) => `${name} ${minutes.toFixed(1)}`);
   sayWhenRun(`All sections are from one run of \`npm run prove\`, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
-machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then alone ')}. ${failed.length === 0 ? 'None failed' : `Failed, and still with an older section: ${failed.join(', ')}`}. Minutes of each: ${times.join(', ')}.`);
+machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then ')}. ${failed.length === 0 ? 'None failed' : `Failed, and still with an older section: ${failed.join(', ')}`}. Minutes of each: ${times.join(', ')}.`);
 } else if (failed.length === 0) {
   sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}.`, { isAdded: true });
 }
