@@ -1,6 +1,7 @@
-// What only the SQLite engine has to keep: how long it waits for a lock of another program and what it says then, and how
-// large the file beside the warehouse gets that commits go through.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+// What only the SQLite engine has to keep: how long it waits for a lock of another program and what it says then, how
+// large the file beside the warehouse gets that commits go through, and that an export takes no lock away.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -81,4 +82,56 @@ it('the write-ahead log stays bounded, however much is loaded', async () => {
   // Every load writes every page of the table anew: together they are far more than may be kept.
   expect(LOADS * pages).toBeGreaterThan(3 * PAGES_KEPT);
   expect(statSync(`${file}-wal`).size).toBeLessThan((PAGES_KEPT + 2 * pages) * FRAME_BYTES);
+});
+
+/** Whether another process could empty the log of the warehouse. */
+const canBeEmptied = (): boolean => {
+  const script = `const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1]);
+    process.stdout.write(String(database.prepare('pragma wal_checkpoint(truncate)').get().busy));`;
+  return execFileSync(process.execPath, ['-e', script, file], { encoding: 'utf8' }) === '0';
+};
+
+it('what a reader sees is kept from other processes, during a snapshot and after it', async () => {
+  const engine = await open();
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  await engine.read((sql) =>
+    sql.transaction(async (reading) => {
+      expect(await rowsOf(reading, 'select count(*) as n from vehicle')).toEqual([{ n: 5_000 }]);
+      await engine.snapshot(async (scan) => {
+        for await (const _ of scan('select * from vehicle')) expect(canBeEmptied()).toBe(false);
+      });
+      expect(canBeEmptied()).toBe(false);
+    }),
+  );
+  expect(canBeEmptied()).toBe(true);
+});
+
+it('a snapshot stays one state while others write, also after every other connection is closed', async () => {
+  const engine = await open();
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  const reading = openSqlite(file);
+  const titles = new Set<string>();
+  await reading.snapshot(async (scan) => {
+    for await (const batch of scan('select substr(title, 1, 5) as title from vehicle')) {
+      for (const { title } of batch) titles.add(String(title));
+      await reading.close();
+      await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'later'), stamp));
+      canBeEmptied();
+    }
+  });
+  expect([...titles]).toEqual(['first']);
+});
+
+it('a snapshot tells a statement that SQLite refuses, and a file that is none', async () => {
+  const engine = await open();
+  await expect(engine.snapshot((scan) => firstBatch(scan, 'select nothing'))).rejects.toMatchObject({
+    code: 'warehouse_failed',
+  });
+  writeFileSync(`${file}-other`, 'no database, but long enough to be taken for one'.repeat(100));
+  const none = openSqlite(`${file}-other`);
+  await expect(none.snapshot((scan) => firstBatch(scan, 'select 1 from vehicle'))).rejects.toMatchObject({
+    code: 'warehouse_corrupt',
+  });
+  await none.close();
 });

@@ -1,36 +1,75 @@
 // One committed state of a SQLite file, read by batches for files that outgrow memory. The driver of the engine hands
-// over whole answers only; Node's own steps through them. It works on the calling thread, so commands use it, not
-// the daemon.
-import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// over whole answers only; Node's own steps through them. It does so in a process of its own (sqlite-snapshot-reader.ts):
+// two libraries of SQLite in one process take each other's locks away, and what is read would not stay one state.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { Retriable } from '../../core/errors.ts';
 import type { Scalar, Scan } from '../engine.ts';
 
-const BATCH_ROWS = 2_000;
+const READER = resolve(import.meta.dirname, 'sqlite-snapshot-reader.ts');
+
+/** What the reader is asked for: the first batch of a statement, or the next one of the same. */
+export type Question = { statement: string; bindings: readonly Scalar[] } | { isNext: true };
+
+export type Answer =
+  | { rows: Record<string, unknown>[]; isLast: boolean }
+  /** Codes as SQLite numbers them. */
+  | { errcode: number; words: string };
 
 export async function sqliteSnapshot<T>(
   file: string,
   lockMs: number,
   work: (scan: Scan) => Promise<T>,
 ): Promise<T> {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: lockMs });
+  const reader = fork(READER, [file, String(lockMs)], {
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  // A question that cannot be handed over is met as the end of the reader.
+  reader.on('error', () => undefined);
+  const ended = once(reader, 'exit').then(() => undefined);
   try {
-    database.exec('begin');
-    return await work((statement, bindings = []) => batches(database, statement, bindings));
+    return await work((statement, bindings = []) => batches(reader, ended, { statement, bindings }));
   } finally {
-    database.close();
+    reader.kill();
+    await ended;
   }
 }
 
-async function* batches(database: DatabaseSync, statement: string, bindings: readonly Scalar[]) {
-  const prepared = database.prepare(statement);
-  prepared.setReadBigInts(true);
-  let batch: Record<string, unknown>[] = [];
-  for (const row of prepared.iterate(...(bindings as (string | number | null)[]))) {
-    batch.push(row as Record<string, unknown>);
-    if (batch.length < BATCH_ROWS) continue;
-    yield batch;
-    batch = [];
-    await nextTurn();
+async function* batches(reader: ChildProcess, ended: Promise<undefined>, first: Question) {
+  for (let question = first; ; question = { isNext: true }) {
+    const answered = once(reader, 'message') as Promise<[Answer]>;
+    reader.send(question);
+    const answer = (await Promise.race([answered, ended]))?.[0];
+    if (answer === undefined) throw readerLost();
+    if ('errcode' in answer) throw driverError(answer);
+    if (answer.rows.length > 0) yield answer.rows;
+    if (answer.isLast) return;
   }
-  if (batch.length > 0) yield batch;
 }
+
+/** Primary results of SQLite that are told in words of their own; the driver of the engine names them alike. */
+const NAMES: Readonly<Record<number, string>> = {
+  3: 'SQLITE_PERM',
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  26: 'SQLITE_NOTADB',
+};
+
+function driverError({ errcode, words }: { errcode: number; words: string }): Error {
+  const code = NAMES[errcode & 0xff] ?? 'SQLITE_ERROR';
+  return Object.assign(new Error(`${code}: ${words}`), { code });
+}
+
+const readerLost = (): Retriable =>
+  new Retriable('The process that reads the warehouse for an export has ended', {
+    code: 'reader_lost',
+    hint: 'Look for what ended it, such as a limit of memory, then run the export again.',
+  });

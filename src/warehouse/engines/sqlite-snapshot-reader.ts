@@ -1,0 +1,48 @@
+// The process that reads one committed state of a SQLite file: steps through a statement and hands over a batch for each
+// question. It ends with who asks.
+//   node sqlite-snapshot-reader.ts <file> <milliseconds that a lock is waited for>
+import { DatabaseSync } from 'node:sqlite';
+import type { Answer, Question } from './sqlite-snapshot.ts';
+
+const BATCH_ROWS = 2_000;
+
+type Rows = Iterator<Record<string, unknown>>;
+
+const [file = '', lockMs] = process.argv.slice(2);
+let database: DatabaseSync | undefined;
+let rows: Rows = [].values();
+
+function opened(): DatabaseSync {
+  if (database !== undefined) return database;
+  database = new DatabaseSync(file, { readOnly: true, timeout: Number(lockMs) });
+  database.exec('begin');
+  return database;
+}
+
+function batchOf(question: Question): Answer {
+  if ('statement' in question) {
+    const prepared = opened().prepare(question.statement);
+    prepared.setReadBigInts(true);
+    rows = prepared.iterate(...(question.bindings as (string | number | null)[])) as Rows;
+  }
+  const batch = [];
+  while (batch.length < BATCH_ROWS) {
+    const { value, done } = rows.next();
+    if (done === true) return { rows: batch, isLast: true };
+    batch.push(value);
+  }
+  return { rows: batch, isLast: false };
+}
+
+function answerTo(question: Question): Answer {
+  try {
+    return batchOf(question);
+  } catch (thrown) {
+    const { errcode, errstr } = thrown as { errcode?: number; errstr?: string };
+    if (errcode === undefined) throw thrown;
+    return { errcode, words: errstr ?? '' };
+  }
+}
+
+process.on('message', (question: Question) => process.send?.(answerTo(question)));
+process.on('disconnect', () => process.exit());
