@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { seededRandom } from '../../src/sandbox/seeded-random.ts';
+import { LEASE_TIMES } from '../../src/warehouse/lease-keeper.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
 
 const JOBS = ['pull-vehicles', 'pull-drivers', 'pull-points-of-interest'];
@@ -41,7 +42,7 @@ export interface DaemonsReport {
   abandoned: number;
   /** Rows that a replaced daemon changed after its run had been given away. */
   lateWrites: number;
-  /** From the blow to the next run of the job, ms. */
+  /** From the blow that cut a run off to the next run of its job, ms. */
   longestTakeover: number;
   leftRunning: number;
   /** Exit codes of the daemons at the end. */
@@ -50,7 +51,10 @@ export interface DaemonsReport {
 
 interface Blow {
   pid: number;
+  kind: Kind;
   atMs: number;
+  /** How long it is stopped; one that is killed stays so. */
+  lastsMs: number;
 }
 
 interface Run {
@@ -129,13 +133,13 @@ async function strike(
   { daemons, restart }: Ring,
   { seed, ticks, cutOff, restMs, stopMs }: DaemonsOptions,
   query: Query,
-): Promise<(Blow & { kind: Kind })[]> {
+): Promise<Blow[]> {
   const random = seededRandom('daemons', seed);
-  const blows: (Blow & { kind: Kind })[] = [];
+  const blows: Blow[] = [];
   const down = new Set<number>();
   const recoveries = new Set<Promise<void>>();
 
-  async function recover(index: number, kind: Kind): Promise<void> {
+  async function recover(index: number, { kind, lastsMs }: Blow): Promise<void> {
     const daemon = daemons[index] as Running;
     if (kind === 'kill') {
       daemon.kill('SIGKILL');
@@ -144,7 +148,7 @@ async function strike(
       await restart(index);
     } else {
       daemon.kill('SIGSTOP');
-      await pause(random.int(...random.pick(stopMs)));
+      await pause(lastsMs);
       daemon.kill('SIGCONT');
     }
     down.delete(index);
@@ -168,17 +172,19 @@ async function strike(
     );
     const any = random.pick([0, 1, 2].filter((index) => !down.has(index)));
     const index = busy >= 0 && random.chance(0.8) ? busy : any;
-    const kind = random.chance(0.6) ? 'kill' : 'stop';
+    const kind: Kind = random.chance(0.6) ? 'kill' : 'stop';
+    const lastsMs = kind === 'kill' ? Number.POSITIVE_INFINITY : random.int(...random.pick(stopMs));
+    const blow = { pid: (daemons[index] as Running).pid, kind, atMs: Date.now(), lastsMs };
     down.add(index);
-    blows.push({ pid: (daemons[index] as Running).pid, atMs: Date.now(), kind });
-    const recovery = recover(index, kind).finally(() => recoveries.delete(recovery));
+    blows.push(blow);
+    const recovery = recover(index, blow).finally(() => recoveries.delete(recovery));
     recoveries.add(recovery);
   }
   await Promise.all(recoveries);
   return blows;
 }
 
-const counts = (blows: readonly { kind: Kind }[]) => ({
+const counts = (blows: readonly Blow[]) => ({
   kills: blows.filter(({ kind }) => kind === 'kill').length,
   stops: blows.filter(({ kind }) => kind === 'stop').length,
 });
@@ -209,16 +215,18 @@ function overlaps(runs: readonly Run[]): number {
   }).length;
 }
 
+/** From the blow that cut the run off: the first that no holder outlives, or else the last one before the next run. */
 function takeoverOf(run: Run, runs: readonly Run[], blows: readonly Blow[]): number {
   const started = Date.parse(run.started_at);
-  const blow = blows.find(({ pid, atMs }) => pid === Number(run.pid) && atMs >= started);
-  const next = runs
-    .filter(
-      ({ job, run_id, started_at }) =>
-        job === run.job && run_id !== run.run_id && Date.parse(started_at) > started,
-    )
-    .map(({ started_at }) => Date.parse(started_at));
-  return next.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...next) - (blow?.atMs ?? started);
+  const next = Math.min(
+    ...runs
+      .filter(({ job, run_id }) => job === run.job && run_id !== run.run_id)
+      .map(({ started_at }) => Date.parse(started_at))
+      .filter((at) => at > started),
+  );
+  const met = blows.filter(({ pid, atMs }) => pid === Number(run.pid) && atMs >= started && atMs <= next);
+  const blow = met.find(({ lastsMs }) => lastsMs > LEASE_TIMES.deadMs) ?? met.at(-1);
+  return next - (blow?.atMs ?? started);
 }
 
 async function lateWrites(query: Query): Promise<number> {
