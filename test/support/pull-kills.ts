@@ -117,15 +117,16 @@ export async function sweep(
     const calm = await calmRun(base, sandbox, args, damaged);
     const wrong: number[] = [];
     let again = 0;
-    for (let index = 1; index <= kills; index++) {
-      const at = Math.max(1, Math.round((index * calm.steps) / (kills + 1)));
+    const times = Math.min(kills, calm.steps);
+    for (let index = 1; index <= times; index++) {
+      const at = times === calm.steps ? index : Math.max(1, Math.round((index * calm.steps) / (times + 1)));
       // The second death goes round faster than the first, so that they meet in many pairs, within what is left to do.
       const second = 1 + ((at * 7) % Math.max(1, calm.steps - at));
       const ended = await killedRun(base, sandbox, args, [at, second]);
       again += ended.deaths - 1;
       if (ended.content !== calm.content) wrong.push(at);
     }
-    return { job, engine, kills: kills + again, again, steps: calm.steps, work: calm.work, wrong };
+    return { job, engine, kills: times + again, again, steps: calm.steps, work: calm.work, wrong };
   } finally {
     await base.remove();
   }
