@@ -1,9 +1,10 @@
 // A real daemon that is asked for one round of all its jobs after the other, and tells after each what it holds. A run that
 // leaves something behind does so every time, so some rounds tell what hours of a soak would.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { dropThing } from './dropped-things.ts';
 import type { Held } from './held-probe.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
@@ -37,7 +38,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
     await daemon.printed(/"run finished"/, names.length);
     const held: Held[] = [];
     for (let round = 1; round <= rounds; round++) {
-      drop(place, round);
+      dropThing(place, PLANS, round);
       await Promise.all(names.map((name) => runNow(page, name)));
       await daemon.printed(/"run finished"/, (round + 1) * names.length);
       daemon.kill('SIGUSR2');
@@ -90,6 +91,3 @@ async function runsIn(place: Workplace): Promise<Record<string, number>> {
   );
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
 }
-
-const drop = ({ dir }: Workplace, n: number): void =>
-  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(PLANS.thing(n)));

@@ -1,4 +1,5 @@
-// Records that did not fit, kept whole with the reason; one that is nested too deep is cut. The same record met again is the same row.
+// Records that did not fit, kept whole with the reason; one that is nested too deep is cut. The same record met again is
+// the same row.
 import { boolean, controlTable, instant, integer, json, text } from '../table.ts';
 
 export const syncQuarantine = controlTable({
