@@ -135,3 +135,24 @@ it('a snapshot tells a statement that SQLite refuses, and a file that is none', 
   });
   await none.close();
 });
+
+it('a snapshot whose reader is killed, or cannot be started, is told plainly, and the next one reads', async () => {
+  const engine = await open();
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  const count = () => engine.snapshot((scan) => firstBatch(scan, 'select count(*) as n from vehicle'));
+  const killedAfterOneBatch = engine.snapshot(async (scan) => {
+    for await (const _ of scan('select * from vehicle')) killReader();
+  });
+  await expect(killedAfterOneBatch).rejects.toMatchObject({ code: 'reader_lost' });
+  const node = process.execPath;
+  onTestFinished(() => void Object.assign(process, { execPath: node }));
+  // The system tells the one at once, the other a little later.
+  for (const none of [join(file, 'node'), `${file}-node`]) {
+    process.execPath = none;
+    await expect(count()).rejects.toMatchObject({ code: 'reader_lost' });
+  }
+  process.execPath = node;
+  expect(await count()).toEqual([{ n: 5_000n }]);
+});
+
+const killReader = () => execFileSync('pkill', ['-KILL', '-f', `sqlite-snapshot-reader.ts ${file}`]);

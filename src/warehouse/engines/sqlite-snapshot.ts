@@ -22,14 +22,9 @@ export async function sqliteSnapshot<T>(
   lockMs: number,
   work: (scan: Scan) => Promise<T>,
 ): Promise<T> {
-  const reader = fork(READER, [file, String(lockMs)], {
-    execArgv: [],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  // A question that cannot be handed over is met as the end of the reader.
+  const reader = startReader([file, String(lockMs)]);
   reader.on('error', () => undefined);
-  const ended = once(reader, 'exit').then(() => undefined);
+  const ended = met(reader, 'exit').then(() => undefined);
   try {
     return await work((statement, bindings = []) => batches(reader, ended, { statement, bindings }));
   } finally {
@@ -38,9 +33,25 @@ export async function sqliteSnapshot<T>(
   }
 }
 
+function startReader(args: string[]): ChildProcess {
+  try {
+    return fork(READER, args, {
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+  } catch {
+    throw readerLost();
+  }
+}
+
+/** A reader that cannot be started, or to whom a question cannot be handed over, is met as one that has ended. */
+const met = (reader: ChildProcess, event: string): Promise<unknown> =>
+  once(reader, event).catch(() => undefined);
+
 async function* batches(reader: ChildProcess, ended: Promise<undefined>, first: Question) {
   for (let question = first; ; question = { isNext: true }) {
-    const answered = once(reader, 'message') as Promise<[Answer]>;
+    const answered = met(reader, 'message') as Promise<[Answer] | undefined>;
     reader.send(question);
     const answer = (await Promise.race([answered, ended]))?.[0];
     if (answer === undefined) throw readerLost();
@@ -69,7 +80,7 @@ function driverError({ errcode, words }: { errcode: number; words: string }): Er
 }
 
 const readerLost = (): Retriable =>
-  new Retriable('The process that reads the warehouse for an export has ended', {
+  new Retriable('The process that reads the warehouse for an export has ended or could not be started', {
     code: 'reader_lost',
     hint: 'Look for what ended it, such as a limit of memory, then run the export again.',
   });
