@@ -4,7 +4,7 @@ import { POINT_OF_INTEREST_CATEGORIES } from '../core/code-lists.ts';
 import type { Json, JsonObject } from '../core/glossary.ts';
 import { didYouMean } from '../core/near-word.ts';
 import { isCpf } from '../core/redaction.ts';
-import { isStorable } from '../core/storable-text.ts';
+import { isStorable, isStorableJson } from '../core/storable-text.ts';
 import { isObject } from './canonical-form.ts';
 import type { Fields, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
@@ -20,6 +20,8 @@ const text: Rule = (value) => {
   if (typeof value !== 'string' || value.trim() === '') return 'is not a text';
   return isStorable(value) ? undefined : UNSTORABLE;
 };
+
+const storable: Rule = (value) => (isStorableJson(JSON.stringify(value)) ? undefined : UNSTORABLE);
 
 const rule =
   (holds: (value: Json) => boolean, otherwise: string): Rule =>
@@ -60,7 +62,7 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
   plates: rule(listOf(plate), 'is not a list of plates of the form ABC1234 or ABC1D23'),
   document: rule(document, 'is not a tax number with right check digits'),
   documents: rule(listOf(document), 'is not a list of tax numbers with right check digits'),
-  address: (value) => (isObject(value) ? undefined : text(value)),
+  address: (value) => (isObject(value) ? storable(value) : text(value)),
   category: rule(isCategory, `is not one of ${POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id).join(', ')}`),
 };
 

@@ -2,7 +2,7 @@
 // so that columns and `extra` together give the record back; a null field and an absent one are the same.
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { stableJson } from '../core/stable-json.ts';
-import { isStorable } from '../core/storable-text.ts';
+import { isStorable, isStorableJson } from '../core/storable-text.ts';
 import type { Row, Scalar } from './engine.ts';
 import { type ColumnType, recordColumns, type Table } from './table.ts';
 
@@ -44,7 +44,7 @@ export function rowMapping(table: Table): RowMapping {
     if (rest !== undefined) {
       const extra = stableJson(rest);
       row[columns.length] = extra;
-      if (ESCAPED.test(extra)) state.misfit ??= 'extra';
+      if (!isStorableJson(extra)) state.misfit ??= 'extra';
     }
     if (state.misfit === undefined) {
       last = row;
@@ -190,6 +190,3 @@ function holdInstant(value: string): string | undefined {
   const match = INSTANT.exec(value);
   return match === null ? undefined : `${match[1]}Z`;
 }
-
-/** NUL and lone surrogates as JSON.stringify writes them. */
-const ESCAPED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;

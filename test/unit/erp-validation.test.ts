@@ -36,6 +36,7 @@ const wholePlan = plan({
   options: { optimize: false, source: 'G' },
   route_points: [
     { name: 'A', address: 'Rua Um, 1', type: 'pa', external_code: 7 },
+    { name: 'B', address: { street: 'Rua Um', number: 1, note: '\\u0000 🚚' } },
     {
       ...stop,
       type: 'ENTREGA',
@@ -79,6 +80,14 @@ describe('a route plan', () => {
     [
       withPoint({ latitude: null, longitude: null }),
       'route_points[1].address: give an address or coordinates',
+    ],
+    [
+      withPoint({ address: { street: 'Rua Um', parts: ['nul \0 inside'] } }),
+      'route_points[1].address: holds a NUL or half a character',
+    ],
+    [
+      withPoint({ address: { 'street\ud800': 'Rua Um' } }),
+      'route_points[1].address: holds a NUL or half a character',
     ],
     [withPoint({ type: 'Almoço' }), 'route_points[1].type: is not one of Partida, Coleta, Entrega, Chegada'],
     [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number from 0'],
