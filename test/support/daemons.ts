@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { seededRandom } from '../../src/sandbox/seeded-random.ts';
-import { LEASE_TIMES } from '../../src/warehouse/lease-keeper.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
 
 const JOBS = ['pull-vehicles', 'pull-drivers', 'pull-points-of-interest'];
@@ -215,7 +214,7 @@ function overlaps(runs: readonly Run[]): number {
   }).length;
 }
 
-/** From the blow that cut the run off: the first that no holder outlives, or else the last one before the next run. */
+/** From the blow that cut the run off: the one that still lasted when it was given away, or else the last before that. */
 function takeoverOf(run: Run, runs: readonly Run[], blows: readonly Blow[]): number {
   const started = Date.parse(run.started_at);
   const next = Math.min(
@@ -224,8 +223,11 @@ function takeoverOf(run: Run, runs: readonly Run[], blows: readonly Blow[]): num
       .map(({ started_at }) => Date.parse(started_at))
       .filter((at) => at > started),
   );
-  const met = blows.filter(({ pid, atMs }) => pid === Number(run.pid) && atMs >= started && atMs <= next);
-  const blow = met.find(({ lastsMs }) => lastsMs > LEASE_TIMES.deadMs) ?? met.at(-1);
+  const givenAway = Date.parse(run.finished_at ?? '');
+  const met = blows.filter(
+    ({ pid, atMs }) => pid === Number(run.pid) && atMs >= started && atMs <= givenAway,
+  );
+  const blow = met.find(({ atMs, lastsMs }) => atMs + lastsMs >= givenAway) ?? met.at(-1);
   return next - (blow?.atMs ?? started);
 }
 
