@@ -2,7 +2,7 @@
 // and is sent again only where two searches a settling time apart did not find it.
 import { describe, expect, it } from 'vitest';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
-import { expectTruth, HOUR_MS, kindsWith, READ_FAULTS, settle } from '../support/push-faults.ts';
+import { expectTruth, HOUR_MS, kindsWith, READ_FAULTS, settle, timeoutWith } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
 const SETTLE_MS = 120_000;
@@ -12,7 +12,7 @@ describe('a write whose answer was lost', () => {
   it.each(kindsWith(READ_FAULTS))(
     'is not sent twice by %s where its reading back meets %s',
     async (_job, _name, kind, fault) => {
-      const place = await makePushPlace({ timeoutMs: fault.fault === 'hang' ? 150 : 5_000 });
+      const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
       place.sandbox.addFault({ ...fault, call: kind.list, skip: kind.readsALook, times: 4 });
       place.drop(kind.kind, 'a.json', [kind.thing(0), kind.thing(1)]);

@@ -137,7 +137,7 @@ const BEFORE: readonly MatrixRow[] = [
 
 /** The same once the call has been carried out: a write must not be taken for one that did nothing. */
 const AFTER: readonly MatrixRow[] = BEFORE.filter(({ fault: { fault } }) =>
-  ['latency', 'hang', 'redirect', '500', '502', '503'].includes(fault),
+  ['latency', 'hang', 'redirect', ...Object.keys(STATUSES)].includes(fault),
 ).map((row) => ({ ...row, fault: { ...row.fault, after_commit: true } }));
 
 export const MATRIX: readonly MatrixRow[] = [...BEFORE, ...AFTER];

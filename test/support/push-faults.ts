@@ -21,11 +21,15 @@ export const WRITE_FAULTS: readonly AnyFault[] = [
   { fault: 'html' },
   { fault: 'empty' },
   { fault: 'wrong-shape' },
+  { fault: 'wrong-type' },
+  { fault: 'wrong-encoding' },
+  { fault: 'proto-keys' },
   { fault: 'duplicate' },
   { fault: 'reordered' },
   { fault: 'huge', bytes: BYTES },
   { fault: 'gzip-bomb', bytes: BYTES },
   { fault: 'deep', bytes: 50_000 },
+  { fault: 'endless' },
   { fault: 'redirect' },
   { fault: 'hang' },
   { fault: 'hang', after_commit: true },
@@ -40,6 +44,10 @@ export const READ_FAULTS: readonly AnyFault[] = [
   { fault: 'no-records' },
   { fault: 'fewer-records' },
 ];
+
+/** How long an exchange may take: a fault that ends by time alone is not waited for. */
+export const timeoutWith = ({ fault }: AnyFault): number =>
+  fault === 'hang' || fault === 'endless' ? 200 : 5_000;
 
 const isWhole = process.env.EVERY_PUSH_FAULT !== undefined;
 
