@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
+import { refuse } from '../support/refuse.ts';
 import { makeBenchPlace } from './bench-place.ts';
 import { barChart } from './chart.ts';
 import { daemonBench } from './daemon.ts';
@@ -18,8 +19,9 @@ import type { Section } from './task.ts';
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
 const args = process.argv.slice(2);
-const wanted = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 1_000_000);
-const words = args.filter((arg) => /^[a-z]/.test(arg));
+const isCount = (arg: string): boolean => /^\d+$/.test(arg);
+const wanted = Number(args.find(isCount) ?? 1_000_000);
+const words = args.filter((arg) => !isCount(arg));
 
 const PARTS: Readonly<Record<string, () => Promise<Section>>> = {
   events: () => inPlace((place) => eventsBench(place, wanted)),
@@ -38,11 +40,9 @@ async function inPlace(work: (place: Awaited<ReturnType<typeof makeBenchPlace>>)
   }
 }
 
-const stranger = words.find((word) => !(word in PARTS));
-if (stranger !== undefined) {
-  process.stderr.write(`There is no part named ${stranger}. Try one of ${Object.keys(PARTS).join(', ')}.\n`);
-  process.exit(2);
-}
+const stranger = words.find((word) => !Object.hasOwn(PARTS, word));
+if (stranger !== undefined)
+  refuse(`There is no part named ${stranger}. Try a number of events, or ${Object.keys(PARTS).join(', ')}.`);
 
 /** Threads that wanted to run in the last minute; more than cores means that others were measured too. */
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);

@@ -10,6 +10,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
+import { refuse } from '../support/refuse.ts';
 import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
 
@@ -43,14 +44,7 @@ const AT_ONCE = 3;
 /** Their one argument. */
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
 
-const { values, positionals } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true },
-    list: { type: 'boolean' },
-    minutes: { type: 'string' },
-  },
-  allowPositionals: true,
-});
+const { values, positionals } = asked();
 const names = values.only ?? Object.keys(PROOFS);
 const own = values.minutes === undefined ? positionals : [values.minutes];
 const unknown = names.filter((name) => !Object.hasOwn(PROOFS, name));
@@ -108,7 +102,17 @@ machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.m
 }
 process.stdout.write(failed.length === 0 ? 'All held.\n' : `Failed: ${failed.join(', ')}\n`);
 
-function refuse(words: string): never {
-  process.stderr.write(`${words}\n`);
-  process.exit(2);
+function asked() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: 'string', multiple: true },
+        list: { type: 'boolean' },
+        minutes: { type: 'string' },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    return refuse(`${(error as Error).message}\nThere are --only NAME, --minutes MINUTES and --list.`);
+  }
 }
