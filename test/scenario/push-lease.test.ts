@@ -40,7 +40,11 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
 it('sends nothing after it stood still, and releases its claim where nobody took over', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
-  const { summary } = await pushWith(place, async (sleep) => sleep());
+  const { summary } = await pushWith(place, async (sleep) => {
+    // A lane that claims after the stall would prove the lease anew: all have claimed before it.
+    await place.engine.write(async () => undefined);
+    sleep();
+  });
   expect(summary).toMatchObject({ confirmed: 0, error: { code: 'lease_lost' } });
   expect(place.sandbox.ledger().plans).toEqual({});
   expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'ready' }]);
