@@ -133,10 +133,16 @@ it('stops looking for what was refused once a search a settling time later does 
   expect(await entryOf(place, 'P1')).toMatchObject({ state: 'rejected', is_watched: 0 });
 });
 
-it.each([true, false])(
-  'creates one agent for two codes with one tax number (checked first: %s)',
-  async (check) => {
+it.each([
+  [true, 4],
+  [true, 1],
+  [false, 4],
+  [false, 1],
+])(
+  'creates one agent for two codes with one tax number (checked first: %s, sends at once: %i)',
+  async (check, concurrency) => {
     const place = await makePushPlace();
+    place.parts.concurrency = concurrency;
     const cpf = CPFS[0];
     const two = [agent(cpf, { external_code: 'A1' }), agent(cpf, { external_code: 'A2' })];
     place.drop('agents', 'a.json', two);
