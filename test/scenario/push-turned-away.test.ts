@@ -90,4 +90,19 @@ describe('a process that was stalled', () => {
     await run;
     expect((await place.outbox())[0]).toMatchObject({ state: 'sending', owner_run_id: 'another' });
   });
+
+  it('does not confirm what its next owner is sending, when its own send is answered at last', async () => {
+    const place = await makePushPlace({
+      answering: async (_url, _original, { body }) => {
+        if (body.includes('"P1"'))
+          await place.engine.write(({ sql }) => sql('push_outbox').update({ owner_run_id: 'another' }));
+        return undefined;
+      },
+    });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    const { confirmed } = await place.run(JOB, BLINDLY);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+    expect(await place.outbox()).toMatchObject([{ state: 'sending', owner_run_id: 'another' }]);
+    expect(confirmed).toBe(0);
+  });
 });
