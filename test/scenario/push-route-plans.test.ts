@@ -1,10 +1,11 @@
 // Route plans from a drop folder to the service, run by run: what is sent, what is refused and why, what is told.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { missedDeadlines } from '../../src/sync/push/push-deadline.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { CPFS, plan } from '../support/push-samples.ts';
+import { CPFS, type OutboxRow, plan } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE_MS = 60_000;
@@ -41,6 +42,32 @@ describe('push-route-plans', () => {
     ]);
     expect(JSON.stringify(resultOf(place, 'done', 'a.json'))).toContain(`"remote_id":${rows[0]?.remote_id}`);
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
+  });
+
+  it('has as many sends under way at once as it may', async () => {
+    let underWay = 0;
+    let most = 0;
+    const place = await makePushPlace({
+      answering: async ({ pathname }, _original, { method }) => {
+        if (method === 'GET' || !pathname.startsWith('/import/')) return undefined;
+        most = Math.max(most, ++underWay);
+        // The other lanes wait to claim by now; what they have claimed is on its way, and is waited for.
+        await place.engine.write(async () => undefined);
+        const isAwaited = ({ state }: OutboxRow) => state === 'sending';
+        while (underWay < (await place.outbox()).filter(isAwaited).length) await nextTurn();
+        underWay--;
+        return undefined;
+      },
+    });
+    place.parts.concurrency = 3;
+    place.drop(
+      'route_plans',
+      'a.json',
+      ['P1', 'P2', 'P3', 'P4', 'P5'].map((code) => plan(code)),
+    );
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', confirmed: 5 });
+    expect(most).toBe(3);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1, P4: 1, P5: 1 });
   });
 
   it('refuses a plan that breaks the rules with every reason, and sends the others', async () => {
