@@ -85,6 +85,35 @@ describe('a search that shows other things than what was confirmed', () => {
   });
 });
 
+describe('a plan that is there, though its answer was lost', () => {
+  type Listed = Record<string, unknown>[];
+  const isLost = ({ external_code }: Listed[number]): boolean => external_code === 'LOST';
+
+  /** Every list of plans that the service gives passes through `spoilt`. */
+  async function placeWith(spoilt: (listed: Listed, isByCode: boolean) => Listed): Promise<PushPlace> {
+    const place = await makePushPlace({
+      answering: async ({ pathname, searchParams }, original, { method }) => {
+        if (method !== 'GET' || pathname !== '/import/route_plan') return undefined;
+        const { data } = (await original()) as { data?: Listed };
+        // None where the session has to be renewed first.
+        return data && { body: { data: spoilt(data, searchParams.has('route_plan_code')) } };
+      },
+    });
+    place.sandbox.addFault({ call: 'import-route-plan', fault: '502', after_commit: true, times: 1 });
+    place.drop('route_plans', 'a.json', plan('LOST'));
+    return place;
+  }
+
+  it('is found by its code where the search of its period shows all but it', async () => {
+    const place = await placeWith((listed, isByCode) =>
+      isByCode ? listed : listed.filter((record) => !isLost(record)),
+    );
+    await runHourly(place, JOB, 3);
+    expect(place.sandbox.ledger().plans).toEqual({ LOST: 1 });
+    expect(await place.outbox()).toMatchObject([{ state: 'confirmed', attempts: 1 }]);
+  });
+});
+
 describe('a listing without something that is known', () => {
   const POINTS = 'push-points-of-interest';
   const twoPoints = async (): Promise<PushPlace> => {
