@@ -112,6 +112,19 @@ describe('a plan that is there, though its answer was lost', () => {
     expect(place.sandbox.ledger().plans).toEqual({ LOST: 1 });
     expect(await place.outbox()).toMatchObject([{ state: 'confirmed', attempts: 1 }]);
   });
+
+  it('is not sent again where it is listed without an identifier, and found once it has one', async () => {
+    let isSpoilt = true;
+    const place = await placeWith((listed) =>
+      listed.map((record) => (isSpoilt && isLost(record) ? { ...record, id: undefined } : record)),
+    );
+    await runHourly(place, JOB, 3);
+    expect(place.sandbox.ledger().plans).toEqual({ LOST: 1 });
+    expect(await place.outbox()).toMatchObject([{ state: 'unknown', attempts: 1 }]);
+    isSpoilt = false;
+    await place.run(JOB);
+    expect(await place.outbox()).toMatchObject([{ state: 'confirmed', attempts: 1 }]);
+  });
 });
 
 describe('a listing without something that is known', () => {
