@@ -176,14 +176,20 @@ describe('sql', () => {
 
 describe('http', () => {
   let server: Served | undefined;
+  let heard: string[];
+  beforeEach(() => {
+    heard = [];
+  });
   afterEach(async () => {
     await server?.close();
     server = undefined;
   });
 
   async function open(answers: object[], records = ''): Promise<ErpSource> {
-    let calls = 0;
-    server = await serve(async () => answers[Math.min(calls++, answers.length - 1)] ?? {});
+    server = await serve(async ({ method, url }) => {
+      heard.push(`${method} ${url}`);
+      return answers[Math.min(heard.length, answers.length) - 1] ?? {};
+    });
     const { url } = server;
     source = openSource(
       {
@@ -213,6 +219,16 @@ describe('http', () => {
     const error = await failure(drain(await open([answer], 'orders'), clock));
     expect(error.code).toBe(code);
   });
+
+  // The first would be followed by a reading, which tells the ERP nothing; the second by the same writing again.
+  test.each([302, 307])(
+    'a redirect by %i of what the ERP is told is followed nowhere, not even on its own host',
+    async (status) => {
+      const erp = await open([{ status, headers: { location: '/canary' } }, { status: 200 }]);
+      expect(await failure(erp.acknowledge([OUTCOME]))).toMatchObject({ code: 'erp_answer_refused' });
+      expect(heard).toEqual(['POST /ack']);
+    },
+  );
 
   test('what may pass is tried again', async () => {
     const erp = await open([
