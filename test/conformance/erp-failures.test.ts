@@ -220,6 +220,12 @@ describe('http', () => {
     expect(error.code).toBe(code);
   });
 
+  test('a redirect of a reading is followed on its own host', async () => {
+    const erp = await open([{ status: 302, headers: { location: '/moved' } }, { text: '[]' }]);
+    expect(await drain(erp, clock)).toMatchObject([{ things: [], faults: [], last: true }]);
+    expect(heard).toEqual(['GET /orders?key=canary', 'GET /moved']);
+  });
+
   // The first would be followed by a reading, which tells the ERP nothing; the second by the same writing again.
   test.each([302, 307])(
     'a redirect by %i of what the ERP is told is followed nowhere, not even on its own host',
