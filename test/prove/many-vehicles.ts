@@ -2,7 +2,7 @@
 // `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of docs/reliability.md.
 //   node test/prove/many-vehicles.ts 100000
 import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
-import { simulateManyVehicles } from '../support/many-vehicles.ts';
+import { isAsPlanned, simulateManyVehicles } from '../support/many-vehicles.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
 const vehicles = Number(process.argv[2] ?? 100_000);
@@ -12,11 +12,12 @@ const { stages, longestAddress, outOfLine, peakMb } = await simulateManyVehicles
 const told = (number: number): string => number.toLocaleString('en');
 const rows = stages.map(({ what, calls, retries, planned, slices, records, seconds, rssMb }) => {
   const expected = planned === null ? 'none' : told(planned);
-  return `| ${[what, told(calls - retries), expected, told(retries), told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
+  return `| ${[what, told(calls), expected, told(retries), told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
 });
 const body = `
 ${told(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
-sandbox; beside them stands what \`roadbook plan\` takes for granted.
+sandbox; beside them stands what \`roadbook plan\` takes for granted, and how many the product made again: of those the first
+may not have arrived.
 
 | stage | calls | planned | made again | slices | records | seconds | RSS, MB |
 |---|---|---|---|---|---|---|---|
@@ -31,10 +32,7 @@ Made by \`node test/prove/many-vehicles.ts ${vehicles}\`. A sample of it runs wi
 (test/scenario/many-vehicles.test.ts).
 `;
 process.stdout.write(body);
-const isAsPlanned = stages.every(
-  ({ calls, retries, planned }) => planned === null || calls - retries === planned,
-);
-if (isAsPlanned && longestAddress <= MOST_URL_BYTES && outOfLine === 0)
+if (stages.every(isAsPlanned) && longestAddress <= MOST_URL_BYTES && outOfLine === 0)
   giveSection('A large fleet', body, {
     run: 'vehicles and events of a large fleet',
     many: `${told(vehicles)} vehicles`,

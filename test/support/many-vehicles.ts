@@ -8,6 +8,7 @@ import { makeRig, type Rig } from './rig.ts';
 
 export interface Stage {
   what: string;
+  /** Those that arrived. */
   calls: number;
   /** As the job's own declaration estimates; null where it has none for this. */
   planned: number | null;
@@ -19,6 +20,10 @@ export interface Stage {
   /** Resident memory afterwards, of the sandbox too. */
   rssMb: number;
 }
+
+/** What is made again may have been lost before the service could count it. */
+export const isAsPlanned = ({ calls, planned, retries }: Stage): boolean =>
+  planned === null || (calls >= planned && calls <= planned + retries);
 
 export interface ManyVehicles {
   stages: Stage[];
