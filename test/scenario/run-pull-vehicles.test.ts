@@ -169,4 +169,13 @@ describe('a vehicle that was listed', () => {
     expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, quarantined: 1 });
     expect(await rig.rows(MISSING)).toEqual([]);
   });
+
+  it('is not called missing while a record is listed whose id cannot be read: it may be that one', async () => {
+    await listAlso(GHOST);
+    await rig.run('pull-vehicles');
+    await listNoMore();
+    await listAlso({ ...GHOST, id: 'seven' });
+    expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, quarantined: 1 });
+    expect(await rig.rows(MISSING)).toEqual([]);
+  });
 });
