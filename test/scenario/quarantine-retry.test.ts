@@ -1,4 +1,5 @@
 // Quarantined records are tried again: what fits by itself now is loaded, what was refused because of others is not.
+// What a run brings in a form that fits is let go.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
@@ -7,6 +8,7 @@ import { sortRecords } from '../../src/sync/pull/sorting.ts';
 import { type Misfit, quarantine, quarantined } from '../../src/warehouse/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
+import { addRecords, removeRecords } from './pull-setup.ts';
 
 const AT = '2026-03-10T15:00:00.000Z';
 let rig: Rig;
@@ -33,6 +35,22 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(results.find(({ loaded }) => !loaded)?.reason).toMatch(/^id/);
     expect(await rig.rows('select id, plate from vehicle')).toEqual([{ id: 7, plate: 'ABC1D23' }]);
     expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);
+  });
+
+  it('is let go by the run that meets it in a form that fits, and no other is', async () => {
+    rig = await makeRig({ startAt: AT, engine, sandbox: { vehicles: 1, churn: false } });
+    const odd = [7, 8].map((id) => ({ id, year: 'last' }));
+    await addRecords(rig, 'vehicles', odd);
+    await rig.run('pull-vehicles');
+    expect(await quarantined(rig.engine, {}, 10)).toHaveLength(2);
+    await removeRecords(rig);
+    await addRecords(rig, 'vehicles', [
+      { id: 7, year: 2024 },
+      { id: 8, year: 'last' },
+    ]);
+    await rig.run('pull-vehicles');
+    expect(await rig.rows('select year from vehicle where id = 7')).toEqual([{ year: 2024 }]);
+    expect(await quarantined(rig.engine, {}, 10)).toMatchObject([{ record_key: '8', times: 2 }]);
   });
 
   it('of which several versions are kept is loaded as the newest, however they are asked for', async () => {
