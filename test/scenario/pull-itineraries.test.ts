@@ -115,6 +115,19 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([7]);
   });
 
+  it('does not mark one that the service will not tell of by its id: only what it does not know is gone', async () => {
+    const rig = await openRig(START);
+    await addRecords(rig, 'itineraries', [
+      { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) },
+    ]);
+    await rig.run(JOB);
+    await removeRecords(rig);
+    rig.sandbox.addFault({ call: 'itinerary', fault: '422' });
+    await rig.run(JOB);
+    expect(requestsOf(rig, 'itinerary')).toBe(1);
+    expect(await missing(rig, itinerary)).toEqual([]);
+  });
+
   it('takes no empty search for a vanishing: what the service still knows stays', async () => {
     const rig = await openRig(START);
     const { inserted } = await rig.run(JOB);
