@@ -31,6 +31,12 @@ async function hundredVehicles(): Promise<number> {
   return 900_000;
 }
 
+/** As an earlier run may have learned: slices of two vehicle-days. */
+const makeSlicesSmall = () =>
+  rig.engine.write(({ sql }) =>
+    sql('sync_state').insert({ name: 'slice scale of pull-events', value: '0.02', updated_at: START }),
+  );
+
 interface Trip {
   record: { begin_date: string; end_date: string; vehicle: { id: number } };
   /** When the service learns of it; at its end unless told. */
@@ -226,6 +232,22 @@ describe('pull-events', () => {
     ]);
   });
 
+  it('asks for no further slice once the service has forbidden one', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
+    await rig.run('pull-vehicles');
+    await makeSlicesSmall();
+    const options = { since: '8d', categories: [1] };
+    expect((await rig.preview('pull-events', options)).length).toBeGreaterThan(8);
+    rig.sandbox.addFault({ call: 'events', fault: '403' });
+    expect(await rig.run('pull-events', options)).toMatchObject({
+      status: 'failed',
+      error: { code: 'forbidden' },
+    });
+    // One more was on its way.
+    expect(eventCalls()).toBeLessThanOrEqual(2);
+    expect(await rig.rows(`select * from sync_coverage where job = 'pull-events'`)).toEqual([]);
+  });
+
   it('goes on with a backfill where it was cut, and never moves the live coverage back', async () => {
     rig = await makeRig({
       startAt: START,
@@ -235,9 +257,7 @@ describe('pull-events', () => {
     await rig.run('pull-events', { since: '1d', categories: [1] });
     const live = () => rig.rows(`select max(end_at) as edge from sync_coverage where job = 'pull-events'`);
     const edge = await live();
-    await rig.engine.write(({ sql }) =>
-      sql('sync_state').insert({ name: 'slice scale of pull-events', value: '0.02', updated_at: START }),
-    );
+    await makeSlicesSmall();
     const period = { beginAt: at(40), endAt: at(20), resumable: true };
     rig.sandbox.addFault({ call: 'events', fault: '422', skip: 5 });
     const first = await rig.run('pull-events', { categories: [1] }, period);
