@@ -1,4 +1,4 @@
-// What is PostgreSQL's own: comments, months, roles, and addresses that do not work.
+// What is PostgreSQL's own: comments, months, commits, roles, and addresses that do not work.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -92,6 +92,16 @@ describe('the schema in PostgreSQL', () => {
     ]);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
     expect(await engine.read((sql) => sql('event'))).toHaveLength(1);
+  });
+});
+
+describe('a write to PostgreSQL', () => {
+  it('asks for its commit to be on disk before anybody is told of it, whatever the default of the database', async () => {
+    await admin.raw(`alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = off`);
+    const engine = await open(url);
+    const ASK = 'show synchronous_commit';
+    expect(await engine.read((sql) => rowsOf(sql, ASK))).toEqual([{ synchronous_commit: 'off' }]);
+    expect(await engine.write(({ sql }) => rowsOf(sql, ASK))).toEqual([{ synchronous_commit: 'on' }]);
   });
 });
 

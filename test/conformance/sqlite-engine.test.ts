@@ -1,5 +1,6 @@
-// What only the SQLite engine has to keep: how long it waits for a lock of another program and what it says then, how
-// large the file beside the warehouse gets that commits go through, and that an export takes no lock away.
+// What only the SQLite engine has to keep: that a commit is on disk, how long it waits for a lock of another program and
+// what it says then, how large the file beside the warehouse gets that commits go through, and that an export takes no
+// lock away.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,6 +38,14 @@ async function open(patience?: { lockMs: number }): Promise<Engine> {
   await bringSchemaUpToDate(engine);
   return engine;
 }
+
+it('the writer asks for every commit to be on disk before anybody is told of it', async () => {
+  const engine = await open();
+  const ask = (pragma: string) => engine.write(({ sql }) => rowsOf(sql, `pragma ${pragma}`));
+  expect(await ask('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+  // Full. At 1 the log is not synced with a commit, at 0 nothing ever is.
+  expect(await ask('synchronous')).toEqual([{ synchronous: 2 }]);
+});
 
 it('every connection waits 30 s for a lock', async () => {
   const engine = await open();
