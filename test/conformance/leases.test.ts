@@ -246,6 +246,22 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     held.check();
   });
 
+  it.each([
+    ['ahead', DAY_MS],
+    ['back', -DAY_MS],
+  ])(
+    'a holder is replaced after the lease time, no sooner and no later, though who looks has its clock set %s',
+    async (_way, byMs) => {
+      await take(one);
+      const seconds = LEASE_TIMES.deadMs / 1_000 - 1;
+      for (let second = 0; second < seconds; second++) {
+        other.clock.set(byMs);
+        expect(await watch(1)).toEqual([]);
+      }
+      expect(await watch(2)).toEqual(['pull-events']);
+    },
+  );
+
   it('the lease of a process of this machine that is gone is free at once', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     await take(one);
