@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
-import { addRecords, missing, putBefore } from './pull-setup.ts';
+import { addRecords, missing, putBefore, removeRecords } from './pull-setup.ts';
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
@@ -230,6 +230,21 @@ describe('pull-events', () => {
     expect(await rig.rows('select count(*) as n from event')).toEqual([
       { n: truth.filter(({ begin_date }) => new Date(String(begin_date)).toISOString() < edge).length },
     ]);
+  });
+
+  it('makes slices smaller after one that held more than may be in memory at once', async () => {
+    rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
+    await rig.run('pull-vehicles');
+    const read = () =>
+      rig.run('pull-events', { categories: [1] }, { beginAt: at(10), endAt: at(0), resumable: false });
+    const [begin_date, end_date] = [at(2), at(1)];
+    await addRecords(rig, 'events', Array(25_001).fill({ id: 7, event_category: 1, begin_date, end_date }));
+    const large = await read();
+    expect(large).toMatchObject({ status: 'ok', slices: 1 });
+    expect(large.records).toBeGreaterThan(25_000);
+    await removeRecords(rig);
+    expect((await read()).slices).toBeGreaterThan(1);
+    expect(eventCalls()).toBeGreaterThan(2);
   });
 
   it('asks for no further slice once the service has forbidden one', async () => {
