@@ -50,8 +50,8 @@ const trip = (id: number, vehicleId: number, begin: string, end: string): Trip =
   };
 };
 
-/** A service that has these trips and no other event; gives back a way to take them away. */
-async function tellOnly(trips: readonly Trip[]): Promise<() => void> {
+/** A service that has these trips and no other event; gives back a way to take them away, save some. */
+async function tellOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]) => void> {
   let told = trips;
   await putBefore(rig, (url) => {
     if (url.pathname !== '/event/') return undefined;
@@ -66,8 +66,8 @@ async function tellOnly(trips: readonly Trip[]): Promise<() => void> {
     );
     return { body: known.map(({ record }) => record) };
   });
-  return () => {
-    told = [];
+  return (save = []) => {
+    told = save;
   };
 }
 
@@ -212,6 +212,22 @@ describe('pull-events', () => {
       expect(await missing(rig, event)).toEqual(gone);
     },
   );
+
+  it('marks an event that has vanished though as many are met that were not read whole', async () => {
+    rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
+    await rig.run('pull-vehicles');
+    const [{ id } = {}] = await rig.rows('select id from vehicle');
+    // The reading of 04:00 begins at 20:59.
+    const across = trip(1, Number(id), '2026-03-09T20:30', '2026-03-09T21:30');
+    const within = trip(2, Number(id), '2026-03-09T22:00', '2026-03-09T22:30');
+    const vanish = await tellOnly([across, within]);
+    const options = { since: '4d', lookback: '6h', categories: [1] };
+    await rig.run('pull-events', options);
+    vanish([across]);
+    await rig.clock.advance(HOUR);
+    expect(await rig.run('pull-events', options)).toMatchObject({ records: 1 });
+    expect(await missing(rig, event)).toEqual([2]);
+  });
 
   it('cuts slices that are too large, remembers, and grows again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
