@@ -16,6 +16,15 @@ describe('redaction', () => {
     }
   });
 
+  it('takes a secret out whole that begins or ends with another one, whichever was known first', () => {
+    const secrets = ['canary', 'canary-feather', 'blue-canary-feather'];
+    for (const known of [secrets, secrets.toReversed()]) {
+      const redactor = createRedactor();
+      for (const secret of known) redactor.add(secret);
+      expect(secrets.map(redactor.redact)).toEqual(secrets.map(() => '[redacted]'));
+    }
+  });
+
   it('takes out whatever looks like a JWT, known or not', () => {
     expect(createRedactor().redact(`bearer ${JWT}.`)).toBe('bearer [redacted].');
   });
