@@ -1,5 +1,6 @@
 // One limiter for all calls to the service: so many at once, so many a minute, and a pause that holds all of
-// them back. No sliding minute of the service ever sees more than `perMinute` of them arrive.
+// them back. No sliding minute of the service ever sees more than `perMinute` of them arrive. By the monotonic clock:
+// one that is set neither holds a call up nor lets one go early.
 import PQueue from 'p-queue';
 import type { Clock } from './clock.ts';
 
@@ -53,7 +54,7 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
   async function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       signal?.throwIfAborted();
-      const now = clock.now();
+      const now = clock.monotonic();
       const turnAt = Math.max(pausedUntilMs, restedAt - (pace.burst - 1) * pace.spacingMs);
       if (turnAt <= now) {
         restedAt = Math.max(restedAt, now) + pace.spacingMs;
@@ -74,7 +75,7 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
         { signal, priority },
       ),
     pause: (ms) => {
-      pausedUntilMs = Math.max(pausedUntilMs, clock.now() + ms);
+      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + ms);
     },
     change: (limits) => {
       queue.concurrency = limits.concurrency;

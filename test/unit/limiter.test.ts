@@ -9,7 +9,7 @@ function limited(concurrency: number, perMinute: number) {
   const starts: number[] = [];
   const call = () =>
     limiter.run(async () => {
-      starts.push(clock.now() - 1_000_000);
+      starts.push(clock.monotonic());
     });
   return { clock, limiter, starts, call };
 }
@@ -62,6 +62,22 @@ describe('the limiter', () => {
     await clock.advance(2_000);
     await Promise.all(calls);
     expect(starts).toHaveLength(2);
+  });
+
+  it.each([
+    ['back', -86_400_000],
+    ['ahead', 86_400_000],
+  ])('keeps its pace and its pause while the clock is set %s', async (_way, byMs) => {
+    const { clock, limiter, starts, call } = limited(1, 60);
+    void Promise.all([call(), call()]);
+    await clock.advance(100);
+    clock.set(byMs);
+    await clock.advance(1_900);
+    limiter.pause(30_000);
+    clock.set(byMs);
+    void call();
+    await clock.advance(30_000);
+    expect(starts).toEqual([0, 1_051, 32_000]);
   });
 
   it('runs no more than `concurrency` calls at once', async () => {
