@@ -1,5 +1,6 @@
 // The session against the sandbox over HTTP: few logins, one renewal at a time, no token in any text.
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { login } from '../../src/fleet/endpoints/login.ts';
@@ -159,6 +160,20 @@ describe('the session', () => {
     await drive(clock, corrected.call(vehicles, SOME));
     expect(sandbox.ledger()).toMatchObject({ logins: 2, logins_refused: 4 });
     expect((await memory.read())?.refused).toBeUndefined();
+  });
+
+  it('refusals by a clock that was ahead hold up no login once it is set back', async () => {
+    let aheadMs = 24 * 60 * MINUTE;
+    const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+    const { fleet, sandbox } = await openBoth({}, { clock, settings: { password: 'wrong-password' } });
+    const refuse = async (times: number) => {
+      for (let i = 0; i < times; i++)
+        expect(await failureOf(fleet.call(vehicles, SOME))).toMatchObject({ code: 'login_refused' });
+    };
+    await refuse(3);
+    aheadMs = 0;
+    await refuse(2);
+    expect(sandbox.ledger().logins_refused, 'one, and then none until the cool-down').toBe(4);
   });
 
   it('a fault at login is retriable and counts for no refusal', async () => {
