@@ -1,5 +1,5 @@
 // The session against the sandbox over HTTP: few logins, one renewal at a time, no token in any text.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
@@ -7,6 +7,7 @@ import { login } from '../../src/fleet/endpoints/login.ts';
 import { renew } from '../../src/fleet/endpoints/renew.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
 import type { SessionMemory } from '../../src/fleet/session-memory.ts';
+import { startFront } from '../support/front.ts';
 import { drive, failureOf, NOON, openBoth, openFleet } from './fleet-setup.ts';
 
 const SOME = { includes: ['fleet' as const] };
@@ -214,6 +215,20 @@ describe('the session', () => {
     const calls = [1, 2, 3, 4, 5, 6].map(() => fleet.call(vehicles, SOME));
     expect(await drive(clock, Promise.all(calls), 1_000)).toHaveLength(6);
     expect(sandbox.ledger().logins).toBe(1);
+  });
+
+  it('tokens that end faster than a call can be sent are replaced a few times, not for ever', async () => {
+    const clock = createManualClock(NOON);
+    const { sandbox } = await openBoth({}, { clock });
+    const front = await startFront(sandbox.url, (url) => {
+      if (url.pathname === '/vehicle/') clock.set(60 * MINUTE);
+      return undefined;
+    });
+    onTestFinished(() => front.close());
+    sandbox.addFault({ call: 'vehicles', fault: '401', times: 20 });
+    const { fleet } = openFleet(front.url, sandbox, { clock });
+    expect(await failureOf(drive(clock, fleet.call(vehicles, SOME)))).toMatchObject({ code: 'unauthorised' });
+    expect(sandbox.ledger().requests).toMatchObject({ vehicles: 5 });
   });
 
   it('no token and no password is in a log line or an error', async () => {
