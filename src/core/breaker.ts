@@ -27,14 +27,14 @@ export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOp
     if (verdict === 'up') outages = 0;
     if (verdict === 'down') {
       outages += 1;
-      openedAt = clock.now();
+      openedAt = clock.monotonic();
     }
   }
 
   return {
     async run(call, refuse) {
       const isOpen = outages >= threshold;
-      const leftMs = openedAt + coolDownMs - clock.now();
+      const leftMs = openedAt + coolDownMs - clock.monotonic();
       if (isOpen && (leftMs > 0 || probing)) throw refuse(Math.max(0, leftMs));
       if (isOpen) probing = true;
       try {

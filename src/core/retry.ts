@@ -36,7 +36,7 @@ export interface RetryContext {
 
 export function retry<T>(attempt: () => Promise<T>, context: RetryContext): Promise<T> {
   const { clock, random, policy = DEFAULT_RETRY, signal, onRetry, mayRetry } = context;
-  const giveUpAt = clock.now() + policy.deadlineMs;
+  const giveUpAt = clock.monotonic() + policy.deadlineMs;
   const guarded = () => {
     signal?.throwIfAborted();
     return attempt();
@@ -57,7 +57,7 @@ export function retry<T>(attempt: () => Promise<T>, context: RetryContext): Prom
       if (!pause && retriesLeft <= 1) return;
       if (!pause && mayRetry?.() === false) throw error;
       const delayMs = pause ? (error.pauseMs ?? 0) : backoffMs(retriesConsumed + 1, policy, random());
-      if (clock.now() + delayMs >= giveUpAt) throw error;
+      if (clock.monotonic() + delayMs >= giveUpAt) throw error;
       onRetry?.(error, delayMs);
       await clock.sleep(delayMs, signal);
     },

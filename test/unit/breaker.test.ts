@@ -28,6 +28,18 @@ describe('the breaker', () => {
     expect(await run(fine)).toBe('fine');
   });
 
+  it.each([
+    ['back', -86_400_000],
+    ['ahead', 86_400_000],
+  ])('keeps the cool-down while the clock is set %s', async (_way, byMs) => {
+    const { clock, run, opened } = setUp();
+    await opened();
+    clock.set(byMs);
+    expect(await run(fine)).toEqual(new Error('refused 30000'));
+    await clock.advance(30_000);
+    expect(await run(fine)).toBe('fine');
+  });
+
   it('counts outages in a row only; an answer of any kind shows that the service is up', async () => {
     const { run, fail } = setUp();
     for (const verdict of ['down', 'down', 'up', 'down', 'down'] as const) await run(fail(verdict));

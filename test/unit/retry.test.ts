@@ -95,6 +95,18 @@ describe('retry', () => {
     expect(seen).toHaveLength(10);
   });
 
+  it.each([
+    ['back', -86_400_000],
+    ['ahead', 86_400_000],
+  ])('keeps the deadline while the clock is set %s', async (_way, byMs) => {
+    const { clock, result, seen } = failing(Array.from({ length: 100 }, () => busy(60_000)));
+    await clock.advance(90_000);
+    clock.set(byMs);
+    await clock.advance(6_000_000);
+    await expect(result).rejects.toThrow('busy');
+    expect(seen).toHaveLength(10);
+  });
+
   it('ends the wait when the signal aborts', async () => {
     const stop = new AbortController();
     const clock = createManualClock(0);
