@@ -2,6 +2,7 @@
 // what is given back is not counted.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
 import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
 import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
 import { createReceiver } from '../../src/sync/dispatch/receiver.ts';
@@ -175,6 +176,31 @@ describe('a process that receives', () => {
     await receiver.stop();
     expect(most).toEqual({ all: 3, 'pull-events': 1, 'pull-vehicles': expect.any(Number) });
     expect(await attempts()).toContainEqual({ state: 'created', retry_count: 0 });
+  });
+
+  it('that was unable to work takes the next slice after its rest, though the clock was set back', async () => {
+    await put('pull-events');
+    const clock = createManualClock(0);
+    const ends: number[] = [];
+    const receiver = createReceiver({
+      next: queue.next,
+      workers: 1,
+      atOnce: () => 1,
+      async work(received) {
+        await received.end('stopped');
+        ends.push(clock.monotonic());
+        return false;
+      },
+      clock,
+      log: rig.parts.log,
+    });
+    receiver.start();
+    await expect.poll(() => ends).toEqual([0]);
+    clock.set(-86_400_000);
+    await clock.advance(29_999);
+    await clock.advance(1_000);
+    await expect.poll(() => ends).toEqual([0, 30_999]);
+    await receiver.stop();
   });
 });
 

@@ -52,7 +52,7 @@ export function createReceiver({ next, workers, atOnce, work, clock, log }: Rece
     count(1);
     const worked = work(received)
       .then((isAble) => {
-        if (!isAble) notBefore = clock.now() + UNABLE_MS;
+        if (!isAble) notBefore = clock.monotonic() + UNABLE_MS;
       })
       // It is given out again when its worker has shown no life for long enough.
       .catch((thrown) => warn(thrown, 'the queue could not be told of a slice'))
@@ -66,7 +66,7 @@ export function createReceiver({ next, workers, atOnce, work, clock, log }: Rece
 
   /** True where it is worth asking again at once. */
   async function ask(signal: AbortSignal): Promise<boolean> {
-    if (underWay.size >= workers || clock.now() < notBefore) return false;
+    if (underWay.size >= workers || clock.monotonic() < notBefore) return false;
     const received = await next(full());
     if (received === undefined) return false;
     if (!signal.aborted && atOnce(received.message.job) > 0) begin(received);
