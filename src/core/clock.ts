@@ -16,8 +16,10 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
-    for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
-      await timer(Math.min(left, LONGEST_TIMER_MS), signal);
+    const until = performance.now() + ms;
+    // A timer may end a millisecond early: whoever then looks at what the wait was for would find it unfinished.
+    for (let left = ms; left > 0; left = until - performance.now()) {
+      await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), signal);
     }
     signal?.throwIfAborted();
   },

@@ -1,0 +1,13 @@
+// The machine's own clock. The one of the tests is held to the same contract by everything that is run on it.
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+
+it('a sleep is never shorter than it was asked to be, though a timer may be', async () => {
+  const sleeps = Array.from({ length: 200 }, async (_, index) => {
+    await systemClock.sleep(index / 7);
+    const began = systemClock.monotonic();
+    await systemClock.sleep(5);
+    return systemClock.monotonic() - began;
+  });
+  expect(Math.min(...(await Promise.all(sleeps)))).toBeGreaterThanOrEqual(5);
+});
