@@ -27,7 +27,7 @@ export interface DropFolderOptions {
 const LONGEST_NAME_BYTES = 220;
 
 interface Look extends SettledFile {
-  /** When it was first seen like this. */
+  /** When it was first seen like this, on the monotonic clock. */
   since: number;
 }
 
@@ -44,13 +44,13 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
       const before = looks.get(name);
       const isSame = before !== undefined && sameIdentity(before, found);
       const { size, mtimeMs } = found;
-      seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.now() });
+      seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.monotonic() });
     }
     looks = seen;
     return [...seen.values()];
   }
 
-  const isSettled = ({ since }: Look): boolean => clock.now() - since >= settleMs;
+  const isSettled = ({ since }: Look): boolean => clock.monotonic() - since >= settleMs;
 
   return {
     async *settled(signal) {

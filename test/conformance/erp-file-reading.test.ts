@@ -44,6 +44,27 @@ describe('which files are read', () => {
     expect(codesOf(await drain(source, clock))).toEqual(['P1']);
   });
 
+  test.each([
+    ['back', -86_400_000],
+    ['ahead', 86_400_000],
+  ])(
+    'a file is taken so long after it has stopped growing, though the clock is set %s',
+    async (_way, byMs) => {
+      dropPlans('grows.json', 'P1');
+      const source = open();
+      let looks = 0;
+      const growing = async (ms: number) => {
+        if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+        await clock.advance(ms);
+      };
+      await drain(source, { ...clock, advance: growing });
+      clock.set(byMs);
+      const before = clock.monotonic();
+      expect(codesOf(await drain(source, clock))).toEqual(['P1']);
+      expect(clock.monotonic() - before).toBe(2_000);
+    },
+  );
+
   test('a folder that is polled is not waited for again', async () => {
     dropPlans('a.json', 'P1');
     const source = open();
