@@ -20,6 +20,14 @@ export async function openEntries(place: Pick<Workplace, 'query'>): Promise<numb
   return Number(row?.n);
 }
 
+/** How long until the next open one may be tried, ms. */
+export async function restMs(place: Pick<Workplace, 'query'>): Promise<number> {
+  const [row] = await place.query<{ at: string | null }>(
+    `select min(coalesce(next_attempt_at, '')) as at from push_outbox where ${IS_OPEN}`,
+  );
+  return Math.max(0, Date.parse(row?.at || '1970-01-01') - Date.now());
+}
+
 /** How many of so many things the service has got twice, and how many never. */
 export function twiceAndLost(
   accepted: Ledger[KillCase['ledger']],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
+import { dropThing, openEntries, restMs, twiceAndLost } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
@@ -72,10 +72,11 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
     const counts = await runsIn(place);
-    // What chaos left open, or was dropped last, is for runs in fair weather.
+    // What chaos left open, or was dropped last, is for runs in fair weather; what was turned away waits for its time.
     for (let runs = 0; runs < 10; runs++) {
       await place.run(['run', PLANS.job]);
       if ((await openEntries(place)) === 0) break;
+      await pause(await restMs(place));
     }
     return {
       minutes,
