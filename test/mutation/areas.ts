@@ -42,10 +42,16 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'sync/push/push-failure.ts',
       'sync/push/push-intake.ts',
       'sync/push/push-sight.ts',
+      'sync/push/push-listing.ts',
       'sync/push/absence-clock.ts',
       'sync/push/search-windows.ts',
       'sync/push/search-witness.ts',
     ],
-    tests: ['unit/outbox-decisions.test.ts', 'unit/absence-clock.test.ts', 'unit/search-witness.test.ts'],
+    tests: [
+      'unit/outbox-decisions.test.ts',
+      'unit/push-listing.test.ts',
+      'unit/absence-clock.test.ts',
+      'unit/search-witness.test.ts',
+    ],
   },
 };

@@ -96,6 +96,20 @@ export const EXPLAINED: readonly Explained[] = [
     why: "SQLite's LIKE takes large and small letters for the same; on PostgreSQL test/conformance/outbox-lists.test.ts notices it.",
   },
   {
+    file: 'sync/push/push-listing.ts',
+    line: 'if (record === null || id === undefined) throw notAListing();',
+    code: 'record === null',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/push-listing.ts',
+    line: "return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;",
+    code: "typeof id === 'number'",
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
     file: 'sync/push/push-sight.ts',
     line: "if (entry.unknown_since === null || !isBefore(entry.unknown_since, search)) return { is: 'nothing' };",
     code: 'entry.unknown_since === null',
