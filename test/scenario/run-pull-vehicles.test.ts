@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import { addRecords, removeRecords } from './pull-setup.ts';
 
 let sandbox: Sandbox;
 let place: Workplace;
@@ -143,12 +144,8 @@ describe('a vehicle that was listed', () => {
     rig = await makeRig({ startAt: '2026-03-10T18:00:00.000Z', sandbox: { vehicles: 40, churn: false } });
   });
   afterEach(() => rig.close());
-  const listAlso = (record: object) =>
-    fetch(`${rig.sandbox.url}/_sandbox/records`, {
-      method: 'POST',
-      body: JSON.stringify({ call: 'vehicles', records: [record] }),
-    });
-  const listNoMore = () => fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
+  const listAlso = (record: object) => addRecords(rig, 'vehicles', [record]);
+  const listNoMore = () => removeRecords(rig);
 
   it('is marked when it is listed no more, and unmarked when it returns', async () => {
     await listAlso(GHOST);
@@ -161,20 +158,14 @@ describe('a vehicle that was listed', () => {
     expect(await rig.rows(MISSING)).toEqual([]);
   });
 
-  it('is not called missing because its record does not fit', async () => {
+  it.each<[string, object]>([
+    ['because its record does not fit', { year: 'last' }],
+    ['while a record is listed whose id cannot be read: it may be that one', { id: 'seven' }],
+  ])('is not called missing %s', async (_why, change) => {
     await listAlso(GHOST);
     await rig.run('pull-vehicles');
     await listNoMore();
-    await listAlso({ ...GHOST, year: 'last' });
-    expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, quarantined: 1 });
-    expect(await rig.rows(MISSING)).toEqual([]);
-  });
-
-  it('is not called missing while a record is listed whose id cannot be read: it may be that one', async () => {
-    await listAlso(GHOST);
-    await rig.run('pull-vehicles');
-    await listNoMore();
-    await listAlso({ ...GHOST, id: 'seven' });
+    await listAlso({ ...GHOST, ...change });
     expect(await rig.run('pull-vehicles')).toMatchObject({ unchanged: 40, quarantined: 1 });
     expect(await rig.rows(MISSING)).toEqual([]);
   });
