@@ -1,5 +1,6 @@
-// A server before the sandbox: answers what a test wants to be answered otherwise, passes everything else on.
-import { createServer, type IncomingMessage } from 'node:http';
+// A server before the sandbox: answers what a test wants to be answered otherwise, passes everything else on, also
+// that nothing was answered.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Status, and a body that is sent as it is or as JSON. */
@@ -30,9 +31,7 @@ export interface Front {
 
 export async function startFront(target: string, answering: Answering): Promise<Front> {
   let [now, most] = [0, 0];
-  const server = createServer(async (incoming, outgoing) => {
-    most = Math.max(most, ++now);
-    outgoing.once('close', () => now--);
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const url = new URL(incoming.url ?? '/', target);
     const body = await bodyOf(incoming);
     const original = () =>
@@ -55,6 +54,14 @@ export async function startFront(target: string, answering: Answering): Promise<
     });
     outgoing.writeHead(passed.status, Object.fromEntries(kept));
     outgoing.end(Buffer.from(await passed.arrayBuffer()));
+  };
+  const server = createServer((incoming, outgoing) => {
+    most = Math.max(most, ++now);
+    outgoing.once('close', () => now--);
+    answer(incoming, outgoing).catch((error: unknown) => {
+      outgoing.destroy();
+      if (!isCut(error)) throw error;
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -67,6 +74,9 @@ export async function startFront(target: string, answering: Answering): Promise<
       }),
   };
 }
+
+/** The sandbox ended the connection. */
+const isCut = (error: unknown): boolean => error instanceof TypeError && error.message === 'fetch failed';
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
