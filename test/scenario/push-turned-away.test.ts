@@ -89,6 +89,7 @@ describe('a process that was stalled', () => {
     if (fault === 'hang') stop.abort();
     await run;
     expect((await place.outbox())[0]).toMatchObject({ state: 'sending', owner_run_id: 'another' });
+    expect(place.lines.join('')).toContain('answer came after the entry had moved on');
   });
 
   it('does not confirm what its next owner is sending, when its own send is answered at last', async () => {
