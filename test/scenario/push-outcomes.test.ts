@@ -55,6 +55,17 @@ describe('a send that is answered', () => {
     expect((await place.outbox())[0]).toMatchObject({ is_watched: 0, seen_at: at });
   });
 
+  it('by an acceptance in part says what was refused of it', async () => {
+    const body = { route_points: 1, unassigned_points: [{ external_code: 'P1-1' }] };
+    const place = await makePushPlace({ answering: importAnswers({ body }) });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    const message = 'Accepted in part; 1 refused';
+    expect((await storyOf(place, 'P1'))[0]).toMatchObject({ outcome: 'accepted', message });
+    const reasons = JSON.stringify(['point not assigned: P1-1']);
+    expect(await place.outbox()).toMatchObject([{ state: 'confirmed', message, reasons }]);
+  });
+
   it('by a refusal says every reason, has sent nothing, and is not looked for', async () => {
     const body = { route_points: 0, wrong_lines: ['no such street', 'no such town'] };
     const place = await makePushPlace({ answering: importAnswers({ body }) });
