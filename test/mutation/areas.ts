@@ -54,4 +54,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'unit/search-witness.test.ts',
     ],
   },
+  sending: {
+    files: ['sync/push/push-send.ts', 'sync/push/push-confirmation.ts'],
+    tests: [
+      'scenario/push-outcomes.test.ts',
+      'scenario/push-lanes.test.ts',
+      'scenario/push-confirmation.test.ts',
+      'scenario/push-turned-away.test.ts',
+      'scenario/push-doubts.test.ts',
+    ],
+  },
 };

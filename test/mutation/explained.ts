@@ -15,6 +15,7 @@ export interface Explained extends Mutant {
 }
 
 const FOR_THE_TYPE = 'For the type checker alone: the other case cannot come here.';
+const ABSENT_IS_FALSE = 'A flag that is absent is read as false.';
 const SAME_EITHER_WAY = 'Both sides of the edge give the same result.';
 
 export const EXPLAINED: readonly Explained[] = [
@@ -142,6 +143,41 @@ export const EXPLAINED: readonly Explained[] = [
     line: '(remote_id !== null && listing.byId.has(remote_id)) || listing.byKey.has(remote_key),',
     code: 'remote_id !== null',
     becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/push-send.ts',
+    line: 'const WENT_ON: Sent = { stop: false };',
+    code: '{ stop: false }',
+    becomes: '{}',
+    why: ABSENT_IS_FALSE,
+  },
+  {
+    file: 'sync/push/push-send.ts',
+    line: "if (verdict.is === 'refused') return refuse(push, claimed, reasons, { isAnswer: false });",
+    code: '{ isAnswer: false }',
+    becomes: '{}',
+    why: ABSENT_IS_FALSE,
+  },
+  {
+    file: 'sync/push/push-send.ts',
+    line: 'entry.remote_id === null || kind.change === undefined',
+    code: 'kind.change === undefined',
+    becomes: 'false',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/push-confirmation.ts',
+    line: 'return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;',
+    code: 'status !== null',
+    becomes: 'true',
+    why: FOR_THE_TYPE,
+  },
+  {
+    file: 'sync/push/push-confirmation.ts',
+    line: 'return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;',
+    code: 'kind.unfinished?.includes',
+    becomes: 'kind.unfinished.includes',
     why: FOR_THE_TYPE,
   },
 ];

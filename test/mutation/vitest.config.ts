@@ -5,9 +5,16 @@ import base from '../../vitest.config.ts';
 import { AREAS } from './areas.ts';
 
 const { projects: _all, ...shared } = base.test ?? {};
-const { tests = [] } = AREAS[process.env.MUTATED_AREA ?? ''] ?? {};
+const { files = [], tests = [] } = AREAS[process.env.MUTATED_AREA ?? ''] ?? {};
 
 export default mergeConfig(
   { ...base, test: shared },
-  defineConfig({ test: { include: tests.map((file) => `test/${file}`), env: { TEST_ENGINES: 'sqlite' } } }),
+  defineConfig({
+    test: {
+      include: tests.map((file) => `test/${file}`),
+      // Loaded before any test: what is made then belongs to all of them, and not to the first that loads it.
+      setupFiles: files.map((file) => `src/${file}`),
+      env: { TEST_ENGINES: 'sqlite' },
+    },
+  }),
 );

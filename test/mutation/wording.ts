@@ -7,6 +7,7 @@ interface Node {
   type: string;
   name?: string;
   object?: Node;
+  property?: Node;
   callee?: Node;
   key?: Node;
   id?: Node;
@@ -30,7 +31,7 @@ const WORDS = ['message', 'hint'];
 function isLogLine(node: Node | undefined): boolean {
   switch (node?.type) {
     case 'CallExpression':
-      return node.callee?.object?.name === 'log';
+      return [node.callee?.object, node.callee?.object?.property].some((named) => named?.name === 'log');
     case 'ExpressionStatement':
       return isLogLine(node.expression);
     case 'IfStatement':
