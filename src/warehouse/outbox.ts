@@ -1,5 +1,6 @@
 // The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
+import type { Knex } from 'knex';
 import type { Engine, Transaction } from './engine.ts';
 import {
   type EntryKey,
@@ -21,8 +22,8 @@ export interface Claim {
   checkedOnly: boolean;
   /** By what the service will show a payload: what is searched for is always what was sent. */
   keyOf(payload: string): string;
-  /** What may be at the service already under these keys waits for a search; absent where a key may come twice. */
-  sentKeys?: ReadonlySet<string> | undefined;
+  /** One key is one thing at the service: of several entries with it, one is sent, and the others are found. */
+  isOneAKey: boolean;
 }
 
 export interface Claimed {
@@ -49,7 +50,7 @@ export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undef
   });
 }
 
-/** Another thing under the same key is on its way, or nobody knows whether it arrived: this one has to be searched for. */
+/** Where another entry of the same key comes first, this one has to be searched for before it may be sent. */
 async function firstFree(
   tx: Transaction,
   claim: Claim,
@@ -58,27 +59,36 @@ async function firstFree(
     const entry = await firstDue(tx, claim);
     if (entry === undefined) return undefined;
     const remote_key = claim.keyOf(entry.payload ?? '{}');
-    if (!(await isUnderWay(tx, entry, remote_key, claim))) return { entry, remote_key };
+    const isFree = !claim.isOneAKey || !(await hasOther(tx, { ...entry, remote_key }, claim.runId));
+    if (isFree) return { entry, remote_key };
     const message = 'Another one of the same key is sent first; it is looked for before it is sent';
     const isKept = await noteEntry(tx, entry, { message, is_doubtful: true, checked_run_id: null });
     if (!isKept) return undefined;
   }
 }
 
-async function isUnderWay(
-  { sql }: Transaction,
-  { kind }: OutboxEntry,
-  remote_key: string,
-  { sentKeys }: Claim,
-): Promise<boolean> {
-  if (sentKeys === undefined) return false;
-  if (sentKeys.has(remote_key)) return true;
+/**
+ * Another entry of the same key that may be at the service although no search could show it yet. Where this run has
+ * not searched for this one, also another that was there or may have been.
+ */
+async function hasOther({ sql }: Transaction, entry: OutboxEntry, runId: string): Promise<boolean> {
+  const { kind, external_code, remote_key, checked_run_id } = entry;
   const other = await sql('push_outbox')
     .where({ kind, remote_key })
-    .whereIn('state', ['sending', 'unknown'])
+    .whereNot({ external_code })
+    .where((or) => {
+      or.whereIn('state', ['sending', 'unknown'])
+        .orWhere((and) => and.where({ state: 'ready' }).whereNot(isCertain).where(isUnchecked(runId)))
+        .orWhere({ state: 'rejected', is_watched: true })
+        .orWhere((and) => and.where({ state: 'confirmed' }).whereNull('seen_at'));
+      if (checked_run_id !== runId) or.orWhereIn('state', ['confirmed', 'cancelled']);
+    })
     .first('external_code');
   return other !== undefined;
 }
+
+const isUnchecked = (runId: string) => (or: Knex.QueryBuilder) =>
+  or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId);
 
 function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim) {
   const due = sql<OutboxEntry>('push_outbox')

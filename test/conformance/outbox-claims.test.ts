@@ -9,6 +9,7 @@ import {
   outboxCounts,
   recoverSending,
 } from '../../src/warehouse/outbox.ts';
+import type { OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import { closeAttempt, noteOrder, noteReading, openAttempt } from '../../src/warehouse/push-attempts.ts';
 import { engineCases } from '../support/engines.ts';
 import { hour, KIND, useOutbox } from '../support/outbox-place.ts';
@@ -25,6 +26,7 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       runId: 'r1',
       at: AT,
       checkedOnly: false,
+      isOneAKey: false,
       keyOf: (payload: string) => `key ${payload}`,
     };
     return claimNext(outbox.engine, { ...usual, ...change });
@@ -113,23 +115,44 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
   });
 
   describe('where one key is one thing', () => {
-    const sameKey = { keyOf: () => 'K', sentKeys: new Set<string>() };
+    const sameKey = { keyOf: () => 'K', isOneAKey: true };
 
-    it.each(['sending', 'unknown'] as const)(
-      'another one that is %s has this one searched for first',
-      async (state) => {
-        await put('first', { state, remote_key: 'K' });
-        await put('second', { checked_run_id: 'r1' });
-        await put('third');
-        const claimed = await claim({ ...sameKey, keyOf: (payload) => (payload === '{}' ? 'K' : payload) });
-        expect(claimed).toBeUndefined();
-        const noted = { state: 'ready', checked_run_id: null, attempts: 0, updated_at: hour(0), revision: 2 };
-        expect(await row('second')).toMatchObject(noted);
-        expect((await row('second')).is_doubtful).toBeTruthy();
-        expect(await row('third')).toMatchObject(noted);
-        expect(await attempts('second')).toEqual([]);
-      },
-    );
+    it.each<[string, Partial<OutboxEntry>]>([
+      ['is on its way', { state: 'sending' }],
+      ['may have arrived', { state: 'unknown' }],
+      ['was turned away', { is_doubtful: true, payload: null }],
+      [
+        'was turned away, and another run searched',
+        { is_doubtful: true, checked_run_id: 'r0', payload: null },
+      ],
+      ['is sent once more', { unclear_sends: 1, payload: null }],
+      ['was refused by a status', { state: 'rejected', is_watched: true }],
+      ['was accepted, and not shown yet', { state: 'confirmed' }],
+    ])('another one that %s has this one searched for first', async (_, other) => {
+      await put('first', { ...other, remote_key: 'K' });
+      await put('second', { checked_run_id: 'r1' });
+      await put('third');
+      const claimed = await claim({ ...sameKey, keyOf: (payload) => (payload === '{}' ? 'K' : payload) });
+      expect(claimed).toBeUndefined();
+      const noted = { state: 'ready', checked_run_id: null, attempts: 0, updated_at: hour(0), revision: 2 };
+      expect(await row('second')).toMatchObject(noted);
+      expect((await row('second')).is_doubtful).toBeTruthy();
+      expect(await row('third')).toMatchObject(noted);
+      expect(await attempts('second')).toEqual([]);
+    });
+
+    it.each<[string, Partial<OutboxEntry>]>([
+      ['is there', { state: 'confirmed', seen_at: hour(1) }],
+      ['was given up', { state: 'cancelled' }],
+    ])('another one that %s counts until this one was searched for', async (_, other) => {
+      await put('first', { ...other, remote_key: 'K' });
+      await put('second', { checked_run_id: 'r0' });
+      expect(await claim(sameKey)).toBeUndefined();
+      await put('third', { checked_run_id: 'r1' });
+      await put('second again', { state: 'sending', remote_key: 'L' });
+      await outbox.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'second' }).delete());
+      expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'third' } });
+    });
 
     it('the next free one is claimed instead', async () => {
       await put('first', { state: 'unknown', remote_key: 'K' });
@@ -139,16 +162,13 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       expect(claimed).toMatchObject({ entry: { external_code: 'third', remote_key: 'L' } });
     });
 
-    it('what this run has sent under the key counts too', async () => {
-      await put('A');
-      expect(await claim({ ...sameKey, sentKeys: new Set(['K']) })).toBeUndefined();
-    });
-
-    it('others that have ended, or are of another kind, and it itself do not', async () => {
-      await put('confirmed', { state: 'confirmed', remote_key: 'K' });
+    it('others that ended elsewhere, that were searched for too or are of another kind, and it itself do not', async () => {
+      await put('refused', { state: 'rejected', is_watched: false, remote_key: 'K' });
+      await put('not sent', { payload: null, remote_key: 'K' });
+      await put('searched for', { is_doubtful: true, checked_run_id: 'r1', payload: null, remote_key: 'K' });
       await put('agent', { kind: 'agents', state: 'unknown', remote_key: 'K' });
       await put('other key', { state: 'unknown', remote_key: 'L' });
-      await put('A', { remote_key: 'K' });
+      await put('A', { remote_key: 'K', is_doubtful: true, checked_run_id: 'r1' });
       expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'A' } });
     });
   });

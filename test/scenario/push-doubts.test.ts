@@ -157,6 +157,55 @@ it.each([
   },
 );
 
+it.each([
+  ['409', true],
+  ['429', true],
+  ['409', false],
+  ['429', false],
+  ['403', false],
+] as const)(
+  'creates one agent for two codes where the first was answered by %s after it was done (checked first: %s)',
+  async (fault, check) => {
+    const place = await makePushPlace();
+    place.parts.concurrency = 1;
+    const cpf = CPFS[0];
+    place.sandbox.addFault({ call: 'create-agent', fault, after_commit: true, times: 1 });
+    place.drop('agents', 'a.json', [
+      agent(cpf, { external_code: 'A1' }),
+      agent(cpf, { external_code: 'A2' }),
+    ]);
+    for (let n = 0; n < 4; n++) {
+      await place.run('push-agents', { check_before_send: check });
+      await place.clock.advance(5 * MINUTE);
+    }
+    expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+    expect(await place.outbox()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }]);
+  },
+);
+
+it.each([
+  ['not shown yet', true, MINUTE],
+  ['not shown yet', false, MINUTE],
+  ['shown', false, 0],
+])(
+  'creates one agent for two codes of two runs: the first is %s (checked first: %s)',
+  async (_, check, lateMs) => {
+    const place = await makePushPlace({ sandbox: { createdVisibleAfterMs: lateMs } });
+    const cpf = CPFS[0];
+    for (const external_code of ['A1', 'A2']) {
+      place.drop('agents', `${external_code}.json`, [agent(cpf, { external_code })]);
+      await place.run('push-agents', { check_before_send: check });
+    }
+    for (let n = 0; n < 2; n++) {
+      await place.clock.advance(5 * MINUTE);
+      await place.run('push-agents', { check_before_send: check });
+    }
+    expect(place.sandbox.ledger().agents).toEqual({ [cpf]: 1 });
+    const [first, second] = await place.outbox();
+    expect(second).toMatchObject({ state: 'confirmed', remote_id: first?.remote_id });
+  },
+);
+
 it('creates one agent for two codes where nobody knows whether the first arrived', async () => {
   const place = await makePushPlace();
   const cpf = CPFS[0];

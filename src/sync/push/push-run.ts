@@ -38,8 +38,6 @@ export interface PushRun {
   /** For whatever must not be stored in clear. */
   digest: Digest;
   failures: RoadbookError[];
-  /** By what the service shows that it has accepted it in this run. */
-  sentKeys: Set<string>;
   /** ISO instant of now. */
   now(): string;
 }
@@ -54,7 +52,6 @@ export async function openPush(kind: PushKind, feed: Feed, context: RunContext):
     context,
     digest: await personalDigest(parts.engine, now()),
     failures: [],
-    sentKeys: new Set(),
     now,
     call: (endpoint, request) =>
       parts.fleet.call(endpoint, request, {

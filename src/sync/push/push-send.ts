@@ -36,14 +36,14 @@ export async function sendReady(push: PushRun, options: SendOptions): Promise<Ro
   const checkedOnly = isCheckedFirst(push);
   const turnedAway: RoadbookError[] = [];
   // What no call can change is the same thing under one key; what can be changed is one for each code.
-  const sentKeys = kind.change === undefined ? push.sentKeys : undefined;
+  const isOneAKey = kind.change === undefined;
   let inARow = 0;
 
   async function lane(): Promise<void> {
     while (!context.signal.aborted && !stop.signal.aborted) {
       const keyOf = (payload: string): string =>
         kind.keyOf((JSON.parse(payload) as Payload).data, push.digest);
-      const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly, keyOf, sentKeys };
+      const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly, keyOf, isOneAKey };
       const claimed = await claimNext(engine, claim);
       if (claimed === undefined) return;
       context.counts.sent++;
@@ -94,7 +94,6 @@ async function storeVerdict(push: PushRun, claimed: Claimed, verdict: Verdict): 
   if (verdict.is === 'refused') return refuse(push, claimed, reasons, { isAnswer: false });
   const message = reasons.length === 0 ? null : `Accepted in part; ${reasons.length} refused`;
   const evidence = { id: verdict.id, status: null, isSeen: false, message, reasons };
-  push.sentKeys.add(entry.remote_key);
   await store(push, claimed, { outcome: 'accepted', message }, (tx) =>
     confirmEntry(tx, push, entry, evidence),
   );
