@@ -4,6 +4,7 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { CHANGED_AFTER_PUSH } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
+import type { PushKind } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export interface Evidence {
@@ -65,7 +66,9 @@ function toldOf({ settings }: PushRun, { reasons, message }: Evidence, isChanged
 }
 
 /** No search has shown it yet, or the service has not finished with it. */
-function isWatched({ kind }: PushRun, entry: OutboxEntry, { isSeen, status }: Evidence): boolean {
-  if (!isSeen) return true;
-  return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;
-}
+const isWatched = ({ kind }: PushRun, entry: OutboxEntry, { isSeen, status }: Evidence): boolean =>
+  !isSeen || isUnfinished(kind, entry, status);
+
+/** The service still optimises it. */
+export const isUnfinished = (kind: PushKind, { is_async }: OutboxEntry, status: string | null): boolean =>
+  Boolean(is_async) && kind.unfinished?.some((each) => each === status) === true;

@@ -11,7 +11,7 @@ import {
 } from '../../warehouse/outbox-entry.ts';
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
-import { confirmEntry } from './push-confirmation.ts';
+import { confirmEntry, isUnfinished } from './push-confirmation.ts';
 import { INVALID_CHANGE } from './push-effects.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
@@ -153,17 +153,16 @@ async function noteWatched(
   const { kind, context } = push;
   const failure = failureOf(push, seen);
   const hasFailed = failure !== undefined;
-  const isUnfinished =
-    Boolean(entry.is_async) && seen.status !== null && kind.unfinished?.includes(seen.status) === true;
+  const is_watched = isUnfinished(kind, entry, seen.status);
   const isNews = entry.remote_id === null || hasFailed;
-  if (!isNews && entry.seen_at !== null && isUnfinished && entry.remote_status === seen.status) return;
+  if (!isNews && entry.seen_at !== null && is_watched && entry.remote_status === seen.status) return;
   const twice = entry.remote_id === null ? tellTwice(push, entry, seen, others) : undefined;
   const message = failure ?? twice;
   await noteEntry(tx, entry, {
     remote_id: seen.id,
     remote_status: seen.status,
     seen_at: entry.seen_at ?? push.now(),
-    is_watched: isUnfinished,
+    is_watched,
     ...(isNews && { told_at: null }),
     ...(message !== undefined && { message }),
   });
