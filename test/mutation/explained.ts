@@ -147,8 +147,8 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: 'sync/push/push-send.ts',
-    line: 'const WENT_ON: Sent = { stop: false };',
-    code: '{ stop: false }',
+    line: 'const WENT_ON: Sent = { stop: false, isInVain: false };',
+    code: '{ stop: false, isInVain: false }',
     becomes: '{}',
     why: ABSENT_IS_FALSE,
   },
@@ -164,20 +164,6 @@ export const EXPLAINED: readonly Explained[] = [
     line: 'entry.remote_id === null || kind.change === undefined',
     code: 'kind.change === undefined',
     becomes: 'false',
-    why: FOR_THE_TYPE,
-  },
-  {
-    file: 'sync/push/push-confirmation.ts',
-    line: 'return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;',
-    code: 'status !== null',
-    becomes: 'true',
-    why: FOR_THE_TYPE,
-  },
-  {
-    file: 'sync/push/push-confirmation.ts',
-    line: 'return Boolean(entry.is_async) && status !== null && kind.unfinished?.includes(status) === true;',
-    code: 'kind.unfinished?.includes',
-    becomes: 'kind.unfinished.includes',
     why: FOR_THE_TYPE,
   },
 ];

@@ -1,14 +1,12 @@
 // What is stored of a thing once it is known that the service has it: by its answer, or because it was found there.
 import { describe, expect, it } from 'vitest';
-import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
-import { plan, pointOfInterest } from '../support/push-samples.ts';
+import { makePushPlace, type PlaceOptions } from '../support/push-place.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
 
 const MINUTE = 60_000;
 const PLANS = 'push-route-plans';
 const POINTS = 'push-points-of-interest';
 const CHANGED = { date_time_end: '2025-03-13T19:00:00-03:00' };
-
-const nowOf = ({ clock }: PushPlace): string => new Date(clock.now()).toISOString();
 
 /** A plan that arrived, of which the answer was lost and no search was answered yet. */
 async function withLostPlan(options: Record<string, unknown> = {}, of: PlaceOptions = {}) {
@@ -43,7 +41,7 @@ describe('a plan that is found', () => {
       },
     );
     shown.isLost = true;
-    const at = nowOf(place);
+    const at = place.now();
     expect(await place.run(PLANS)).toMatchObject({ confirmed: 1, sent: 0 });
     const [entry] = await place.outbox();
     expect(entry).toMatchObject({ state: 'confirmed', remote_status: status, seen_at: at, reasons: null });
@@ -62,10 +60,24 @@ describe('a plan that is found', () => {
   });
 });
 
-/** A listing whose plans have this status. */
+it('an agent is not awaited, whatever its status and the options of its feed', async () => {
+  const place = await makePushPlace({
+    feedOptions: { is_async: true },
+    answering: async ({ pathname }, original, { method }) =>
+      method === 'GET' && pathname.includes('driver')
+        ? { body: withStatus(await original(), 'W') }
+        : undefined,
+  });
+  place.drop('agents', 'a.json', [agent(CPFS[0])]);
+  expect(await place.run('push-agents')).toMatchObject({ status: 'ok', confirmed: 1 });
+  const [entry] = await place.outbox();
+  expect(entry).toMatchObject({ state: 'confirmed', is_async: 1, remote_status: 'W', is_watched: 0 });
+});
+
+/** A listing whose records have this status. */
 const withStatus = (listing: unknown, status: string | null): unknown =>
   JSON.parse(JSON.stringify(listing), (_key, value) =>
-    typeof value === 'object' && value !== null && 'external_code' in value && 'status' in value
+    typeof value === 'object' && value !== null && 'id' in value && 'status' in value
       ? { ...value, status }
       : value,
   );
@@ -100,9 +112,9 @@ describe('a point that can be changed', () => {
   it('keeps the instant at which a search first showed it', async () => {
     const place = await makePushPlace();
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop'));
-    const at = nowOf(place);
     await place.run(POINTS);
-    expect(await place.outbox()).toMatchObject([{ seen_at: at }]);
+    const [first] = await place.outbox();
+    expect(first?.seen_at).toEqual(expect.any(String));
     await place.clock.advance(MINUTE);
     place.sandbox.addFault({ call: 'change-point-of-interest', fault: 'reset-after-commit', times: 1 });
     place.drop('points_of_interest', 'b.json', pointOfInterest('Shop', { phone: '11 5555' }));
@@ -110,7 +122,9 @@ describe('a point that can be changed', () => {
       await place.run(POINTS);
       await place.clock.advance(MINUTE);
     }
-    expect(await place.outbox()).toMatchObject([{ state: 'confirmed', seen_at: at, unclear_sends: 1 }]);
+    expect(await place.outbox()).toMatchObject([
+      { state: 'confirmed', seen_at: first?.seen_at, unclear_sends: 1 },
+    ]);
   });
 
   it('is one for each code, also where two that arrive together have one title', async () => {

@@ -5,17 +5,15 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makePushPlace } from '../support/push-place.ts';
-import { plan } from '../support/push-samples.ts';
+import { plan, plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const HOUR_MS = 3_600_000;
-const many = (count: number) =>
-  Array.from({ length: count }, (_, i) => plan(`P${String(i).padStart(3, '0')}`));
 
 describe('a push', () => {
   it('sends everything once when two runs work at the same time', async () => {
     const place = await makePushPlace();
-    place.drop('route_plans', 'a.json', many(40));
+    place.drop('route_plans', 'a.json', plans(40));
     const summaries = await Promise.all([place.run(JOB), place.run(JOB)]);
     await place.run(JOB);
     expect(summaries.map(({ status }) => status)).toEqual(['ok', 'ok']);
@@ -35,7 +33,7 @@ describe('a push', () => {
       skip: 2,
       times: 4,
     });
-    place.drop('route_plans', 'a.json', many(12));
+    place.drop('route_plans', 'a.json', plans(12));
     const stop = new AbortController();
     const run = place.run(JOB, {}, stop.signal);
     while ((place.sandbox.ledger().faults_injected.hang ?? 0) < 4) await nextTurn();
@@ -137,7 +135,7 @@ describe('a push', () => {
 
   it('waits for what it could not send, longer each time, and goes on when the service is back', async () => {
     const place = await makePushPlace();
-    place.drop('route_plans', 'a.json', many(3));
+    place.drop('route_plans', 'a.json', plans(3));
     place.sandbox.addFault({ call: 'import-route-plan', fault: '403', times: 1 });
     const { error } = await place.run(JOB);
     expect(error).toMatchObject({ code: 'forbidden' });

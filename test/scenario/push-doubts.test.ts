@@ -12,8 +12,6 @@ const JOB = 'push-route-plans';
 const CALL = 'import-route-plan' as const;
 const MINUTE = 60_000;
 
-const nowOf = ({ clock }: PushPlace): string => new Date(clock.now()).toISOString();
-
 async function entryOf(place: PushPlace, code: string) {
   const entry = (await place.outbox()).find(({ external_code }) => external_code === code);
   if (entry === undefined) throw new Error(`no entry ${code}`);
@@ -64,8 +62,8 @@ it.each([
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     expect(await entryOf(place, 'P1')).toMatchObject({ state: 'unknown' });
-    await cancelEntry(place.engine, await entryOf(place, 'P1'), nowOf(place), true);
-    await retryEntry(place.engine, await entryOf(place, 'P1'), nowOf(place));
+    await cancelEntry(place.engine, await entryOf(place, 'P1'), place.now(), true);
+    await retryEntry(place.engine, await entryOf(place, 'P1'), place.now());
     await place.clock.advance(1_000);
     place.drop('route_plans', 'b.json', plan('P1', change));
     await runs(place, 4);
@@ -118,7 +116,7 @@ it('keeps looking for what was refused until a late service would have shown it'
   await place.run(JOB);
   const refused = await entryOf(place, 'P1');
   expect(refused).toMatchObject({ state: 'rejected', is_watched: 1 });
-  const cancelling = cancelEntry(place.engine, refused, nowOf(place), false);
+  const cancelling = cancelEntry(place.engine, refused, place.now(), false);
   expect(await failureOf(cancelling)).toMatchObject({ code: 'usage' });
   await place.clock.advance(5 * MINUTE);
   await place.run(JOB);
@@ -227,7 +225,7 @@ it('tells what it finds after a person vouched that it was not there as what was
   await place.run(JOB);
   place.drop('route_plans', 'b.json', plan('P1', later));
   await place.run(JOB);
-  await vouchAbsent(place.engine, await entryOf(place, 'P1'), nowOf(place));
+  await vouchAbsent(place.engine, await entryOf(place, 'P1'), place.now());
   place.sandbox.clearFaults();
   await runs(place, 2);
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });

@@ -1,13 +1,10 @@
 // Several sends at once: when the others are left alone, and that a run does not end before the last one has.
 import { describe, expect, it } from 'vitest';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { plan } from '../support/push-samples.ts';
+import { plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const CALL = 'import-route-plan' as const;
-
-const plans = (count: number) =>
-  Array.from({ length: count }, (_, i) => plan(`P${String(i).padStart(2, '0')}`));
 
 describe('the lanes of a push', () => {
   it.each([
@@ -24,6 +21,18 @@ describe('the lanes of a push', () => {
     expect(sent).toBeGreaterThanOrEqual(fewest);
     expect(sent).toBeLessThanOrEqual(most);
     expect(place.sandbox.ledger().requests[CALL]).toBe(sent);
+  });
+
+  it('leave a service alone that lets nobody log in', async () => {
+    const place = await makePushPlace();
+    place.parts.concurrency = 2;
+    place.sandbox.addFault({ call: 'login', fault: '503' });
+    place.drop('route_plans', 'a.json', plans(40));
+    expect(await place.run(JOB, { check_before_send: false })).toMatchObject({ status: 'partial', sent: 0 });
+    const tried = (await place.outbox()).filter(({ attempts }) => attempts > 0);
+    // Four in a row are borne with, and the other lane may have one under way.
+    expect(tried.length).toBeLessThanOrEqual(6);
+    expect(tried.length).toBeGreaterThan(0);
   });
 
   it('go on where only some are turned away', async () => {
@@ -48,7 +57,7 @@ describe('the lanes of a push', () => {
     const place = await makePushPlace();
     place.parts.concurrency = 2;
     place.drop('route_plans', 'a.json', plans(30));
-    await refuseOutcome(place, 'P00');
+    await jamOutcome(place, 'P00');
     const { status, sent, error } = await place.run(JOB);
     expect(status).toBe('failed');
     expect(error?.message).toContain('no room for it');
@@ -58,7 +67,7 @@ describe('the lanes of a push', () => {
     expect(Object.keys(place.sandbox.ledger().plans).sort()).toEqual(
       stored.map(({ external_code }) => external_code),
     );
-    await place.engine.write(({ sql }) => sql.raw('drop trigger full'));
+    await place.engine.write(({ sql }) => sql.raw('drop trigger jam'));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok' });
     const { plans: there } = place.sandbox.ledger();
     expect([Object.keys(there).length, ...new Set(Object.values(there))]).toEqual([30, 1]);
@@ -69,14 +78,14 @@ describe('the lanes of a push', () => {
     place.parts.concurrency = 1;
     place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
     place.drop('route_plans', 'a.json', plans(2));
-    await refuseOutcome(place, 'P01');
+    await jamOutcome(place, 'P01');
     expect(await place.run(JOB)).toMatchObject({ status: 'failed', sent: 2, unknown: 1 });
   });
 });
 
 /** No outcome of this entry can be stored. */
-const refuseOutcome = ({ engine }: PushPlace, code: string): Promise<unknown> =>
+const jamOutcome = ({ engine }: PushPlace, code: string): Promise<unknown> =>
   engine.write(({ sql }) =>
-    sql.raw(`create trigger full before update of outcome on push_attempt when new.external_code = '${code}'
+    sql.raw(`create trigger jam before update of outcome on push_attempt when new.external_code = '${code}'
       begin select raise(abort, 'no room for it'); end`),
   );

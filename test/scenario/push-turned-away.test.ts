@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
-import { plan } from '../support/push-samples.ts';
+import { plan, plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const BLINDLY = { check_before_send: false };
@@ -26,8 +26,7 @@ describe('a send that is turned away', () => {
       place.sandbox.addFault({ call: CALL, fault, times: 1 });
       place.drop('route_plans', 'a.json', plan('P1'));
       expect(await place.run(JOB, BLINDLY)).toMatchObject({ status: 'ok', sent: 2, confirmed: 1 });
-      const story = await place.engine.read((sql) => sql('push_attempt').orderBy('number'));
-      expect(story.map(({ outcome }) => outcome)).toEqual(['turned-away', 'accepted']);
+      expect((await place.story('P1')).map(({ outcome }) => outcome)).toEqual(['turned-away', 'accepted']);
       // By period and by code before the second send, and for its identifier after it.
       expect(place.sandbox.ledger().requests['route-plans']).toBe(3);
       expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
@@ -65,8 +64,7 @@ describe('a send that is turned away', () => {
   it('by every token ends the run after a second try, and does not log in again and again', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '401' });
-    const many = Array.from({ length: 40 }, (_, i) => plan(`P${i}`));
-    place.drop('route_plans', 'a.json', many);
+    place.drop('route_plans', 'a.json', plans(40));
     expect((await place.run(JOB, BLINDLY)).error).toMatchObject({ code: 'unauthorised' });
     const { requests, logins, renewals } = place.sandbox.ledger();
     expect(requests[CALL]).toBeLessThanOrEqual(8);
@@ -87,9 +85,8 @@ describe('a process that was stalled', () => {
     while ((await place.outbox())[0]?.state !== 'sending') await nextTurn();
     await place.engine.write(({ sql }) => sql('push_outbox').update({ owner_run_id: 'another' }));
     if (fault === 'hang') stop.abort();
-    await run;
+    expect(await run).toMatchObject({ rejected: 0 });
     expect((await place.outbox())[0]).toMatchObject({ state: 'sending', owner_run_id: 'another' });
-    expect(place.lines.join('')).toContain('answer came after the entry had moved on');
   });
 
   it('does not confirm what its next owner is sending, when its own send is answered at last', async () => {

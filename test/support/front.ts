@@ -60,7 +60,7 @@ export async function startFront(target: string, answering: Answering): Promise<
     outgoing.once('close', () => now--);
     answer(incoming, outgoing).catch((error: unknown) => {
       outgoing.destroy();
-      if (!isCut(error)) throw error;
+      if (!isUnanswered(error)) throw error;
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,8 +75,9 @@ export async function startFront(target: string, answering: Answering): Promise<
   };
 }
 
-/** The sandbox ended the connection. */
-const isCut = (error: unknown): boolean => error instanceof TypeError && error.message === 'fetch failed';
+/** No answer came from behind, or not the whole of one. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof TypeError && ['fetch failed', 'terminated'].includes(error.message);
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
+import { isoInstant } from '../../src/core/clock.ts';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
@@ -39,7 +40,19 @@ export interface PushPlace {
   run(job: string, options?: Record<string, unknown>, signal?: AbortSignal): Promise<RunSummary>;
   preview(job: string): Promise<Preview[]>;
   outbox(): Promise<OutboxRow[]>;
+  /** The story of an entry, in order. */
+  story(code: string): Promise<PushAttempt[]>;
+  /** ISO instant of the test's clock. */
+  now(): string;
   folder(kind: FeedKind): string;
+}
+
+/** A row of `push_attempt`. */
+interface PushAttempt {
+  what: string;
+  outcome: string | null;
+  finished_at: string | null;
+  message: string | null;
 }
 
 export interface PlaceOptions {
@@ -129,5 +142,8 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
       return drive(clock, job.preview({ job: name, options: optionsOf(job, {}), parts }));
     },
     outbox: () => engine.read((sql) => sql('push_outbox').orderBy('external_code')),
+    story: (code) =>
+      engine.read((sql) => sql('push_attempt').where({ external_code: code }).orderBy('number')),
+    now: () => isoInstant(clock.now()),
   };
 }

@@ -23,6 +23,10 @@ export const plan = (code: string, change: Record<string, unknown> = {}): Record
   ...change,
 });
 
+/** Plans of that day, in the order of their codes: P00, P01 and so on. */
+export const plans = (count: number): Record<string, unknown>[] =>
+  Array.from({ length: count }, (_, i) => plan(`P${String(i).padStart(2, '0')}`));
+
 export const pointOfInterest = (title: string, change: Record<string, unknown> = {}) => ({
   title,
   latitude: -23.5,

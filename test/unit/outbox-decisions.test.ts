@@ -8,7 +8,7 @@ import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
 import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import { guardedDay } from '../../src/sync/push/push-deadline.ts';
 import { effectOf, type Offered } from '../../src/sync/push/push-effects.ts';
-import { retryDelayMs, sendFailure, statusOf } from '../../src/sync/push/push-failure.ts';
+import { isPassing, retryDelayMs, sendFailure, statusOf } from '../../src/sync/push/push-failure.ts';
 import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-intake.ts';
 import type { Seen } from '../../src/sync/push/push-kind.ts';
 import { seenRecords } from '../../src/sync/push/push-listing.ts';
@@ -323,6 +323,14 @@ describe('a failed send', () => {
     expect(statusOf(new Ambiguous('x', { ...details, cause: answered('write', 502) }))).toBe(502);
     expect(statusOf(new Fatal('x', details))).toBeNull();
     expect(statusOf('x')).toBeNull();
+  });
+
+  it('may pass in the next round of the run, or not', () => {
+    const codes = ['unauthorised', 'throttled', 'forbidden', 'service_unreachable'];
+    expect(codes.filter((code) => isPassing(new Fatal('x', { code })))).toEqual([
+      'unauthorised',
+      'throttled',
+    ]);
   });
 
   it('waits longer each time, an hour at most', () => {

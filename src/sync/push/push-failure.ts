@@ -36,6 +36,11 @@ function wordsOf(error: RoadbookError): string {
   return said === undefined ? error.message : `${error.message}: ${said}`;
 }
 
+/** What the next round of a run may overcome: a token that has been replaced, a pause that has passed. */
+const PASSING = ['unauthorised', 'throttled'];
+
+export const isPassing = ({ code }: RoadbookError): boolean => PASSING.includes(code);
+
 export function statusOf(thrown: unknown): number | null {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   return cause instanceof FleetHttpError ? cause.status : null;

@@ -8,13 +8,13 @@ import { type EntryChange, moveEntry } from '../../warehouse/outbox-entry.ts';
 import type { MoveName } from '../../warehouse/outbox-states.ts';
 import { type AttemptEnd, closeAttempt } from '../../warehouse/push-attempts.ts';
 import { confirmEntry } from './push-confirmation.ts';
-import { retryDelayMs, sendFailure, statusOf } from './push-failure.ts';
+import { isPassing, retryDelayMs, sendFailure, statusOf } from './push-failure.ts';
 import type { Payload, Verdict } from './push-kind.ts';
 import { isCheckedFirst } from './push-look.ts';
 import type { PushRun } from './push-run.ts';
 
 export interface SendOptions {
-  /** No other round follows in this run: what is turned away waits before it is tried again. */
+  /** No other round follows in this run, in which what is turned away could be sent again. */
   isLastRound: boolean;
 }
 
@@ -22,11 +22,13 @@ export interface SendOptions {
 interface Sent {
   /** No other send can succeed either. */
   stop: boolean;
+  /** Nothing was done: by the answer, or since it did not leave. */
+  isInVain: boolean;
   /** It was answered that nothing was done. */
   turnedAway?: RoadbookError;
 }
 
-const WENT_ON: Sent = { stop: false };
+const WENT_ON: Sent = { stop: false, isInVain: false };
 
 /** Gives the answers that turned something away; a search has to show what they are worth. */
 export async function sendReady(push: PushRun, options: SendOptions): Promise<RoadbookError[]> {
@@ -46,9 +48,8 @@ export async function sendReady(push: PushRun, options: SendOptions): Promise<Ro
       const claim = { kind: kind.feed, runId: context.runId, at: push.now(), checkedOnly, keyOf, isOneAKey };
       const claimed = await claimNext(engine, claim);
       if (claimed === undefined) return;
-      context.counts.sent++;
       const sent = await sendOne(push, claimed, options);
-      inARow = sent.turnedAway === undefined ? 0 : inARow + 1;
+      inARow = sent.isInVain ? inARow + 1 : 0;
       if (sent.turnedAway !== undefined) turnedAway.push(sent.turnedAway);
       // A service that takes nothing any more is left alone for this round.
       if (sent.stop || inARow > 2 * concurrency) stop.abort();
@@ -123,19 +124,17 @@ async function storeFailure(
       return WENT_ON;
     case 'turned-away': {
       log.warn({ external_code, err: error }, 'send was turned away; it is searched for before the next one');
-      const kept = {
-        ...after(isLastRound ? retryDelayMs(attempts) : 0),
-        is_doubtful: true,
-        checked_run_id: null,
-      };
+      const isNextRound = !isLastRound && isPassing(error);
+      const waiting = after(isNextRound ? 0 : retryDelayMs(attempts));
+      const kept = { ...waiting, is_doubtful: true, checked_run_id: null };
       await move(push, claimed, { ...end, outcome: 'turned-away' }, 'release', kept);
-      return { stop: failure.stop, turnedAway: error };
+      return { stop: failure.stop, isInVain: true, turnedAway: error };
     }
     case 'not-sent': {
       const kept = { ...after(isAbort ? 0 : retryDelayMs(attempts)), sent_hash: claimed.sentBefore };
       await move(push, claimed, { ...end, outcome: 'not-sent' }, 'release', kept);
       if (!isAbort) push.failures.push(error);
-      return { stop: failure.stop };
+      return { stop: failure.stop, isInVain: true };
     }
   }
 }
@@ -149,29 +148,28 @@ async function refuse(
 ): Promise<void> {
   const message = 'The service refused it';
   const end = { message: reasons.join('; '), error_code: error?.code ?? null, http_status: statusOf(error) };
-  push.context.counts.rejected++;
-  await move(push, claimed, { ...end, outcome: 'refused' }, 'refuse', {
+  const isMoved = await move(push, claimed, { ...end, outcome: 'refused' }, 'refuse', {
     message,
     reasons: JSON.stringify(reasons),
     ...(isAnswer ? { is_doubtful: true, is_watched: true } : { sent_hash: claimed.sentBefore }),
   });
+  if (isMoved) push.context.counts.rejected++;
 }
 
-function lose(push: PushRun, claimed: Claimed, end: AttemptEnd): Promise<void> {
-  push.context.counts.unknown++;
+async function lose(push: PushRun, claimed: Claimed, end: AttemptEnd): Promise<void> {
   const unclear_sends = claimed.entry.unclear_sends + 1;
   const change = { message: end.message, unknown_since: push.now(), unclear_sends };
-  return move(push, claimed, end, 'lose', change);
+  if (await move(push, claimed, end, 'lose', change)) push.context.counts.unknown++;
 }
 
-/** Moves the entry, unless it has another owner by now: that one knows better. */
+/** Moves the entry, unless it has another owner by now: that one knows better. True where it moved. */
 const move = (
   push: PushRun,
   claimed: Claimed,
   end: AttemptEnd,
   name: MoveName,
   change: EntryChange,
-): Promise<void> =>
+): Promise<boolean> =>
   store(push, claimed, end, (tx) => {
     const { owner_run_id } = claimed.entry;
     return moveEntry(tx, claimed.entry, name, push.now(), change, { owner_run_id });
@@ -182,13 +180,15 @@ async function store(
   { entry, attempt }: Claimed,
   end: AttemptEnd,
   work: (tx: Transaction) => Promise<boolean>,
-): Promise<void> {
-  const { engine } = push.context.parts;
-  const isStored = await engine.write(async (tx) => {
+): Promise<boolean> {
+  const { parts, counts, log } = push.context;
+  const { external_code } = entry;
+  if (end.outcome !== 'not-sent') counts.sent++;
+  const isStored = await parts.engine.write(async (tx) => {
     await closeAttempt(tx, entry, attempt, end, push.now());
     return work(tx);
   });
-  if (isStored) return;
-  const { external_code } = entry;
-  push.context.log.warn({ external_code, outcome: end.outcome }, 'answer came after the entry had moved on');
+  if (!isStored)
+    log.warn({ external_code, outcome: end.outcome }, 'answer came after the entry had moved on');
+  return isStored;
 }

@@ -7,6 +7,7 @@ import { dropOldPayloads, recoverSending } from '../../warehouse/outbox.ts';
 import { abandonDeadRuns } from '../../warehouse/run-log.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
 import { guardDeadline } from './push-deadline.ts';
+import { isPassing } from './push-failure.ts';
 import { takeFeed } from './push-feed.ts';
 import type { PushKind } from './push-kind.ts';
 import { lookAtService } from './push-look.ts';
@@ -31,8 +32,6 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
 }
 
 const MOST_ROUNDS = 2;
-/** What the next round may overcome: a token that has been replaced, a pause that has passed. */
-const PASSING = ['unauthorised', 'throttled'];
 
 /** What was turned away is searched for, and sent once more where it is not there. */
 async function sendInRounds(push: PushRun): Promise<void> {
@@ -41,7 +40,7 @@ async function sendInRounds(push: PushRun): Promise<void> {
     const isLastRound = round === MOST_ROUNDS;
     const turnedAway = await sendReady(push, { isLastRound });
     if (turnedAway.length === 0) return;
-    if (!isLastRound && turnedAway.every(({ code }) => PASSING.includes(code))) continue;
+    if (!isLastRound && turnedAway.every(isPassing)) continue;
     push.failures.push(...turnedAway);
     return;
   }
