@@ -68,11 +68,14 @@ async function firstFree(
 }
 
 /**
- * Another entry of the same key that may be at the service although no search could show it yet. Where this run has
- * not searched for this one, also another that was there or may have been.
+ * Another entry of the same key that may be at the service although the search for this one could not show it. Where
+ * this run has not searched for this one, also another that was there or may have been.
  */
 async function hasOther({ sql }: Transaction, entry: OutboxEntry, runId: string): Promise<boolean> {
   const { kind, external_code, remote_key, checked_run_id } = entry;
+  const triedNow = sql('push_attempt')
+    .where({ run_id: runId, kind })
+    .where('push_attempt.external_code', sql.ref('push_outbox.external_code'));
   const other = await sql('push_outbox')
     .where({ kind, remote_key })
     .whereNot({ external_code })
@@ -80,7 +83,11 @@ async function hasOther({ sql }: Transaction, entry: OutboxEntry, runId: string)
       or.whereIn('state', ['sending', 'unknown'])
         .orWhere((and) => and.where({ state: 'ready' }).whereNot(isCertain).where(isUnchecked(runId)))
         .orWhere({ state: 'rejected', is_watched: true })
-        .orWhere((and) => and.where({ state: 'confirmed' }).whereNull('seen_at'));
+        .orWhere((and) =>
+          and
+            .where({ state: 'confirmed' })
+            .where((late) => late.whereNull('seen_at').orWhereExists(triedNow)),
+        );
       if (checked_run_id !== runId) or.orWhereIn('state', ['confirmed', 'cancelled']);
     })
     .first('external_code');

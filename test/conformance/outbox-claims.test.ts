@@ -154,6 +154,24 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'second' } });
     });
 
+    it('another one that this run has sent or found counts, though this one was searched for before that', async () => {
+      await put('first', { state: 'confirmed', seen_at: hour(1), remote_key: 'K' });
+      await put('second', { checked_run_id: 'r1' });
+      const tried = (kind: string, runId: string) =>
+        outbox.engine.write((tx) =>
+          openAttempt(tx, { kind, external_code: 'first' }, { what: 'create', runId, at: AT }),
+        );
+      await tried(KIND, 'r1');
+      expect(await claim(sameKey)).toBeUndefined();
+      await outbox.engine.write(async ({ sql }) => {
+        await sql('push_attempt').delete();
+        await sql('push_outbox').where({ external_code: 'second' }).update({ checked_run_id: 'r1' });
+      });
+      await tried(KIND, 'r0');
+      await tried('agents', 'r1');
+      expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'second' } });
+    });
+
     it('the next free one is claimed instead', async () => {
       await put('first', { state: 'unknown', remote_key: 'K' });
       await put('second', { payload: '"K"' });

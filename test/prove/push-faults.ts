@@ -1,5 +1,5 @@
-// npm run prove: every kind of push meets every fault of the service, on the call that creates and on the reading back;
-// npm test has each fault meet two of the kinds. Gives its section of docs/reliability.md.
+// npm run prove: every kind of push meets every fault of the service, on the call that creates and on the reading back,
+// and so do two codes of one agent; npm test has each fault meet two of the kinds. Gives its section of docs/reliability.md.
 import { giveSection } from '../support/reliability-page.ts';
 import { runTestFiles } from '../support/test-files.ts';
 
@@ -12,14 +12,19 @@ if (wrong === 0) {
     'Every fault on every push',
     `Route plans, points of interest, agents and itineraries are pushed while the service answers the call that creates them, or
 the reading back after a lost answer, with each of its faults but the one that only a login can meet. The ledger of the sandbox tells what was accepted: each
-thing once, or not at all where it was refused, and the outbox says which.
+thing once, or not at all where it was refused, and the outbox says which. Two codes with one CPF meet the same faults,
+one after the other, and become one agent.
 
 | cases | wrong |
 |---|---|
 | ${cases} | ${wrong} |
 
-Made by \`node test/prove/push-faults.ts\`. Each fault meets two of the kinds with every \`npm test\`
-(${FILES.join(', ')}).`,
-    { run: 'every fault on every kind of push', many: `${cases} cases`, lost: `${wrong} wrong` },
+Made by \`node test/prove/push-faults.ts\`. With every \`npm test\` each fault meets two of the kinds, and those that strike
+after the commit two codes of one agent (${FILES.join(', ')}).`,
+    {
+      run: 'every fault on every kind of push, and on two codes of one agent',
+      many: `${cases} cases`,
+      lost: `${wrong} wrong`,
+    },
   );
 }

@@ -1,13 +1,15 @@
-// Every fault of the service on the call that creates, by all four kinds of push: nothing is there twice, nothing is
-// lost, and every entry ends in a state that is true.
+// Every fault of the service on the call that creates, by all four kinds of push, and by two codes of one thing: nothing
+// is there twice, nothing is lost, and every entry ends in a state that is true.
 import { describe, expect, it } from 'vitest';
 import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import { type PushCase, pushCases } from '../support/push-cases.ts';
 import {
   expectTruth,
   kindsWith,
   READ_FAULTS,
   settle,
   timeoutWith,
+  twinFaults,
   WRITE_FAULTS,
 } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
@@ -32,4 +34,20 @@ describe('a push', () => {
       expect(states.filter((state) => state === 'rejected')).toHaveLength(refused);
     },
   );
+});
+
+describe('two codes with one CPF', () => {
+  const [kind] = pushCases.filter(({ job }) => job === 'push-agents') as [PushCase];
+
+  it.each(twinFaults)('become one agent where the first write meets %s', async (_name, fault) => {
+    const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
+    // One after the other: at the same time the second would see that the first is on its way.
+    place.parts.concurrency = 1;
+    place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
+    const twins = ['A1', 'A2'].map((external_code) => ({ ...kind.thing(0), external_code }));
+    place.drop(kind.kind, 'a.json', twins);
+    await settle(place, kind);
+    expect(place.sandbox.ledger().agents).toEqual({ [kind.name(0)]: 1 });
+    expect((await place.outbox()).map(({ state }) => state)).toContain('confirmed');
+  });
 });

@@ -62,8 +62,14 @@ export const kindsWith = (faults: readonly AnyFault[]) =>
       .map((fault) => [kind.job, nameOf(fault), kind, fault] as const),
   );
 
-export const nameOf = ({ fault, after_commit }: AnyFault): string =>
-  `${fault}${after_commit === true ? ' after commit' : ''}`;
+/** For two entries of one thing: at least those that strike after it was done. */
+export const twinFaults = WRITE_FAULTS.filter(({ after_commit }) => after_commit === true || isWhole).map(
+  (fault) => [nameOf(fault), fault] as const,
+);
+
+export function nameOf({ fault, after_commit }: AnyFault): string {
+  return `${fault}${after_commit === true ? ' after commit' : ''}`;
+}
 
 export const HOUR_MS = 3_600_000;
 const MOST_RUNS = 8;
