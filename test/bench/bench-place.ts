@@ -18,6 +18,8 @@ import {
 
 export const VEHICLES = 500;
 const DAY_MS = 86_400_000;
+/** The last events of a day have ended by then. */
+const OVER_MS = 3_600_000;
 
 export interface BenchPlace {
   dir: string;
@@ -43,7 +45,7 @@ export async function makeBenchPlace({ perDay = 200, answerMs = 0 }: BenchServic
   const [{ url, credentials }] = (await once(service, 'message')) as [
     { url: string; credentials: Credentials },
   ];
-  const end = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const end = Math.floor((Date.now() - OVER_MS) / DAY_MS) * DAY_MS;
   let folders = 0;
   const newFolder = (): string => join(dir, String(folders++));
   return {
