@@ -15,21 +15,34 @@ const PAGE = 200;
 /** How long the identifier or the optimisation of a confirmed entry is awaited. */
 export const WATCH_MS = 3 * 86_400_000;
 
+/** It is awaited at `at`, as a condition of a query on a confirmed entry. */
+export const isWatchedAt =
+  (at: string) =>
+  (and: Knex.QueryBuilder): void => {
+    and.where('confirmed_at', '>', new Date(Date.parse(at) - WATCH_MS).toISOString());
+  };
+
+/** This run has not searched for it, as a condition of a query. */
+export const isUnchecked =
+  (runId: string) =>
+  (or: Knex.QueryBuilder): void => {
+    or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId);
+  };
+
 function sought(sql: Knex, { kind, at, runId, ready }: Sought): Knex.QueryBuilder {
-  const watchedSince = new Date(Date.parse(at) - WATCH_MS).toISOString();
   return sql('push_outbox')
     .where({ kind })
     .where((any) => {
       any.where({ state: 'unknown' });
       any.orWhere({ state: 'rejected', is_watched: true });
       any.orWhere((watched) =>
-        watched.where({ state: 'confirmed', is_watched: true }).where('confirmed_at', '>', watchedSince),
+        watched.where({ state: 'confirmed', is_watched: true }).where(isWatchedAt(at)),
       );
       if (ready === 'none') return;
       any.orWhere((due) => {
         due.where({ state: 'ready' }).whereNotNull('payload');
         due.where(isDue(at));
-        due.where((or) => or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId));
+        due.where(isUnchecked(runId));
         if (ready === 'in-doubt') due.whereNot(isCertain);
       });
     });

@@ -1,6 +1,5 @@
 // The outbox as a queue: entries are claimed one by one, each claim committed before its caller sends anything.
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
-import type { Knex } from 'knex';
 import type { Engine, Transaction } from './engine.ts';
 import {
   type EntryKey,
@@ -8,9 +7,11 @@ import {
   isDue,
   keyOf,
   moveEntry,
+  nextRevision,
   noteEntry,
   type OutboxEntry,
 } from './outbox-entry.ts';
+import { isUnchecked, isWatchedAt } from './outbox-search.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
 import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
 
@@ -50,7 +51,7 @@ export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undef
   });
 }
 
-/** Where another entry of the same key comes first, this one has to be searched for before it may be sent. */
+/** Where another entry of the same key comes first, this one has to be searched for once more. */
 async function firstFree(
   tx: Transaction,
   claim: Claim,
@@ -59,43 +60,41 @@ async function firstFree(
     const entry = await firstDue(tx, claim);
     if (entry === undefined) return undefined;
     const remote_key = claim.keyOf(entry.payload ?? '{}');
-    const isFree = !claim.isOneAKey || !(await hasOther(tx, { ...entry, remote_key }, claim.runId));
-    if (isFree) return { entry, remote_key };
-    const message = 'Another one of the same key is sent first; it is looked for before it is sent';
-    const isKept = await noteEntry(tx, entry, { message, is_doubtful: true, checked_run_id: null });
+    const why = claim.isOneAKey ? await whyNot(tx, entry, remote_key, claim) : undefined;
+    if (why === undefined) return { entry, remote_key };
+    const isKept = await noteEntry(tx, entry, { message: why, remote_key, checked_run_id: null });
     if (!isKept) return undefined;
   }
 }
 
-/**
- * Another entry of the same key that may be at the service although the search for this one could not show it. Where
- * this run has not searched for this one, also another that was there or may have been.
- */
-async function hasOther({ sql }: Transaction, entry: OutboxEntry, runId: string): Promise<boolean> {
-  const { kind, external_code, remote_key, checked_run_id } = entry;
-  const triedNow = sql('push_attempt')
-    .where({ run_id: runId, kind })
-    .where('push_attempt.external_code', sql.ref('push_outbox.external_code'));
+/** Why the search for this entry could not show that it may be sent, though it showed nothing. */
+async function whyNot(
+  tx: Transaction,
+  entry: OutboxEntry,
+  remote_key: string,
+  claim: Claim,
+): Promise<string | undefined> {
+  if (remote_key !== entry.remote_key) return 'It has another key now, by which it is looked for first';
+  const isHeld = await hasUnseen(tx, entry, claim);
+  return isHeld ? 'Another one of the same key is sent first; it is looked for before it is sent' : undefined;
+}
+
+/** Another entry of the same key may be at the service, and no search could show it yet. */
+async function hasUnseen({ sql }: Transaction, entry: OutboxEntry, { runId, at }: Claim): Promise<boolean> {
+  const { kind, external_code, remote_key } = entry;
   const other = await sql('push_outbox')
     .where({ kind, remote_key })
     .whereNot({ external_code })
-    .where((or) => {
-      or.whereIn('state', ['sending', 'unknown'])
+    .where((or) =>
+      or
+        .whereIn('state', ['sending', 'unknown'])
         .orWhere((and) => and.where({ state: 'ready' }).whereNot(isCertain).where(isUnchecked(runId)))
         .orWhere({ state: 'rejected', is_watched: true })
-        .orWhere((and) =>
-          and
-            .where({ state: 'confirmed' })
-            .where((late) => late.whereNull('seen_at').orWhereExists(triedNow)),
-        );
-      if (checked_run_id !== runId) or.orWhereIn('state', ['confirmed', 'cancelled']);
-    })
+        .orWhere((and) => and.where({ state: 'confirmed' }).whereNull('seen_at').where(isWatchedAt(at))),
+    )
     .first('external_code');
   return other !== undefined;
 }
-
-const isUnchecked = (runId: string) => (or: Knex.QueryBuilder) =>
-  or.whereNull('checked_run_id').orWhereNot('checked_run_id', runId);
 
 function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim) {
   const due = sql<OutboxEntry>('push_outbox')
@@ -109,6 +108,14 @@ function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim)
   // In SQL's own words: knex would order SQLite by whether there is a start, and not by the start.
   return checked.orderByRaw('period_start asc nulls first').orderBy('external_code').first();
 }
+
+/** What a run has searched for it searches for again: something else may have arrived since. */
+export const forgetChecks = (engine: Engine, kind: string, runId: string): Promise<void> =>
+  engine.write(async ({ sql }) => {
+    await sql('push_outbox')
+      .where({ kind, state: 'ready', checked_run_id: runId })
+      .update({ checked_run_id: null, revision: nextRevision(sql) });
+  });
 
 /** Longer than any send can take: the owner of an older one is gone, wherever it ran. */
 const OUTLIVED_MS = 1_800_000;

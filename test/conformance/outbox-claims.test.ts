@@ -5,6 +5,7 @@ import {
   type Claim,
   claimNext,
   dropOldPayloads,
+  forgetChecks,
   oldestUnknown,
   outboxCounts,
   recoverSending,
@@ -115,7 +116,8 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
   });
 
   describe('where one key is one thing', () => {
-    const sameKey = { keyOf: () => 'K', isOneAKey: true };
+    const sameKey = { keyOf: () => 'K', isOneAKey: true, checkedOnly: true };
+    const checked = { remote_key: 'K', checked_run_id: 'r1' };
 
     it.each<[string, Partial<OutboxEntry>]>([
       ['is on its way', { state: 'sending' }],
@@ -127,68 +129,56 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       ],
       ['is sent once more', { unclear_sends: 1, payload: null }],
       ['was refused by a status', { state: 'rejected', is_watched: true }],
-      ['was accepted, and not shown yet', { state: 'confirmed' }],
+      ['was accepted, and not shown yet', { state: 'confirmed', confirmed_at: hour(12.01 - 3 * 24) }],
     ])('another one that %s has this one searched for first', async (_, other) => {
       await put('first', { ...other, remote_key: 'K' });
-      await put('second', { checked_run_id: 'r1' });
-      await put('third');
-      const claimed = await claim({ ...sameKey, keyOf: (payload) => (payload === '{}' ? 'K' : payload) });
-      expect(claimed).toBeUndefined();
+      await put('second', checked);
+      await put('third', checked);
+      expect(await claim(sameKey)).toBeUndefined();
       const noted = { state: 'ready', checked_run_id: null, attempts: 0, updated_at: hour(0), revision: 2 };
       expect(await row('second')).toMatchObject(noted);
-      expect((await row('second')).is_doubtful).toBeTruthy();
+      expect((await row('second')).is_doubtful).toBeFalsy();
       expect(await row('third')).toMatchObject(noted);
       expect(await attempts('second')).toEqual([]);
     });
 
-    it.each<[string, Partial<OutboxEntry>]>([
-      ['is there', { state: 'confirmed', seen_at: hour(1) }],
-      ['was given up', { state: 'cancelled' }],
-    ])('another one that %s counts until this one was searched for', async (_, other) => {
-      await put('first', { ...other, remote_key: 'K' });
-      await put('second', { checked_run_id: 'r0' });
+    it('one that has another key since it was searched for is searched for by that', async () => {
+      await put('A', { ...checked, remote_key: 'J', is_doubtful: true });
       expect(await claim(sameKey)).toBeUndefined();
-      await outbox.engine.write(({ sql }) =>
-        sql('push_outbox').where({ external_code: 'second' }).update({ checked_run_id: 'r1' }),
-      );
-      expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'second' } });
-    });
-
-    it('another one that this run has sent or found counts, though this one was searched for before that', async () => {
-      await put('first', { state: 'confirmed', seen_at: hour(1), remote_key: 'K' });
-      await put('second', { checked_run_id: 'r1' });
-      const tried = (kind: string, runId: string) =>
-        outbox.engine.write((tx) =>
-          openAttempt(tx, { kind, external_code: 'first' }, { what: 'create', runId, at: AT }),
-        );
-      await tried(KIND, 'r1');
-      expect(await claim(sameKey)).toBeUndefined();
-      await outbox.engine.write(async ({ sql }) => {
-        await sql('push_attempt').delete();
-        await sql('push_outbox').where({ external_code: 'second' }).update({ checked_run_id: 'r1' });
-      });
-      await tried(KIND, 'r0');
-      await tried('agents', 'r1');
-      expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'second' } });
+      expect(await row('A')).toMatchObject({ remote_key: 'K', checked_run_id: null, attempts: 0 });
     });
 
     it('the next free one is claimed instead', async () => {
       await put('first', { state: 'unknown', remote_key: 'K' });
-      await put('second', { payload: '"K"' });
-      await put('third', { payload: '"L"' });
+      await put('second', { ...checked, payload: '"K"' });
+      await put('third', { ...checked, payload: '"L"', remote_key: 'L' });
       const claimed = await claim({ ...sameKey, keyOf: (payload) => JSON.parse(payload) });
       expect(claimed).toMatchObject({ entry: { external_code: 'third', remote_key: 'L' } });
     });
 
-    it('others that ended elsewhere, that were searched for too or are of another kind, and it itself do not', async () => {
+    it('others that a search has shown or would show or that are of another kind, and it itself do not', async () => {
+      await put('shown', { state: 'confirmed', seen_at: hour(1), confirmed_at: hour(1), remote_key: 'K' });
+      await put('never shown', { state: 'confirmed', confirmed_at: hour(12 - 3 * 24), remote_key: 'K' });
+      await put('given up', { state: 'cancelled', remote_key: 'K' });
       await put('refused', { state: 'rejected', is_watched: false, remote_key: 'K' });
       await put('not sent', { payload: null, remote_key: 'K' });
-      await put('searched for', { is_doubtful: true, checked_run_id: 'r1', payload: null, remote_key: 'K' });
+      await put('searched for', { ...checked, is_doubtful: true, payload: null });
       await put('agent', { kind: 'agents', state: 'unknown', remote_key: 'K' });
       await put('other key', { state: 'unknown', remote_key: 'L' });
-      await put('A', { remote_key: 'K', is_doubtful: true, checked_run_id: 'r1' });
+      await put('A', { ...checked, is_doubtful: true });
       expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'A' } });
     });
+  });
+
+  it('what a run has searched for is searched for again in its next round', async () => {
+    await put('A', { checked_run_id: 'r1' });
+    await put('B', { checked_run_id: 'r0' });
+    await put('C', { checked_run_id: 'r1', state: 'sending' });
+    await put('D', { checked_run_id: 'r1', kind: 'agents' });
+    await forgetChecks(outbox.engine, KIND, 'r1');
+    const checks = await Promise.all(['A', 'B', 'C', 'D'].map(row));
+    expect(checks.map(({ checked_run_id }) => checked_run_id)).toEqual([null, 'r0', 'r1', 'r1']);
+    expect(checks.map(({ revision }) => revision)).toEqual([2, 1, 1, 1]);
   });
 
   it('a key may be under way twice where a call can change what is there', async () => {

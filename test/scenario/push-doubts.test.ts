@@ -204,6 +204,81 @@ it.each([
   },
 );
 
+/** A listing that does not show this person. */
+const without = (cpf: string, listing: unknown): unknown =>
+  JSON.parse(JSON.stringify(listing), (_key, value) =>
+    Array.isArray(value) ? value.filter((record) => record?.cpf !== cpf) : value,
+  );
+
+it('creates one agent for two codes where the first is shown between two rounds of the run', async () => {
+  let lists = 0;
+  const [k, other] = CPFS;
+  const place = await makePushPlace({
+    answering: async ({ pathname }, original, { method }) => {
+      if (method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
+      // Two calls a look: after A1's run and before that of the others, and the first look of theirs.
+      return ++lists <= 6 ? { body: without(k, await original()) } : undefined;
+    },
+  });
+  place.parts.concurrency = 1;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.run('push-agents');
+  expect(await entryOf(place, 'A1')).toMatchObject({ state: 'confirmed', seen_at: null });
+  place.sandbox.addFault({ call: 'create-agent', fault: '401', times: 1 });
+  place.drop('agents', 'b.json', [agent(other, { external_code: 'A2' }), agent(k, { external_code: 'A3' })]);
+  await runs(place, 3, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
+});
+
+it('creates one agent for two codes where one was turned away under another CPF before', async () => {
+  const place = await makePushPlace();
+  const [k, typo] = CPFS;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await runs(place, 2, 'push-agents');
+  place.sandbox.addFault({ call: 'create-agent', fault: '403', times: 1 });
+  place.drop('agents', 'b.json', [agent(typo, { external_code: 'A2' })]);
+  await runs(place, 1, 'push-agents');
+  expect(await entryOf(place, 'A2')).toMatchObject({ state: 'ready', is_doubtful: 1 });
+  place.drop('agents', 'c.json', [agent(k, { external_code: 'A2' })]);
+  await runs(place, 3, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1 });
+  const { remote_id } = await entryOf(place, 'A1');
+  expect(await entryOf(place, 'A2')).toMatchObject({ state: 'confirmed', remote_id });
+});
+
+it('creates both agents where the ERP corrects the CPF of one that waits for the other', async () => {
+  const place = await makePushPlace();
+  const [typo, right] = CPFS;
+  const two = [agent(typo, { external_code: 'A1' }), agent(typo, { external_code: 'A2' })];
+  place.drop('agents', 'a.json', two);
+  await place.run('push-agents');
+  expect(await entryOf(place, 'A2')).toMatchObject({ state: 'ready' });
+  await place.clock.advance(MINUTE);
+  place.drop('agents', 'b.json', [agent(right, { external_code: 'A2' })]);
+  await runs(place, 2, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [typo]: 1, [right]: 1 });
+});
+
+it('waits for one that was accepted and never shown no longer than it is looked for', async () => {
+  const [k, other] = CPFS;
+  let isGone = false;
+  const place = await makePushPlace({
+    answering: async ({ pathname }, original, { method }) => {
+      if (!isGone || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
+      return { body: without(k, await original()) };
+    },
+  });
+  place.drop('agents', 'a.json', [agent(other, { external_code: 'A0' })]);
+  await runs(place, 2, 'push-agents');
+  isGone = true;
+  place.drop('agents', 'b.json', [agent(k, { external_code: 'A1' }), agent(k, { external_code: 'A2' })]);
+  await runs(place, 3, 'push-agents');
+  expect(await entryOf(place, 'A2')).toMatchObject({ state: 'ready', attempts: 0 });
+  await place.clock.advance(4 * 24 * 60 * MINUTE);
+  await runs(place, 2, 'push-agents');
+  expect(await entryOf(place, 'A2')).toMatchObject({ state: 'confirmed', attempts: 1 });
+});
+
 it('creates one agent for two codes where nobody knows whether the first arrived', async () => {
   const place = await makePushPlace();
   const cpf = CPFS[0];

@@ -46,6 +46,8 @@ export interface PushKind {
   readonly noun: string;
   /** By what it is found at the service; never a tax number in clear. */
   keyOf(data: JsonObject, digest: Digest): string;
+  /** Several codes of the ERP may name one thing: each is searched for before it is sent, and one of them is. */
+  readonly hasTwins?: true;
   /** When it takes place; without this the service lists all of them. */
   periodOf?(data: JsonObject): Period;
   /** What the service has, of a period where the kind has one. Throws where the answer is not a whole listing. */

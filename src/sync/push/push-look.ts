@@ -67,9 +67,12 @@ async function searched(push: PushRun, window: SearchWindow | undefined): Promis
   };
 }
 
-/** Whether everything is looked for before it is sent: what can be changed, to know whether it is created. */
+/**
+ * Whether everything is looked for before it is sent: what can be changed, to know whether it is created, and what may
+ * be there under another code.
+ */
 export const isCheckedFirst = ({ kind, settings }: Pick<PushRun, 'kind' | 'settings'>): boolean =>
-  settings.check_before_send || kind.change !== undefined;
+  settings.check_before_send || kind.change !== undefined || kind.hasTwins === true;
 
 const soughtBy = ({ kind, settings, context, now }: PushRun, beforeSending: boolean): Sought => ({
   kind: kind.feed,

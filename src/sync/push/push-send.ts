@@ -37,8 +37,7 @@ export async function sendReady(push: PushRun, options: SendOptions): Promise<Ro
   const stop = new AbortController();
   const checkedOnly = isCheckedFirst(push);
   const turnedAway: RoadbookError[] = [];
-  // What no call can change is the same thing under one key; what can be changed is one for each code.
-  const isOneAKey = kind.change === undefined;
+  const isOneAKey = kind.hasTwins === true;
   let inARow = 0;
 
   async function lane(): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { isoInstant } from '../../core/clock.ts';
 import { Fatal } from '../../core/errors.ts';
-import { dropOldPayloads, recoverSending } from '../../warehouse/outbox.ts';
+import { dropOldPayloads, forgetChecks, recoverSending } from '../../warehouse/outbox.ts';
 import { abandonDeadRuns } from '../../warehouse/run-log.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
 import { guardDeadline } from './push-deadline.ts';
@@ -35,7 +35,9 @@ const MOST_ROUNDS = 2;
 
 /** What was turned away is searched for, and sent once more where it is not there. */
 async function sendInRounds(push: PushRun): Promise<void> {
-  for (let round = 1; !push.context.signal.aborted; round++) {
+  const { kind, context } = push;
+  for (let round = 1; !context.signal.aborted; round++) {
+    if (round > 1) await forgetChecks(context.parts.engine, kind.feed, context.runId);
     await lookAtService(push, { beforeSending: true });
     const isLastRound = round === MOST_ROUNDS;
     const turnedAway = await sendReady(push, { isLastRound });

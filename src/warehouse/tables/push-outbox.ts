@@ -61,7 +61,6 @@ export const pushOutbox = controlTable({
     ['kind', 'state', 'period_start', 'external_code'],
     ['kind', 'told_at'],
     ['kind', 'remote_id'],
-    ['kind', 'remote_key'],
     ['state', 'unknown_since'],
   ],
 });

@@ -19,6 +19,7 @@ export const agentKind: PushKind = {
   feed: 'agents',
   noun: 'agent',
   keyOf,
+  hasTwins: true,
   listOf: ({ is_deliveryman }) => (is_deliveryman === false ? 'drivers' : 'agents'),
   async list(call, _period, digest) {
     // A person is listed as an agent or as a driver, and must not be created beside it.
