@@ -259,6 +259,20 @@ it('creates both agents where the ERP corrects the CPF of one that waits for the
   expect(place.sandbox.ledger().agents).toEqual({ [typo]: 1, [right]: 1 });
 });
 
+it('sends one of two codes where a person vouches for it, though no search proves anything', async () => {
+  const place = await makePushPlace();
+  const [k] = CPFS;
+  place.sandbox.addFault({ call: 'create-agent', fault: '502', times: 1 });
+  place.sandbox.addFault({ call: 'drivers', fault: 'no-records' });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' }), agent(k, { external_code: 'A2' })]);
+  await runs(place, 2, 'push-agents');
+  expect(await place.outbox()).toMatchObject([{ state: 'unknown' }, { state: 'ready', attempts: 0 }]);
+  await vouchAbsent(place.engine, await entryOf(place, 'A1'), place.now());
+  await runs(place, 1, 'push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1 });
+  expect(await entryOf(place, 'A1')).toMatchObject({ state: 'confirmed', attempts: 2 });
+});
+
 it('waits for one that was accepted and never shown no longer than it is looked for', async () => {
   const [k, other] = CPFS;
   let isGone = false;
