@@ -23,7 +23,10 @@ export interface Claim {
   checkedOnly: boolean;
   /** By what the service will show a payload: what is searched for is always what was sent. */
   keyOf(payload: string): string;
-  /** One key is one thing at the service: of several entries with it, one is sent, and the others are found. */
+  /**
+   * One key is one thing at the service: of several entries with it, one is sent, and the others are found. Goes with
+   * `checkedOnly`: one that has to wait loses its check, and is not due again before the next search.
+   */
   isOneAKey: boolean;
 }
 
