@@ -63,31 +63,32 @@ async function firstFree(
     const entry = await firstDue(tx, claim);
     if (entry === undefined) return undefined;
     const remote_key = claim.keyOf(entry.payload ?? '{}');
-    const why = claim.isOneAKey ? await whyNot(tx, entry, remote_key, claim) : undefined;
-    if (why === undefined) return { entry, remote_key };
-    const isKept = await noteEntry(tx, entry, { message: why, remote_key, checked_run_id: null });
+    const held = claim.isOneAKey ? await whyHeld(tx, entry, remote_key, claim) : undefined;
+    if (held === undefined) return { entry, remote_key };
+    const isKept = await noteEntry(tx, entry, { ...held, remote_key, checked_run_id: null });
     if (!isKept) return undefined;
   }
 }
 
 /** Why the search for this entry could not show that it may be sent, though it showed nothing. */
-async function whyNot(
+async function whyHeld(
   tx: Transaction,
   entry: OutboxEntry,
   remote_key: string,
   claim: Claim,
-): Promise<string | undefined> {
-  if (remote_key !== entry.remote_key) return 'It has another key now, by which it is looked for first';
-  const isHeld = await hasUnseen(tx, entry, claim);
-  return isHeld ? 'Another one of the same key is sent first; it is looked for before it is sent' : undefined;
+): Promise<{ message: string } | undefined> {
+  if (remote_key !== entry.remote_key)
+    return { message: 'It has another key now, by which it is looked for before it is sent' };
+  if (await hasUnseen(tx, entry, claim))
+    return { message: 'Another one of the same key is sent first; it is looked for before it is sent' };
+  return undefined;
 }
 
-/** Another entry of the same key may be at the service, and no search could show it yet. */
+/** Another entry of the same key may be at the service, and no search could show it yet. This one was searched for. */
 async function hasUnseen({ sql }: Transaction, entry: OutboxEntry, { runId, at }: Claim): Promise<boolean> {
-  const { kind, external_code, remote_key } = entry;
+  const { kind, remote_key } = entry;
   const other = await sql('push_outbox')
     .where({ kind, remote_key })
-    .whereNot({ external_code })
     .where((or) =>
       or
         .whereIn('state', ['sending', 'unknown'])

@@ -159,8 +159,8 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
     it('others that a search has shown or would show or that are of another kind, and it itself do not', async () => {
       await put('shown', { state: 'confirmed', seen_at: hour(1), confirmed_at: hour(1), remote_key: 'K' });
       await put('never shown', { state: 'confirmed', confirmed_at: hour(12 - 3 * 24), remote_key: 'K' });
-      await put('given up', { state: 'cancelled', remote_key: 'K' });
-      await put('refused', { state: 'rejected', is_watched: false, remote_key: 'K' });
+      await put('given up', { state: 'cancelled', confirmed_at: hour(11), remote_key: 'K' });
+      await put('refused', { state: 'rejected', is_watched: false, is_doubtful: true, remote_key: 'K' });
       await put('not sent', { payload: null, remote_key: 'K' });
       await put('searched for', { ...checked, is_doubtful: true, payload: null });
       await put('agent', { kind: 'agents', state: 'unknown', remote_key: 'K' });
