@@ -82,8 +82,8 @@ const addRetry = (outbox: Command): Command =>
     action: withApp((app, [code = ''], { json, kind, notThere }) =>
       order(app, code, kind, json, async (entry, at) => {
         if (notThere) return { words: await vouchAbsent(await app.warehouse(), entry, at) };
-        const words = await retryEntry(await app.warehouse(), entry, at);
-        return entry.state === 'unknown' ? { words, run: await readBack(app, entry) } : { words };
+        const { words, isUnknown } = await retryEntry(await app.warehouse(), entry, at);
+        return isUnknown ? { words, run: await readBack(app, entry) } : { words };
       }),
     ),
   });

@@ -2,6 +2,7 @@
 // was given up.
 import { describe, expect, it } from 'vitest';
 import { cancelEntry, namedEntry, retryEntry, vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
+import { noteEntry, type OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
@@ -70,7 +71,8 @@ describe('a plan that was cancelled', () => {
     place.drop('route_plans', 'b.json', plan('P1'));
     await place.clock.advance(HOUR_MS);
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 1 });
-    expect(await retryEntry(place.engine, await entryOf(place), nowIn(place))).toMatch(/let the ERP give it/);
+    const { words } = await retryEntry(place.engine, await entryOf(place), nowIn(place));
+    expect(words).toMatch(/let the ERP give it/);
     expect(await story(place)).toEqual([{ outcome: 'revived', run_id: null }]);
     expect(await place.run(JOB)).toMatchObject({ sent: 0 });
     place.drop('route_plans', 'c.json', plan('P1'));
@@ -89,5 +91,23 @@ describe('a plan that was cancelled', () => {
     place.drop('route_plans', 'b.json', plan('P1'));
     expect(await place.run(JOB, { check_before_send: false })).toMatchObject({ sent: 0, confirmed: 1 });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
+  });
+});
+
+describe('an order for an entry that has changed since it was shown', () => {
+  it.each<[string, string, (place: PushPlace, entry: OutboxEntry) => Promise<unknown>]>([
+    ['retry', '422', (place, entry) => retryEntry(place.engine, entry, nowIn(place))],
+    ['retry', '403', (place, entry) => retryEntry(place.engine, entry, nowIn(place))],
+    ['--not-there', '403', (place, entry) => vouchAbsent(place.engine, entry, nowIn(place))],
+    ['cancel', '403', (place, entry) => cancelEntry(place.engine, entry, nowIn(place), true)],
+  ])('is refused: %s after %s', async (_, fault, order) => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: 'import-route-plan', fault: fault as '403', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    const shown = await entryOf(place);
+    await place.engine.write((tx) => noteEntry(tx, shown, { message: 'newer' }));
+    await expect(order(place, shown)).rejects.toThrow(/has changed in this moment/);
+    expect(await entryOf(place)).toMatchObject({ state: shown.state, message: 'newer' });
   });
 });

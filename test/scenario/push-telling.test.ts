@@ -57,7 +57,7 @@ describe('an agent that the ERP calls by its tax number', () => {
     await erp.give(cpf, { name: 'A. Person', cpf });
     const place = await makePushPlace({ feeds: { agents: erp.feed } });
     place.sandbox.addFault({ call: 'create-agent', fault: '400', times: 1 });
-    await place.run(JOB);
+    await place.runs(JOB, 2);
     const [entry] = await place.outbox();
     expect(entry?.state).toBe('rejected');
     return { erp, place, entry: entry as OutboxEntry };
@@ -153,6 +153,8 @@ describe('a drop folder whose file has moved', () => {
     await place.run(JOB);
     expect(existsSync(join(place.folder('route_plans'), 'failed', 'a.json.result.json'))).toBe(true);
     expect(lateResults(place)).toEqual([]);
+    await place.clock.advance(5 * MINUTE);
+    await place.run(JOB);
     const refused = (await place.outbox()).find(({ state }) => state === 'rejected') as OutboxEntry;
     await retryEntry(place.engine, refused, AT);
     for (let runs = 0; runs < 3; runs++) {

@@ -39,7 +39,10 @@ export interface PushPlace {
   /** One run of a job, by its file in jobs/; the clock moves where the run waits for it. */
   run(job: string, options?: Record<string, unknown>, signal?: AbortSignal): Promise<RunSummary>;
   preview(job: string): Promise<Preview[]>;
+  /** Runs of a job, five minutes apart. */
+  runs(job: string, times: number): Promise<void>;
   outbox(): Promise<OutboxRow[]>;
+  entry(code: string): Promise<OutboxRow>;
   /** The story of an entry, in order. */
   story(code: string): Promise<PushAttempt[]>;
   /** ISO instant of the test's clock. */
@@ -115,7 +118,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const optionsOf = (job: Job, given: Record<string, unknown>) =>
     job.options.parse(given) as z.output<typeof job.options>;
 
-  return {
+  const place: PushPlace = {
     dir,
     clock,
     sandbox,
@@ -137,13 +140,25 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
       };
       return (await drive(clock, runJob(request, parts))).summary;
     },
+    async runs(name, times) {
+      for (let n = 0; n < times; n++) {
+        await place.run(name);
+        await clock.advance(300_000);
+      }
+    },
     async preview(name) {
       const job = await jobNamed(name);
       return drive(clock, job.preview({ job: name, options: optionsOf(job, {}), parts }));
     },
     outbox: () => engine.read((sql) => sql('push_outbox').orderBy('external_code')),
+    async entry(code) {
+      const entry = (await place.outbox()).find(({ external_code }) => external_code === code);
+      if (entry === undefined) throw new Error(`no entry ${code}`);
+      return entry;
+    },
     story: (code) =>
       engine.read((sql) => sql('push_attempt').where({ external_code: code }).orderBy('number')),
     now: () => isoInstant(clock.now()),
   };
+  return place;
 }

@@ -64,7 +64,7 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
   }
   app.post('/outbox/retry', async (c) => {
     const entry = await namedEntry(await body(c, entryOrder), parts);
-    const carryOut = () => retryEntry(engine, entry, isoInstant(clock.now()));
+    const carryOut = async () => (await retryEntry(engine, entry, isoInstant(clock.now()))).words;
     return obey(c, { action: 'retry', subject: subjectOf(entry), carryOut });
   });
   app.post('/outbox/cancel', async (c) => {

@@ -2,8 +2,9 @@
 // next run, and one whose outcome is unknown is only read back, unless the person vouches that it is not there.
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { isInDoubt, moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
+import { mayMove } from '../../warehouse/outbox-states.ts';
 import { noteOrder } from '../../warehouse/push-attempts.ts';
 
 /** Asks for the kind where several entries have the code. */
@@ -25,19 +26,34 @@ export async function namedEntry(engine: Engine, code: string, kind?: string): P
   return entry;
 }
 
-/** What the next run will do with it. */
-export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
+export interface Retried {
+  /** What the next run will do with it. */
+  words: string;
+  /** The outcome of a send is not known: a run has to read it back. */
+  isUnknown: boolean;
+}
+
+const READ_BACK: Retried = {
+  words: 'It may be at the service: it is read back, and sent only where it is not there for long enough.',
+  isUnknown: true,
+};
+const next = (words: string): Retried => ({ words, isUnknown: false });
+
+export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<Retried> {
   switch (entry.state) {
     case 'rejected':
-      if (entry.payload === null) return reviveEntry(engine, entry, at);
-      await engine.write((tx) => moveEntry(tx, entry, 'retry', at, { message: 'Sent again on order' }));
-      return 'It is ready; the next run sends it.';
+      return entry.payload === null ? reviveEntry(engine, entry, at) : resendEntry(engine, entry, at);
     case 'ready':
-      await engine.write((tx) => noteEntry(tx, entry, { next_attempt_at: null }));
-      return 'It is ready; the next run sends it without waiting.';
+      await engine.write(async (tx) => {
+        if (!(await noteEntry(tx, entry, { next_attempt_at: null }))) throw movedOn(entry);
+      });
+      return next(
+        'It is ready; the next run looks for it without waiting, and sends it unless it has to wait.',
+      );
     case 'unknown':
+      return READ_BACK;
     case 'sending':
-      return 'It may be at the service: it is read back, and sent only where it is not there for long enough.';
+      return next('It is being sent; its answer will tell.');
     case 'cancelled':
       return reviveEntry(engine, entry, at);
     case 'confirmed':
@@ -48,20 +64,34 @@ export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string)
   }
 }
 
+/** One that may have been done though it was refused is read back first. */
+function resendEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<Retried> {
+  const message = 'Sent again on order';
+  const only = { revision: entry.revision };
+  return engine.write(async (tx) => {
+    if (!(await moveEntry(tx, entry, 'retry', at, { message }, only))) throw movedOn(entry);
+    if (!entry.is_watched) return next('It is ready; the next run sends it.');
+    const change = { unknown_since: at, message: 'To be sent again on order, unless a search shows it' };
+    await moveEntry(tx, entry, 'doubt', at, change);
+    return READ_BACK;
+  });
+}
+
 /** Its content is gone: the next time the ERP gives it, it is taken as if it were new. */
-async function reviveEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
+async function reviveEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<Retried> {
   const message = 'Taken again on order, as soon as the ERP gives it';
   await engine.write(async (tx) => {
     if (!(await noteEntry(tx, entry, { content_hash: '', message }))) throw movedOn(entry);
     await noteOrder(tx, entry, { outcome: 'revived', message }, at);
   });
-  return 'Its content is not kept here: let the ERP give it again (drop its file once more, or have its row offered); the same content will do.';
+  return next(
+    'Its content is not kept here: let the ERP give it again (drop its file once more, or have its row offered); the same content will do.',
+  );
 }
 
 /** A person has looked at the service: one that nobody can find is sent as if for the first time. */
 export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
-  const isSought = entry.state === 'ready' && (isInDoubt(entry) || entry.remote_id !== null);
-  if (entry.state !== 'unknown' && !isSought) {
+  if (!mayMove('vouch', entry.state)) {
     throw new Fatal(`${entry.external_code} is ${entry.state}: there is nothing to vouch for`, {
       code: 'usage',
       hint: '--not-there is for what may be at the service; without it, retry does what the state allows.',
@@ -94,8 +124,10 @@ export async function cancelEntry(
     });
   }
   const move = entry.state === 'unknown' ? 'disown' : 'cancel';
-  const isMoved = await engine.write((tx) => moveEntry(tx, entry, move, at, { message }));
+  const only = { revision: entry.revision };
+  const isMoved = await engine.write((tx) => moveEntry(tx, entry, move, at, { message }, only));
   if (isMoved) return;
+  if (mayMove(move, entry.state)) throw movedOn(entry);
   throw new Fatal(`${entry.external_code} is ${entry.state}: it cannot be cancelled`, {
     code: 'usage',
     hint: entry.state === 'sending' ? 'It is being sent; look again in a minute.' : 'It is already final.',

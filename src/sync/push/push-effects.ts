@@ -23,6 +23,8 @@ export interface Offered {
   flags: boolean;
   /** ISO instant of now. */
   at: string;
+  /** What was refused so long ago a search would show by now. */
+  settleMs: number;
 }
 
 const INVALID = 'It breaks the rules and was not sent';
@@ -66,8 +68,11 @@ export const refusalOfKnown = (known: OutboxEntry, reasons: readonly string[], m
     : refusalOf(reasons, message);
 
 /** Given up or refused before the searches could tell whether it had arrived: they have to tell now. */
-const isUnresolved = ({ state, unclear_sends, is_watched }: OutboxEntry): boolean =>
-  unclear_sends > 0 && (state === 'cancelled' || (state === 'rejected' && Boolean(is_watched)));
+function isUnresolved(known: OutboxEntry, { at, settleMs }: Offered): boolean {
+  if (known.state === 'rejected' && !known.is_watched) return false;
+  if (known.unclear_sends > 0) return known.state === 'rejected' || known.state === 'cancelled';
+  return known.state === 'rejected' && Date.parse(at) - Date.parse(known.updated_at) < settleMs;
+}
 
 export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
   const { content, erp_code, reasons } = offered;
@@ -75,7 +80,7 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
   const { content_hash } = content;
   switch (step) {
     case 'queue':
-      return isUnresolved(known)
+      return isUnresolved(known, offered)
         ? {
             moves: ['renew', 'doubt'],
             change: { ...content, ...fresh, ...sought(known, content), unknown_since: offered.at },

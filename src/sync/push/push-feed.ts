@@ -78,7 +78,8 @@ async function takeThing(
   }
   counts.updated++;
   const flags = settings.after_confirmation === 'flag';
-  const { moves, change } = effectOf(step, known, { content, erp_code, reasons, flags, at: push.now() });
+  const offered = { content, erp_code, reasons, flags, at: push.now(), settleMs: settings.settle };
+  const { moves, change } = effectOf(step, known, offered);
   if (moves.length === 0) await noteEntry(tx, known, change);
   for (const move of moves) await moveEntry(tx, known, move, push.now(), change);
 }
