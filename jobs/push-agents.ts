@@ -1,11 +1,11 @@
 // Agents of the ERP to the service: created where their tax number is not there yet, never changed.
 
 import { agentKind } from '../src/sync/push/kinds/agents.ts';
-import { pushJob, unchangeable } from '../src/sync/push/push-job.ts';
+import { after_confirmation, pushJob } from '../src/sync/push/push-job.ts';
 
 export default pushJob({
   meaning: 'Pushes agents of the ERP to the service.',
   schedule: '*/15 * * * *',
   kind: agentKind,
-  options: unchangeable,
+  options: { after_confirmation },
 });

@@ -2,6 +2,7 @@
 // What a dead process left in `sending` becomes `unknown`, never `ready`.
 import type { Engine, Transaction } from './engine.ts';
 import {
+  type EntryChange,
   type EntryKey,
   isCertain,
   isDue,
@@ -11,8 +12,8 @@ import {
   noteEntry,
   type OutboxEntry,
 } from './outbox-entry.ts';
-import { isUnchecked, isWatchedAt } from './outbox-search.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
+import { unseenTwin } from './outbox-twins.ts';
 import { closeOpenAttempts, openAttempt } from './push-attempts.ts';
 
 export interface Claim {
@@ -54,7 +55,7 @@ export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undef
   });
 }
 
-/** Where another entry of the same key comes first, this one has to be searched for once more. */
+/** One that the search of this run could not show has to be searched for once more. */
 async function firstFree(
   tx: Transaction,
   claim: Claim,
@@ -63,7 +64,7 @@ async function firstFree(
     const entry = await firstDue(tx, claim);
     if (entry === undefined) return undefined;
     const remote_key = claim.keyOf(entry.payload ?? '{}');
-    const held = claim.isOneAKey ? await whyHeld(tx, entry, remote_key, claim) : undefined;
+    const held = await whyHeld(tx, entry, remote_key, claim);
     if (held === undefined) return { entry, remote_key };
     const isKept = await noteEntry(tx, entry, { ...held, remote_key, checked_run_id: null });
     if (!isKept) return undefined;
@@ -76,28 +77,17 @@ async function whyHeld(
   entry: OutboxEntry,
   remote_key: string,
   claim: Claim,
-): Promise<{ message: string } | undefined> {
-  if (remote_key !== entry.remote_key)
-    return { message: 'It has another key now, by which it is looked for before it is sent' };
-  if (await hasUnseen(tx, entry, claim))
-    return { message: 'Another one of the same key is sent first; it is looked for before it is sent' };
-  return undefined;
-}
-
-/** Another entry of the same key may be at the service, and no search could show it yet. This one was searched for. */
-async function hasUnseen({ sql }: Transaction, entry: OutboxEntry, { runId, at }: Claim): Promise<boolean> {
-  const { kind, remote_key } = entry;
-  const other = await sql('push_outbox')
-    .where({ kind, remote_key })
-    .where((or) =>
-      or
-        .whereIn('state', ['sending', 'unknown'])
-        .orWhere((and) => and.where({ state: 'ready' }).whereNot(isCertain).where(isUnchecked(runId)))
-        .orWhere({ state: 'rejected', is_watched: true })
-        .orWhere((and) => and.where({ state: 'confirmed' }).whereNull('seen_at').where(isWatchedAt(at))),
-    )
-    .first('external_code');
-  return other !== undefined;
+): Promise<EntryChange | undefined> {
+  // What was sent under the other key is not there: whatever is found under this one is not that.
+  if (entry.remote_id === null && remote_key !== entry.remote_key)
+    return {
+      message: 'It has another key now, by which it is looked for before it is sent',
+      sent_hash: null,
+    };
+  const twin = claim.isOneAKey ? await unseenTwin(tx, entry, claim) : undefined;
+  return twin === undefined
+    ? undefined
+    : { message: `${twin} is the same thing and comes first; this one is looked for before it is sent` };
 }
 
 function firstDue({ sql }: Transaction, { kind, runId, at, checkedOnly }: Claim) {

@@ -28,6 +28,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'warehouse/outbox-telling.ts',
       'warehouse/outbox-lookup.ts',
       'warehouse/outbox-search.ts',
+      'warehouse/outbox-twins.ts',
       'warehouse/push-attempts.ts',
     ],
     tests: [
@@ -35,6 +36,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'conformance/outbox-claims.test.ts',
       'conformance/outbox-moves.test.ts',
       'conformance/outbox-lists.test.ts',
+      'conformance/outbox-twins.test.ts',
     ],
   },
   push: {
@@ -62,6 +64,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'scenario/push-confirmation.test.ts',
       'scenario/push-turned-away.test.ts',
       'scenario/push-doubts.test.ts',
+      'scenario/push-twins.test.ts',
     ],
   },
 };

@@ -33,6 +33,20 @@ describe('a send that is turned away', () => {
     },
   );
 
+  it('does not have the others searched for again', async () => {
+    const place = await makePushPlace();
+    place.parts.concurrency = 1;
+    const april = {
+      date_time_start: '2025-04-13T08:00:00-03:00',
+      date_time_end: '2025-04-13T18:00:00-03:00',
+    };
+    place.sandbox.addFault({ call: CALL, fault: '401', times: 1 });
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2', april)]);
+    expect(await place.run(JOB)).toMatchObject({ sent: 3, confirmed: 2 });
+    // Two periods before the sends and two after them; and P1 by its period and by its code before it is sent again.
+    expect(place.sandbox.ledger().requests['route-plans']).toBe(6);
+  });
+
   it.each(['400', '403', '409', '429'] as const)(
     'by %s after the commit, at every send, is never sent twice',
     async (fault) => {

@@ -80,7 +80,7 @@ const [plans, points, agents, itineraries] = pushCases as [PushCase, PushCase, P
 
 /** Without the look before a first send the outbox has to keep the promise by itself. */
 export const planCases: readonly KillCase[] = [caseOf(plans, false), caseOf(plans, true)];
-export const otherCases: readonly KillCase[] = [caseOf(points), caseOf(agents, false), caseOf(itineraries)];
+export const otherCases: readonly KillCase[] = [caseOf(points), caseOf(agents), caseOf(itineraries)];
 
 const LATE_MS = 5_000;
 

@@ -174,13 +174,11 @@ describe('a search of the service', () => {
   );
 
   it('needs a witness wherever something that may be there would be sent', () => {
-    const needs = (what: object, seconds = 1) => needsWitness(entry(what), look(what, [], seconds, seconds));
-    expect(needs({})).toBe(true);
-    expect(needs({ absent_since: at(0) }, 200)).toBe(true);
-    expect(needs({ state: 'ready' })).toBe(true);
-    expect(needs({ state: 'ready', unclear_sends: 0, is_doubtful: true })).toBe(true);
-    expect(needs({ state: 'ready', unclear_sends: 0 })).toBe(false);
-    expect(needsWitness(entry(), look({}, [seen(1)], 1)), 'what is there needs none').toBe(false);
+    expect(needsWitness(look({}, [], 1, 1), false)).toBe(true);
+    expect(needsWitness(look({ absent_since: at(0) }, [], 200, 200), false)).toBe(true);
+    expect(needsWitness(look({ state: 'ready' }, [], 1), true)).toBe(true);
+    expect(needsWitness(look({ state: 'ready' }, [], 1), false)).toBe(false);
+    expect(needsWitness(look({}, [seen(1)], 1), true), 'what is there needs none').toBe(false);
   });
 
   it('says nothing where it began before the outcome became unknown', () => {

@@ -20,17 +20,16 @@ const common = {
   ),
 };
 
+export const check_before_send = z
+  .boolean()
+  .default(true)
+  .describe('Search the service before a first send too: one search for each period (default true).');
+
 /** For kinds that no call can change. */
-export const unchangeable = {
-  check_before_send: z
-    .boolean()
-    .default(true)
-    .describe('Search the service before a first send too: one search for each period (default true).'),
-  after_confirmation: z
-    .enum(['flag', 'ignore'])
-    .default('flag')
-    .describe('What a change in the ERP does once the service has the thing: flag or ignore (default flag).'),
-};
+export const after_confirmation = z
+  .enum(['flag', 'ignore'])
+  .default('flag')
+  .describe('What a change in the ERP does once the service has the thing: flag or ignore (default flag).');
 
 export const deadline = z
   .string()

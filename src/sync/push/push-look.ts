@@ -3,7 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import {
   foreignIds,
   markChecked,
@@ -11,6 +11,7 @@ import {
   soughtEntries,
   soughtPeriods,
 } from '../../warehouse/outbox-search.ts';
+import { codesWithTwins } from '../../warehouse/outbox-twins.ts';
 import { noteReading } from '../../warehouse/push-attempts.ts';
 import { absentForMs, type Moment } from './absence-clock.ts';
 import type { Seen } from './push-kind.ts';
@@ -72,7 +73,7 @@ async function searched(push: PushRun, window: SearchWindow | undefined): Promis
  * be there under another code.
  */
 export const isCheckedFirst = ({ kind, settings }: Pick<PushRun, 'kind' | 'settings'>): boolean =>
-  settings.check_before_send || kind.change !== undefined || kind.hasTwins === true;
+  settings.check_before_send === true || kind.change !== undefined || kind.hasTwins === true;
 
 const soughtBy = ({ kind, settings, context, now }: PushRun, beforeSending: boolean): Sought => ({
   kind: kind.feed,
@@ -111,6 +112,8 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
   const ids = found.flatMap((each) => each.map(({ id }) => id));
   const foreign =
     kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
+  const withTwins =
+    kind.hasTwins === true ? await engine.read((sql) => codesWithTwins(sql, page)) : new Set<string>();
   const clear: OutboxEntry[] = [];
   const looked: Looked = { readAt: moment.at, now: push.now(), moment };
   for (const [index, entry] of page.entries()) {
@@ -124,7 +127,8 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
       isWhole: kind.periodOf === undefined,
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
-    const blind = needsWitness(entry, sight) ? await witness(dataOf(entry) ?? {}) : undefined;
+    const mayBeThere = isInDoubt(entry) || withTwins.has(entry.external_code);
+    const blind = needsWitness(sight, mayBeThere) ? await witness(dataOf(entry) ?? {}) : undefined;
     if (blind !== undefined) await parkBlind(push, entry, blind);
     else if (await applySight(push, entry, sight, looked)) clear.push(entry);
   }

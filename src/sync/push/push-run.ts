@@ -10,8 +10,8 @@ import type { PushKind, ServiceCall } from './push-kind.ts';
 export interface PushSettings {
   /** How long a search must not find a thing before it is believed absent, ms. */
   settle: number;
-  /** Search the service before the first send too, not only after an unclear one. */
-  check_before_send: boolean;
+  /** Search the service before the first send too, not only after an unclear one; of kinds that have the choice. */
+  check_before_send?: boolean | undefined;
   /** What a change in the ERP does to a thing that the service has and that no call can change. */
   after_confirmation: 'flag' | 'ignore';
   /** How long the content of a refused thing is kept for another try, ms. */

@@ -1,7 +1,7 @@
 // Decides what a search of the service says about an entry. Pure. Absence is believed only after two searches a
 // settling time apart, both begun after the outcome had become unknown: a service may show a new plan late.
 import type { JsonObject } from '../../core/glossary.ts';
-import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushKind, Seen } from './push-kind.ts';
 
 export type Sight =
@@ -67,8 +67,8 @@ const isKnownGone = ({ remote_id }: Sought, { isWhole }: Search): boolean =>
   remote_id !== null && isWhole === true;
 
 /** Whether this sight would have something sent that the service may have: it takes a witness. */
-export const needsWitness = (entry: Sought, sight: Sight): boolean =>
-  sight.is === 'maybe-absent' || sight.is === 'absent' || (sight.is === 'clear' && isInDoubt(entry));
+export const needsWitness = (sight: Sight, mayBeThere: boolean): boolean =>
+  sight.is === 'maybe-absent' || sight.is === 'absent' || (sight.is === 'clear' && mayBeThere);
 
 /** The search began after this. */
 export const isBefore = (at: string, { readAt, now }: Pick<Search, 'readAt' | 'now'>): boolean =>

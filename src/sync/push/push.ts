@@ -37,7 +37,8 @@ const MOST_ROUNDS = 2;
 async function sendInRounds(push: PushRun): Promise<void> {
   const { kind, context } = push;
   for (let round = 1; !context.signal.aborted; round++) {
-    if (round > 1) await forgetChecks(context.parts.engine, kind.feed, context.runId);
+    if (round > 1 && kind.hasTwins === true)
+      await forgetChecks(context.parts.engine, kind.feed, context.runId);
     await lookAtService(push, { beforeSending: true });
     const isLastRound = round === MOST_ROUNDS;
     const turnedAway = await sendReady(push, { isLastRound });
