@@ -21,7 +21,7 @@ const TIMES = [
 /** Characters; the next length is tried where the last one took longer than a linear expression does. */
 const LENGTHS = [16_000, 32_000, 64_000, 256_000];
 const SUSPECT_MS = 2;
-const MOST_CPU_MS = 100;
+const MOST_MS = 100;
 /** What the expressions that are put together at run time come to, by the end of their file's name. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
@@ -119,29 +119,35 @@ const jointsOf = (source: string): string[] => [
   ]),
 ];
 
-const cpuMs = (work: () => unknown): number => {
-  const before = process.cpuUsage();
+const timed = (work: () => unknown): number => {
+  const before = performance.now();
   work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+  return performance.now() - before;
 };
+
+/** By the clock, which never tells too little; what seems dear is tried again, since the machine may have been busy. */
+function leastMs(work: () => unknown): number {
+  let least = timed(work);
+  for (let again = 0; least > MOST_MS && again < 2; again++) least = Math.min(least, timed(work));
+  return least;
+}
 
 /** The dearest text; longer ones are tried where the short ones say that it is worth it. */
 function dearest(found: Found): number {
   const expression = new RegExp(found.source, found.flags.replace('y', ''));
   const tried = (text: string): number =>
-    cpuMs(() => (expression.global ? text.replace(expression, '') : expression.test(text)));
+    leastMs(() => (expression.global ? text.replace(expression, '') : expression.test(text)));
   let most = 0;
   for (const { start, repeated } of pumpsFor(found)) {
     for (const end of ENDS) {
       for (const times of TIMES) {
         most = Math.max(most, tried(start + repeated.repeat(times) + end));
-        if (most > MOST_CPU_MS) return most;
+        if (most > MOST_MS) return most;
       }
       for (const length of LENGTHS) {
         const ms = tried(start + repeated.repeat(length / repeated.length) + end);
         most = Math.max(most, ms);
-        if (most > MOST_CPU_MS) return most;
+        if (most > MOST_MS) return most;
         if (ms < SUSPECT_MS) break;
       }
     }
@@ -153,6 +159,6 @@ if (import.meta.main) {
   const expressions = process.argv.slice(2).flatMap(expressionsIn);
   const dear = expressions
     .map((each) => ({ ...each, ms: Math.round(dearest(each)) }))
-    .filter(({ ms }) => ms > MOST_CPU_MS);
+    .filter(({ ms }) => ms > MOST_MS);
   process.stdout.write(JSON.stringify({ expressions: expressions.length, dear }));
 }
