@@ -72,7 +72,7 @@ const addRetry = (outbox: Command): Command =>
   addCommand<KindOption & { notThere: boolean }>(outbox, {
     usage: 'retry <code>',
     summary:
-      'has a refused or cancelled entry sent again by the next run; an unknown one is read back, never sent blindly',
+      'has a refused or cancelled entry sent again by the next run; one that may have arrived is read back, never sent blindly',
     options: (command) =>
       withKind(command).option(
         '--not-there',

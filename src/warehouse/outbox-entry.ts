@@ -64,6 +64,9 @@ export const NOT_ABSENT = { absent_since: null, absent_since_there: null } as co
 
 const CERTAIN = { ...NOT_ABSENT, unknown_since: null, is_doubtful: false } as const;
 
+/** Nothing of it was sent under its key. */
+export const UNSENT = { sent_hash: null, unclear_sends: 0, is_doubtful: false } as const;
+
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },

@@ -2,7 +2,7 @@
 // others are found. So what is known of one of them says whether another may be sent.
 import type { Knex } from 'knex';
 import type { Transaction } from './engine.ts';
-import { isCertain, type OutboxEntry } from './outbox-entry.ts';
+import { isCertain, isInDoubt, type OutboxEntry } from './outbox-entry.ts';
 import { isUnchecked, isWatchedAt } from './outbox-search.ts';
 
 /**
@@ -27,31 +27,43 @@ export async function unseenTwin(
   return other?.external_code;
 }
 
-/** The codes of those under whose key another one may have arrived, unless a person has looked for them since. */
-export async function codesWithTwins(sql: Knex, entries: readonly OutboxEntry[]): Promise<Set<string>> {
-  const [first] = entries;
-  if (first === undefined) return new Set();
-  const lookedSince = sql('push_attempt as look')
-    .whereRaw('look.kind = mine.kind and look.external_code = mine.external_code')
-    .where('look.outcome', 'vouched')
-    .whereRaw('look.started_at >= coalesce(other.confirmed_at, other.sent_at, look.started_at)');
-  const rows: OutboxEntry[] = await sql('push_outbox as mine')
-    .join('push_outbox as other', (on) =>
-      on.on('other.kind', 'mine.kind').on('other.remote_key', 'mine.remote_key'),
-    )
-    .whereRaw('other.external_code <> mine.external_code')
-    .where('mine.kind', first.kind)
-    .whereIn(
-      'mine.external_code',
-      entries.map(({ external_code }) => external_code),
-    )
-    .where((or) =>
-      or
-        .whereIn('other.state', ['sending', 'unknown', 'confirmed'])
-        .orWhere('other.unclear_sends', '>', 0)
-        .orWhere('other.is_doubtful', true),
-    )
-    .whereNotExists(lookedSince)
-    .distinct('mine.external_code');
-  return new Set(rows.map(({ external_code }) => external_code));
+/** By the code of each ready one, that of another one of its key that may have arrived, unless a person has looked since. */
+export async function arrivedTwins(sql: Knex, entries: readonly OutboxEntry[]): Promise<Map<string, string>> {
+  const ready = entries.filter(({ state }) => state === 'ready');
+  const [first] = ready;
+  if (first === undefined) return new Map();
+  const [codes, keys] = [ready.map((each) => each.external_code), ready.map((each) => each.remote_key)];
+  const sameKey: OutboxEntry[] = await sql('push_outbox')
+    .where({ kind: first.kind })
+    .whereIn('remote_key', keys);
+  const arrived = Map.groupBy(sameKey.filter(mayHaveArrived), ({ remote_key }) => remote_key);
+  const looks: { external_code: string; at: string }[] = await sql('push_attempt')
+    .where({ kind: first.kind, outcome: 'vouched' })
+    .whereIn('external_code', codes)
+    .groupBy('external_code')
+    .select('external_code')
+    .max({ at: 'started_at' });
+  const lookedAt = new Map(looks.map(({ external_code, at }) => [external_code, at]));
+  const twins = new Map<string, string>();
+  for (const entry of ready) {
+    const { external_code, remote_key } = entry;
+    const twin = arrived
+      .get(remote_key)
+      ?.find((other) => other.external_code !== external_code && !isLookedFor(entry, other, lookedAt));
+    if (twin !== undefined) twins.set(external_code, twin.external_code);
+  }
+  return twins;
+}
+
+const mayHaveArrived = (entry: OutboxEntry): boolean =>
+  ['sending', 'unknown', 'confirmed'].includes(entry.state) || isInDoubt(entry);
+
+/** A person looked after the other one may have arrived, and for what the entry is now. */
+function isLookedFor(
+  { external_code, updated_at }: OutboxEntry,
+  other: OutboxEntry,
+  lookedAt: ReadonlyMap<string, string>,
+): boolean {
+  const at = lookedAt.get(external_code);
+  return at !== undefined && at >= updated_at && at >= (other.confirmed_at ?? other.sent_at ?? '');
 }

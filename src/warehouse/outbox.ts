@@ -11,6 +11,7 @@ import {
   nextRevision,
   noteEntry,
   type OutboxEntry,
+  UNSENT,
 } from './outbox-entry.ts';
 import { OUTBOX_STATES, type OutboxState } from './outbox-states.ts';
 import { unseenTwin } from './outbox-twins.ts';
@@ -22,7 +23,7 @@ export interface Claim {
   at: string;
   /** Entries that this run has not found absent from the service are left alone. */
   checkedOnly: boolean;
-  /** By what the service will show a payload: what is searched for is always what was sent. */
+  /** By what the service will show a payload: nothing is sent under a key that was not searched for. */
   keyOf(payload: string): string;
   /**
    * One key is one thing at the service: of several entries with it, one is sent, and the others are found. Goes with
@@ -78,12 +79,9 @@ async function whyHeld(
   remote_key: string,
   claim: Claim,
 ): Promise<EntryChange | undefined> {
-  // What was sent under the other key is not there: whatever is found under this one is not that.
+  // What was sent under the other key is not there, by the rules that let it be sent again.
   if (entry.remote_id === null && remote_key !== entry.remote_key)
-    return {
-      message: 'It has another key now, by which it is looked for before it is sent',
-      sent_hash: null,
-    };
+    return { ...UNSENT, message: 'It has another key now, by which it is looked for before it is sent' };
   const twin = claim.isOneAKey ? await unseenTwin(tx, entry, claim) : undefined;
   return twin === undefined
     ? undefined

@@ -118,7 +118,8 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
   });
 
   it('one that has another key since it was searched for is searched for by that, unless its identifier is known', async () => {
-    const sought = { checked_run_id: 'r1', is_doubtful: true, remote_key: 'older', sent_hash: 'sent' };
+    const inDoubt = { is_doubtful: true, unclear_sends: 2, sent_hash: 'sent' };
+    const sought = { ...inDoubt, checked_run_id: 'r1', remote_key: 'older' };
     await put('A', sought);
     await put('B', { ...sought, remote_id: 7 });
     expect(await claimAll({ checkedOnly: true })).toEqual(['B']);
@@ -127,7 +128,8 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       remote_key: 'key {}',
       sent_hash: null,
       checked_run_id: null,
-      is_doubtful: 1,
+      is_doubtful: 0,
+      unclear_sends: 0,
       attempts: 0,
     });
   });

@@ -1,10 +1,10 @@
 // Entries that may be at the service although nobody could say so at first: none is sent twice, none is lost.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runLeased } from '../../src/sync/leased-run.ts';
 import { cancelEntry, retryEntry, vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
-import { makePushPlace } from '../support/push-place.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan, pointOfInterest } from '../support/push-samples.ts';
 import { drive, failureOf } from './fleet-setup.ts';
 
@@ -136,6 +136,24 @@ it.each([
   });
 });
 
+it.each([
+  ['refused', false],
+  ['to be sent again on order', true],
+])('sends nothing again where one that is %s is given up and given again too early', async (_, isOrdered) => {
+  const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE } });
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: CALL, fault: '409', after_commit: true, times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  if (isOrdered) await retryEntry(place.engine, await place.entry('P1'), place.now());
+  await cancelEntry(place.engine, await place.entry('P1'), place.now(), true);
+  await place.clock.advance(1_000);
+  place.drop('route_plans', 'b.json', plan('P1', later));
+  await place.runs(JOB, 3);
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
+
 it('sends what the ERP corrects a settling time after the refusal in the next run', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', '0.json', plan('P0'));
@@ -149,27 +167,62 @@ it('sends what the ERP corrects a settling time after the refusal in the next ru
   expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', attempts: 2 });
 });
 
-it.each(['403', 'reset-before-commit'] as const)(
-  'looks for a point by the title that the ERP gives it after %s, before it is sent',
-  async (fault) => {
+describe('a point that gets another title after a send without a clear answer', () => {
+  const job = 'push-points-of-interest';
+  const give = (place: PushPlace, file: string, title: string): void =>
+    place.drop('points_of_interest', file, [pointOfInterest(title, { external_code: 'C1' })]);
+
+  /** "By hand" is at the service, and not from here. */
+  async function sentWith(fault: '403' | 'reset-before-commit') {
     const place = await makePushPlace();
-    const job = 'push-points-of-interest';
     place.drop('points_of_interest', '0.json', [
       pointOfInterest('By hand', { external_code: 'C0' }),
       pointOfInterest('Witness', { external_code: 'W' }),
     ]);
     await place.runs(job, 2);
-    // It is at the service, and not from here.
+    const { remote_id } = await place.entry('C0');
     await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'C0' }).delete());
     place.sandbox.addFault({ call: 'create-point-of-interest', fault, times: 1 });
-    place.drop('points_of_interest', 'a.json', [pointOfInterest('Typo', { external_code: 'C1' })]);
+    give(place, 'a.json', 'Typo');
     await place.runs(job, 1);
-    place.drop('points_of_interest', 'b.json', [pointOfInterest('By hand', { external_code: 'C1' })]);
-    await place.runs(job, 4);
-    expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, Witness: 1 });
-    expect(await place.entry('C1')).toMatchObject({ state: 'confirmed' });
-  },
-);
+    return { place, byHand: remote_id };
+  }
+
+  it.each(['403', 'reset-before-commit'] as const)(
+    'is looked for by that before it is sent: %s',
+    async (fault) => {
+      const { place, byHand } = await sentWith(fault);
+      give(place, 'b.json', 'By hand');
+      await place.runs(job, 4);
+      expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, Witness: 1 });
+      expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', remote_id: byHand });
+    },
+  );
+
+  it('is not looked for by it any more once it has a third', async () => {
+    const { place } = await sentWith('403');
+    give(place, 'b.json', 'By hand');
+    await place.runs(job, 1);
+    give(place, 'c.json', 'Third');
+    await place.runs(job, 3);
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, Witness: 1, Third: 1 });
+  });
+
+  it.each(['403', 'reset-before-commit'] as const)(
+    'is not taken for one that is not from here where only codes count: %s',
+    async (fault) => {
+      const { place, byHand } = await sentWith(fault);
+      give(place, 'b.json', 'By hand');
+      for (let n = 0; n < 4; n++) {
+        await place.run(job, { match: 'external_code' });
+        await place.clock.advance(5 * MINUTE);
+      }
+      expect(await place.entry('C1')).toMatchObject({ state: 'confirmed' });
+      expect((await place.entry('C1')).remote_id).not.toBe(byHand);
+      expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 2, Witness: 1 });
+    },
+  );
+});
 
 it('stops looking for what was refused once a search a settling time later does not show it', async () => {
   const place = await makePushPlace();

@@ -2,6 +2,7 @@
 // plan did not arrive, and the next run decides by it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { retryEntry } from '../../src/sync/push/outbox-orders.ts';
 import type { Answering, OwnAnswer } from '../support/front.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { type OutboxRow, plan, plans } from '../support/push-samples.ts';
@@ -79,6 +80,23 @@ describe('a send that is answered', () => {
       sent_hash: null,
     });
     expect([entry?.is_doubtful, entry?.is_watched].some(Boolean)).toBe(false);
+  });
+
+  it('by a refusal ends the search for what a status refused before', async () => {
+    const answers: OwnAnswer[] = [
+      { status: 409, body: {} },
+      { body: { route_points: 0, wrong_lines: ['no such street'] } },
+    ];
+    const place = await makePushPlace({
+      answering: ({ pathname }, _original, { method }) =>
+        isSend(pathname, method) ? answers.shift() : undefined,
+    });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    await retryEntry(place.engine, await place.entry('P1'), place.now());
+    await place.clock.advance(1_000);
+    await place.runs(JOB, 2);
+    expect(await place.entry('P1')).toMatchObject({ state: 'rejected', attempts: 2, is_watched: 0 });
   });
 
   it('by a status that refuses it is in doubt, and will be looked for once more', async () => {

@@ -158,6 +158,95 @@ it('creates one agent for two codes where one was turned away under another CPF 
   expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', changed_after_push: 1 });
 });
 
+it.each([
+  ['the right CPF', (right: string) => right],
+  ['its first CPF', (_: string, typo: string) => typo],
+])('is not taken for another person once the ERP gives %s', async (_, pick) => {
+  const place = await makePushPlace();
+  const [k, typo, right] = CPFS;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'create-agent', fault: '403', times: 1 });
+  place.drop('agents', 'b.json', [agent(typo, { external_code: 'A2' })]);
+  await place.runs(JOB, 1);
+  place.drop('agents', 'c.json', [agent(k, { external_code: 'A2' })]);
+  await place.runs(JOB, 1);
+  place.drop('agents', 'd.json', [agent(pick(right, typo), { external_code: 'A2' })]);
+  await place.runs(JOB, 3);
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [pick(right, typo)]: 1 });
+});
+
+it('is told what it breaks, and not what another code of its CPF is', async () => {
+  const place = await makePushPlace();
+  const [k, typo] = CPFS;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'create-agent', fault: '403', times: 1 });
+  for (const cpf of [typo, k, '123']) {
+    place.drop('agents', `${cpf}.json`, [agent(cpf, { external_code: 'A2' })]);
+    await place.runs(JOB, 1);
+  }
+  await place.runs(JOB, 3);
+  expect(await place.entry('A2')).toMatchObject({
+    state: 'rejected',
+    reasons: expect.stringContaining('cpf'),
+  });
+});
+
+it('is flagged for nothing where a person vouched for it under another CPF', async () => {
+  const place = await makePushPlace();
+  const [k, typo] = CPFS;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'create-agent', fault: '502', times: 1 });
+  place.drop('agents', 'b.json', [agent(typo, { external_code: 'A2' })]);
+  await place.run(JOB);
+  await vouchAbsent(place.engine, await place.entry('A2'), place.now());
+  await place.clock.advance(1_000);
+  place.drop('agents', 'c.json', [agent(k, { external_code: 'A2' })]);
+  await place.runs(JOB, 2);
+  expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', changed_after_push: 0 });
+  place.drop('agents', 'd.json', [agent(typo, { external_code: 'A2' })]);
+  await place.runs(JOB, 1);
+  expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', changed_after_push: 1 });
+});
+
+it('is not sent blindly where a person vouched for it under another CPF', async () => {
+  const place = await makePushPlace();
+  const [k, typo, other] = CPFS;
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' }), agent(other, { external_code: 'A0' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'drivers', fault: 'no-records' });
+  place.sandbox.addFault({ call: 'create-agent', fault: '502', times: 1 });
+  place.drop('agents', 'b.json', [agent(typo, { external_code: 'A2' })]);
+  await place.runs(JOB, 2);
+  await vouchAbsent(place.engine, await place.entry('A2'), place.now());
+  await place.clock.advance(1_000);
+  place.drop('agents', 'c.json', [agent(k, { external_code: 'A2' })]);
+  await place.runs(JOB, 3);
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
+});
+
+it.each([
+  ['may have arrived', '502'],
+  ['was accepted and is not shown', undefined],
+] as const)('waits, and says for which code, where that %s and the searches are blind', async (_, fault) => {
+  const place = await makePushPlace();
+  const [k, other] = CPFS;
+  place.drop('agents', '0.json', [agent(other, { external_code: 'A0' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'drivers', fault: 'no-records' });
+  if (fault !== undefined) place.sandbox.addFault({ call: 'create-agent', fault, times: 1 });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.runs(JOB, 1);
+  place.drop('agents', 'b.json', [agent(k, { external_code: 'A2' })]);
+  await place.runs(JOB, 1);
+  expect(await place.entry('A2')).toMatchObject({
+    state: 'ready',
+    message: expect.stringContaining('A1 is the same thing'),
+  });
+});
+
 it('creates both agents where the ERP corrects the CPF of one that waits for the other', async () => {
   const place = await makePushPlace();
   const [typo, right] = CPFS;

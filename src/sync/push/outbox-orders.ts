@@ -53,7 +53,7 @@ export async function retryEntry(engine: Engine, entry: OutboxEntry, at: string)
     case 'unknown':
       return READ_BACK;
     case 'sending':
-      return next('It is being sent; its answer will tell.');
+      return next('It is being sent; where the process that sends it is gone, the next run reads it back.');
     case 'cancelled':
       return reviveEntry(engine, entry, at);
     case 'confirmed':
@@ -70,7 +70,7 @@ function resendEntry(engine: Engine, entry: OutboxEntry, at: string): Promise<Re
   const only = { revision: entry.revision };
   return engine.write(async (tx) => {
     if (!(await moveEntry(tx, entry, 'retry', at, { message }, only))) throw movedOn(entry);
-    if (!entry.is_watched) return next('It is ready; the next run sends it.');
+    if (!entry.is_watched) return next('It is ready; the next run sends it, unless a search shows it.');
     const change = { unknown_since: at, message: 'To be sent again on order, unless a search shows it' };
     await moveEntry(tx, entry, 'doubt', at, change);
     return READ_BACK;
@@ -103,7 +103,7 @@ export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string
     if (!(await moveEntry(tx, entry, 'vouch', at, { message }, only))) throw movedOn(entry);
     await noteOrder(tx, entry, { outcome: 'vouched', message }, at);
   });
-  return 'It is ready; the next run sends it, unless a search shows it after all.';
+  return 'It is ready; the next run sends it, unless a search shows it after all or another code of it comes first.';
 }
 
 export async function cancelEntry(

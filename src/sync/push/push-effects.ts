@@ -1,7 +1,7 @@
 // What each step of the intake writes into the outbox. Pure: a move and the columns that change with it.
 import type { JsonObject } from '../../core/glossary.ts';
 import type { ErpThing } from '../../erp/source.ts';
-import { type EntryChange, isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { type EntryChange, isInDoubt, type OutboxEntry, UNSENT } from '../../warehouse/outbox-entry.ts';
 import type { MoveName } from '../../warehouse/outbox-states.ts';
 import type { Step } from './push-intake.ts';
 import type { PushRun } from './push-run.ts';
@@ -69,9 +69,9 @@ export const refusalOfKnown = (known: OutboxEntry, reasons: readonly string[], m
 
 /** Given up or refused before the searches could tell whether it had arrived: they have to tell now. */
 function isUnresolved(known: OutboxEntry, { at, settleMs }: Offered): boolean {
-  if (known.state === 'rejected' && !known.is_watched) return false;
-  if (known.unclear_sends > 0) return known.state === 'rejected' || known.state === 'cancelled';
-  return known.state === 'rejected' && Date.parse(at) - Date.parse(known.updated_at) < settleMs;
+  const { state, is_watched, unclear_sends, updated_at } = known;
+  if (state === 'ready' || (state === 'rejected' && !is_watched)) return false;
+  return unclear_sends > 0 || (Boolean(is_watched) && Date.parse(at) - Date.parse(updated_at) < settleMs);
 }
 
 export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, offered: Offered): Effect {
@@ -148,8 +148,11 @@ const sought = (known: OutboxEntry, content: EntryChange): EntryChange => ({
   ...widened(known, content),
 });
 
-const findable = (known: OutboxEntry, content: EntryChange): EntryChange =>
-  isInDoubt(known) ? sought(known, content) : {};
+/** What was sent under another key, and is not there, says nothing about this one. */
+function findable(known: OutboxEntry, content: EntryChange): EntryChange {
+  if (isInDoubt(known)) return sought(known, content);
+  return known.remote_id === null && known.remote_key !== content.remote_key ? UNSENT : {};
+}
 
 /** Those of what the service has. */
 const earlierReasons = ({ reasons }: OutboxEntry): string[] =>

@@ -11,7 +11,7 @@ import {
   soughtEntries,
   soughtPeriods,
 } from '../../warehouse/outbox-search.ts';
-import { codesWithTwins } from '../../warehouse/outbox-twins.ts';
+import { arrivedTwins } from '../../warehouse/outbox-twins.ts';
 import { noteReading } from '../../warehouse/push-attempts.ts';
 import { absentForMs, type Moment } from './absence-clock.ts';
 import type { Seen } from './push-kind.ts';
@@ -112,8 +112,8 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
   const ids = found.flatMap((each) => each.map(({ id }) => id));
   const foreign =
     kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
-  const withTwins =
-    kind.hasTwins === true ? await engine.read((sql) => codesWithTwins(sql, page)) : new Set<string>();
+  const twins: ReadonlyMap<string, string> =
+    kind.hasTwins === true ? await engine.read((sql) => arrivedTwins(sql, page)) : new Map();
   const clear: OutboxEntry[] = [];
   const looked: Looked = { readAt: moment.at, now: push.now(), moment };
   for (const [index, entry] of page.entries()) {
@@ -127,9 +127,10 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
       isWhole: kind.periodOf === undefined,
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
-    const mayBeThere = isInDoubt(entry) || withTwins.has(entry.external_code);
+    const twin = twins.get(entry.external_code);
+    const mayBeThere = isInDoubt(entry) || twin !== undefined;
     const blind = needsWitness(sight, mayBeThere) ? await witness(dataOf(entry) ?? {}) : undefined;
-    if (blind !== undefined) await parkBlind(push, entry, blind);
+    if (blind !== undefined) await parkBlind(push, entry, blind, twin);
     else if (await applySight(push, entry, sight, looked)) clear.push(entry);
   }
   await engine.write(({ sql }) => markChecked(sql, clear, context.runId, looked));
@@ -139,7 +140,8 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
 function candidates({ settings }: PushRun, entry: OutboxEntry, { byId, byKey }: Listing): Seen[] {
   const known = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
   if (known !== undefined) return [known];
-  const isOursAlone = settings.match === 'external_code' && entry.remote_id === null && entry.attempts === 0;
+  const isOursAlone =
+    settings.match === 'external_code' && entry.remote_id === null && entry.sent_hash === null;
   return isOursAlone ? [] : (byKey.get(entry.remote_key) ?? []);
 }
 

@@ -150,7 +150,9 @@ async function refuse(
   const isMoved = await move(push, claimed, { ...end, outcome: 'refused' }, 'refuse', {
     message,
     reasons: JSON.stringify(reasons),
-    ...(isAnswer ? { is_doubtful: true, is_watched: true } : { sent_hash: claimed.sentBefore }),
+    ...(isAnswer
+      ? { is_doubtful: true, is_watched: true }
+      : { sent_hash: claimed.sentBefore, is_watched: false }),
   });
   if (isMoved) push.context.counts.rejected++;
 }

@@ -26,6 +26,9 @@ export interface Looked extends Pick<Search, 'readAt' | 'now'> {
 const MOST_UNCLEAR_SENDS = 5;
 const BY_HAND = 'if it is not at the service, order it with outbox retry --not-there';
 
+const TWIN_BY_HAND =
+  'is the same thing and may be at the service; if it is not, order the one that is to be sent with outbox retry --not-there';
+
 /** True where the entry may be sent by this run. */
 export async function applySight(
   push: PushRun,
@@ -220,9 +223,14 @@ async function parkWorn(tx: Transaction, push: PushRun, entry: OutboxEntry): Pro
 }
 
 /** The search proves nothing: what may be at the service stays unknown, what has to be found waits. */
-export async function parkBlind(push: PushRun, entry: OutboxEntry, why: string): Promise<void> {
+export async function parkBlind(
+  push: PushRun,
+  entry: OutboxEntry,
+  why: string,
+  twin: string | undefined,
+): Promise<void> {
   const { engine } = push.context.parts;
-  const message = `${why}; ${BY_HAND}`;
+  const message = twin === undefined ? `${why}; ${BY_HAND}` : `${why}; ${twin} ${TWIN_BY_HAND}`;
   forgetAbsent(engine, entry);
   await engine.write(async (tx) => {
     if (entry.state === 'ready' && isInDoubt(entry)) {
@@ -237,6 +245,6 @@ export async function parkBlind(push: PushRun, entry: OutboxEntry, why: string):
 function failOnce({ failures }: PushRun, code: string, message: string): void {
   if (failures.some((failure) => failure.code === code)) return;
   const hint =
-    'Look for the unknown ones at the service; what is not there: npx roadbook outbox retry CODE --not-there';
+    'Look for the unknown and the waiting ones at the service; what is not there: npx roadbook outbox retry CODE --not-there';
   failures.push(new Skippable(message, { code, hint }));
 }

@@ -11,7 +11,7 @@ export const pushOutbox = controlTable({
     external_code: text('What the ERP calls it; a digest where that is a tax number.'),
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
     content_hash: text('Digest of the content the ERP gave last.', { required: true }),
-    sent_hash: text('Digest of the content the service has; null before the first send.'),
+    sent_hash: text('Digest of what was sent last under this key; null where nothing was.'),
     noted_hash: text(
       'Digest of a content that the ERP gave since and that breaks the rules; null where there is none.',
     ),
