@@ -226,6 +226,24 @@ describe('push-route-plans', () => {
     expect(await missedDeadlines(place.engine, { ...asked, deadline: '23:00' })).toEqual([]);
   });
 
+  it.each([
+    ['names by the deadline one that was moved to tomorrow while its outcome is unknown', '12', '13', true],
+    ['does not name by the deadline one that was moved away from tomorrow', '13', '15', false],
+  ])('%s', async (_, from, to, isNamed) => {
+    const place = await makePushPlace();
+    const on = (day: string) => ({
+      date_time_start: `2025-03-${day}T08:00:00-03:00`,
+      date_time_end: `2025-03-${day}T18:00:00-03:00`,
+    });
+    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit' });
+    place.drop('route_plans', 'a.json', plan('P1', on(from)));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', on(to)));
+    await place.clock.advance(8 * 60 * MINUTE_MS);
+    const { error } = await place.run(JOB, { deadline: '18:00' });
+    expect(error?.code === 'deadline_missed').toBe(isNamed);
+  });
+
   it('shows in a dry run what would happen, and does none of it', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));

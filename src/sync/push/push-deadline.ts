@@ -4,8 +4,10 @@ import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/clock.ts';
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../warehouse/outbox-states.ts';
-import type { Period } from './push-kind.ts';
+import { routePlanKind } from './kinds/route-plans.ts';
+import type { Payload, Period } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
@@ -41,15 +43,27 @@ export async function missedDeadlines(
 ): Promise<LatePlan[]> {
   const day = guardedDay(deadline, now, timezone);
   if (day === undefined) return [];
-  return engine.read((sql) =>
+  const open: OutboxEntry[] = await engine.read((sql) =>
     sql('push_outbox')
       .where({ kind: 'route_plans' })
       .whereIn('state', ['ready', 'sending', 'unknown', 'rejected'])
-      .where('period_start', '>=', day.start)
       .where('period_start', '<', day.end)
-      .orderBy('external_code')
-      .select('external_code', 'state'),
+      .where('period_end', '>=', day.start)
+      .orderBy('external_code'),
   );
+  return open
+    .filter((entry) => {
+      const start = startOf(entry);
+      return start >= day.start && start < day.end;
+    })
+    .map(({ external_code, state }) => ({ external_code, state }));
+}
+
+/** When the ERP wants it to start; the period of the entry may hold that of an older content too. */
+function startOf({ payload, period_start }: OutboxEntry): string {
+  const wanted =
+    payload === null ? '' : routePlanKind.periodOf?.((JSON.parse(payload) as Payload).data).start;
+  return wanted || (period_start ?? '');
 }
 
 export async function guardDeadline({ settings, context, failures }: PushRun): Promise<void> {
