@@ -62,10 +62,10 @@ export const isInDoubt = ({
 /** It was found, or nothing is known of it any more. */
 export const NOT_ABSENT = { absent_since: null, absent_since_there: null } as const;
 
-const CERTAIN = { ...NOT_ABSENT, unknown_since: null, is_doubtful: false } as const;
+const CERTAIN = { ...NOT_ABSENT, unknown_since: null, is_doubtful: false, unclear_sends: 0 } as const;
 
-/** Nothing of it was sent under its key. */
-export const UNSENT = { sent_hash: null, unclear_sends: 0, is_doubtful: false } as const;
+/** Nothing that was sent of it under its key is at the service. */
+export const UNSENT = { sent_hash: null, unclear_sends: 0, is_doubtful: false, is_watched: false } as const;
 
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
@@ -76,12 +76,13 @@ const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   refuse: { owner_run_id: null, told_at: null },
   lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },
   absent: { ...NOT_ABSENT, unknown_since: null, checked_run_id: null },
+  withdraw: { ...NOT_ABSENT, unknown_since: null, payload: null, told_at: null, is_watched: false },
   doubt: { ...NOT_ABSENT, told_at: null },
   // As if it had never been sent: a search is asked as for any first send. What it may show after all is what was
   // sent, so that stays.
   vouch: {
     ...CERTAIN,
-    unclear_sends: 0,
+    is_watched: false,
     remote_id: null,
     next_attempt_at: null,
     checked_run_id: null,

@@ -25,6 +25,8 @@ export const MOVES = {
   lose: { from: ['sending'], to: 'unknown' },
   /** The service was searched long enough and does not have it. */
   absent: { from: ['unknown'], to: 'ready' },
+  /** The service does not have it, and what the ERP gave since must not be sent. */
+  withdraw: { from: ['unknown'], to: 'rejected' },
   /** A send of it is in doubt, and no search can tell. */
   doubt: { from: ['ready'], to: 'unknown' },
   /** A person has looked at the service and vouches that it is not there. */

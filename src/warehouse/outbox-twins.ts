@@ -64,6 +64,6 @@ function isLookedFor(
   other: OutboxEntry,
   lookedAt: ReadonlyMap<string, string>,
 ): boolean {
-  const at = lookedAt.get(external_code);
-  return at !== undefined && at >= updated_at && at >= (other.confirmed_at ?? other.sent_at ?? '');
+  const at = lookedAt.get(external_code) ?? '';
+  return at >= updated_at && at >= (other.confirmed_at ?? other.sent_at ?? '');
 }

@@ -156,6 +156,7 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
       expect(await claim(sameKey)).toBeUndefined();
       const noted = { state: 'ready', checked_run_id: null, attempts: 0, updated_at: hour(0), revision: 2 };
       expect(await row('second')).toMatchObject(noted);
+      expect((await row('second')).message).toContain('first is the same thing');
       expect((await row('second')).is_doubtful).toBeFalsy();
       expect(await row('third')).toMatchObject(noted);
       expect(await attempts('second')).toEqual([]);

@@ -38,7 +38,7 @@ const FULL: Partial<OutboxEntry> = {
 };
 
 const found = { absent_since: null, absent_since_there: null };
-const certain = { ...found, unknown_since: null, is_doubtful: 0 };
+const certain = { ...found, unknown_since: null, is_doubtful: 0, unclear_sends: 0 };
 const again = { next_attempt_at: null, checked_run_id: null };
 
 /** Where each may start, and where it ends with what changed. */
@@ -58,11 +58,16 @@ const LEFT: Record<MoveName, { from: OutboxState[]; to: OutboxState; change: Rec
   refuse: { from: ['ready', 'sending'], to: 'rejected', change: { owner_run_id: null, told_at: null } },
   lose: { from: ['sending'], to: 'unknown', change: { ...found, owner_run_id: null, told_at: null } },
   absent: { from: ['unknown'], to: 'ready', change: { ...found, unknown_since: null, checked_run_id: null } },
+  withdraw: {
+    from: ['unknown'],
+    to: 'rejected',
+    change: { ...found, unknown_since: null, payload: null, told_at: null, is_watched: 0 },
+  },
   doubt: { from: ['ready'], to: 'unknown', change: { ...found, told_at: null } },
   vouch: {
     from: ['ready', 'unknown'],
     to: 'ready',
-    change: { ...certain, ...again, unclear_sends: 0, remote_id: null, told_at: null },
+    change: { ...certain, ...again, is_watched: 0, remote_id: null, told_at: null },
   },
   renew: { from: ['ready', 'rejected', 'cancelled'], to: 'ready', change: again },
   change: { from: ['confirmed'], to: 'ready', change: { ...again, confirmed_at: null } },

@@ -160,6 +160,8 @@ describe('a listing without something that is known', () => {
     await place.clock.advance(MINUTE_MS);
     expect(await place.run(POINTS)).toMatchObject({ sent: 0 });
     await place.clock.advance(2 * MINUTE_MS);
+    expect(await place.run(POINTS), 'its title is looked for next').toMatchObject({ sent: 0 });
+    await place.clock.advance(MINUTE_MS);
     expect(await place.run(POINTS)).toMatchObject({ sent: 1, confirmed: 1 });
     expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1, Other: 1, Moved: 1 });
   });

@@ -123,7 +123,7 @@ describe('a point that can be changed', () => {
       await place.clock.advance(MINUTE);
     }
     expect(await place.outbox()).toMatchObject([
-      { state: 'confirmed', seen_at: first?.seen_at, unclear_sends: 1 },
+      { state: 'confirmed', seen_at: first?.seen_at, unclear_sends: 0, attempts: 2 },
     ]);
   });
 

@@ -90,6 +90,7 @@ it('finds a point whose content broke the rules after it was turned away, and ch
     state: 'confirmed',
     message: expect.stringContaining('breaks the rules'),
     reasons: expect.stringContaining('latitude'),
+    sent_hash: '',
   });
   place.drop('points_of_interest', 'c.json', [{ ...shop, latitude: -23.6 }]);
   await place.runs(job, 2);
@@ -173,7 +174,7 @@ describe('a point that gets another title after a send without a clear answer', 
     place.drop('points_of_interest', file, [pointOfInterest(title, { external_code: 'C1' })]);
 
   /** "By hand" is at the service, and not from here. */
-  async function sentWith(fault: '403' | 'reset-before-commit') {
+  async function sentWith(fault: '403' | '409' | 'reset-before-commit') {
     const place = await makePushPlace();
     place.drop('points_of_interest', '0.json', [
       pointOfInterest('By hand', { external_code: 'C0' }),
@@ -184,7 +185,8 @@ describe('a point that gets another title after a send without a clear answer', 
     await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'C0' }).delete());
     place.sandbox.addFault({ call: 'create-point-of-interest', fault, times: 1 });
     give(place, 'a.json', 'Typo');
-    await place.runs(job, 1);
+    await place.run(job);
+    await place.clock.advance(MINUTE);
     return { place, byHand: remote_id };
   }
 
@@ -208,6 +210,20 @@ describe('a point that gets another title after a send without a clear answer', 
     expect(place.sandbox.ledger().points_of_interest).toEqual({ 'By hand': 1, Witness: 1, Third: 1 });
   });
 
+  it('stays refused where its content then breaks the rules', async () => {
+    const { place } = await sentWith('409');
+    give(place, 'b.json', 'By hand');
+    await place.runs(job, 2);
+    place.drop('points_of_interest', 'c.json', [
+      pointOfInterest('By hand', { external_code: 'C1', latitude: 500 }),
+    ]);
+    await place.runs(job, 2);
+    expect(await place.entry('C1')).toMatchObject({
+      state: 'rejected',
+      reasons: expect.stringContaining('latitude'),
+    });
+  });
+
   it.each(['403', 'reset-before-commit'] as const)(
     'is not taken for one that is not from here where only codes count: %s',
     async (fault) => {
@@ -229,7 +245,16 @@ it('stops looking for what was refused once a search a settling time later does 
   place.sandbox.addFault({ call: CALL, fault: '409', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1'));
   await place.runs(JOB, 2);
-  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0 });
+  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 0 });
+});
+
+it('keeps what was refused in doubt where the search proves nothing', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: '409', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: 'no-records', skip: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.runs(JOB, 2);
+  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 1 });
 });
 
 it('tells what it finds after a person vouched that it was not there as what was sent', async () => {

@@ -247,6 +247,26 @@ it.each([
   });
 });
 
+it('is not created again because one listing leaves the other code out', async () => {
+  let isHidden = false;
+  const [k, other] = CPFS;
+  const place = await makePushPlace({
+    answering: async ({ pathname }, original, { method }) => {
+      if (!isHidden || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
+      return { body: without(k, await original()) };
+    },
+  });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' }), agent(other, { external_code: 'A0' })]);
+  await place.runs(JOB, 3);
+  isHidden = true;
+  place.drop('agents', 'b.json', [agent(k, { external_code: 'A2' })]);
+  await place.runs(JOB, 1);
+  isHidden = false;
+  await place.runs(JOB, 1);
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
+  expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', attempts: 0 });
+});
+
 it('creates both agents where the ERP corrects the CPF of one that waits for the other', async () => {
   const place = await makePushPlace();
   const [typo, right] = CPFS;

@@ -161,11 +161,18 @@ describe('a search of the service', () => {
     expect(look({ ...known, absent_since: at(1) }, [], 121, 120, true)).toEqual({ is: 'absent' });
     expect(look(known, [], 1)).toEqual({ is: 'clear' });
     expect(look({ ...known, remote_id: null }, [], 1, undefined, true)).toEqual({ is: 'clear' });
+    const search = { readAt: at(1), now: at(1), settleMs: 120_000, hasTwin: true };
+    const twin = sightOf(entry({ ...known, remote_id: null }), [], undefined, {}, search);
+    expect(twin, 'another one of the same thing').toEqual({ is: 'maybe-absent', since: at(1) });
   });
 
   it('believes that a refused one is not there a settling time after the refusal', () => {
     expect(look({ state: 'rejected' }, [], 119.999)).toEqual({ is: 'nothing' });
-    expect(look({ state: 'rejected' }, [], 120)).toEqual({ is: 'refused' });
+    const refused = { is: 'refused', isProven: false };
+    expect(look({ state: 'rejected' }, [], 120)).toEqual(refused);
+    expect(look({ state: 'rejected', remote_id: 1 }, [seen(1)], 120), 'a change').toEqual(refused);
+    expect(look({ state: 'rejected', remote_id: 1 }, [seen(1)], 119.999)).toEqual({ is: 'nothing' });
+    expect(look({ state: 'rejected' }, [seen(1)], 1)).toMatchObject({ is: 'there' });
     expect(isSettled(at(5), { readAt: at(4), settleMs: 0 })).toBe(false);
   });
 
@@ -174,11 +181,13 @@ describe('a search of the service', () => {
   );
 
   it('needs a witness wherever something that may be there would be sent', () => {
-    expect(needsWitness(look({}, [], 1, 1), false)).toBe(true);
-    expect(needsWitness(look({ absent_since: at(0) }, [], 200, 200), false)).toBe(true);
-    expect(needsWitness(look({ state: 'ready' }, [], 1), true)).toBe(true);
-    expect(needsWitness(look({ state: 'ready' }, [], 1), false)).toBe(false);
-    expect(needsWitness(look({}, [seen(1)], 1), true), 'what is there needs none').toBe(false);
+    const needs = (what: object, seconds = 1) => needsWitness(entry(what), look(what, [], seconds, seconds));
+    expect(needs({})).toBe(true);
+    expect(needs({ absent_since: at(0) }, 200)).toBe(true);
+    expect(needs({ state: 'ready' })).toBe(true);
+    expect(needs({ state: 'ready', unclear_sends: 0, is_doubtful: true })).toBe(true);
+    expect(needs({ state: 'ready', unclear_sends: 0 })).toBe(false);
+    expect(needsWitness(entry(), look({}, [seen(1)], 1)), 'what is there needs none').toBe(false);
   });
 
   it('says nothing where it began before the outcome became unknown', () => {
@@ -257,9 +266,9 @@ describe('the periods of many entries, at their edges', () => {
     expect(covers(hours(0, 60), hours(61, 72.1))).toHaveLength(2);
   });
 
-  it('cost no search of their own where a longer one holds them', () => {
-    expect(covers(hours(0, 960), hours(96, 104))).toEqual([hours(0, 960)]);
-    expect(covers(hours(0, 960), hours(96, 960))).toEqual([hours(0, 960)]);
+  it('are searched apart from one that is longer than that, which may not be answered', () => {
+    expect(covers(hours(0, 960), hours(96, 104), hours(100, 120))).toEqual([hours(0, 960), hours(96, 120)]);
+    expect(covers(hours(0, 72), hours(1, 8), hours(60, 72))).toEqual([hours(0, 72)]);
   });
 
   it('are joined to one that holds both', () => {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { CHANGED_AFTER_PUSH } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
-import type { PushKind } from './push-kind.ts';
+import type { Payload, PushKind } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export interface Evidence {
@@ -44,16 +44,32 @@ export async function confirmEntry(
   // A process that was stalled must not overwrite what the next owner of the entry has stored.
   const only = { owner_run_id: entry.owner_run_id };
   if (as === 'to-change' && entry.state !== 'rejected')
-    return moveEntry(tx, entry, 'confirmOlder', at, known, only);
+    return known.remote_id === null
+      ? moveEntry(tx, entry, 'lose', at, { ...known, ...UNNAMED, unknown_since: at }, only)
+      : moveEntry(tx, entry, 'confirmOlder', at, known, only);
   const change = {
     ...known,
     confirmed_at: at,
     is_watched: isWatched(push, entry, evidence),
+    ...(as === 'confirmed' && periodIn(kind, entry)),
     ...toldOf(push, evidence, as === 'changed-after-push'),
   };
   const moved = await moveEntry(tx, entry, 'confirm', at, change, only);
   if (moved) context.counts.confirmed++;
   return moved;
+}
+
+/** The service took it without saying as what, and the ERP has changed it since. */
+const UNNAMED = {
+  is_doubtful: true,
+  message: 'The service has it, and it has to be found there before it can be changed',
+} as const;
+
+/** That of what was sent; the search for older contents has ended. */
+function periodIn(kind: PushKind, { payload }: OutboxEntry): EntryChange {
+  if (kind.periodOf === undefined || payload === null) return {};
+  const { start, end } = kind.periodOf((JSON.parse(payload) as Payload).data);
+  return { period_start: start, period_end: end };
 }
 
 function toldOf({ settings }: PushRun, { reasons, message }: Evidence, isChanged: boolean): EntryChange {

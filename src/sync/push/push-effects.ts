@@ -65,7 +65,7 @@ export const refusalOf = (reasons: readonly string[], message = INVALID) => ({
 export const refusalOfKnown = (known: OutboxEntry, reasons: readonly string[], message?: string) =>
   isInDoubt(known)
     ? { ...refusalOf(reasons, NOT_SENT_AGAIN), is_watched: true }
-    : refusalOf(reasons, message);
+    : { ...refusalOf(reasons, message), is_watched: false };
 
 /** Given up or refused before the searches could tell whether it had arrived: they have to tell now. */
 function isUnresolved(known: OutboxEntry, { at, settleMs }: Offered): boolean {
@@ -87,7 +87,19 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
           }
         : { moves: ['renew'], change: { ...content, ...fresh, ...findable(known, content) } };
     case 'change':
-      return { moves: ['change'], change: { ...content, ...fresh, ...widened(known, content) } };
+      // Without an identifier it has to be found, by what was sent, before it can be changed.
+      return known.remote_id === null
+        ? {
+            moves: ['change', 'doubt'],
+            change: {
+              ...content,
+              ...fresh,
+              ...sought(known, content),
+              is_doubtful: true,
+              unknown_since: offered.at,
+            },
+          }
+        : { moves: ['change'], change: { ...content, ...fresh, ...widened(known, content) } };
     case 'refuse':
       // A changed thing starts anew, and is refused for its new reasons.
       return {
@@ -128,19 +140,30 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
     case 'note':
       return {
         moves: [],
-        change: {
-          noted_hash: content_hash,
-          reasons: reasonsText([
-            ...earlierReasons(known),
-            ...reasons.map((reason) => `${NOT_TAKEN}${reason}`),
-          ]),
-          message: INVALID_CHANGE,
-          erp_code,
-          told_at: null,
-        },
+        change: { ...notTaken(known, content_hash, reasons), erp_code },
       };
   }
 }
+
+/** What the ERP gave since is told beside what the service has or may have. */
+export const notTaken = (known: OutboxEntry, noted_hash: string, reasons: readonly string[]) => ({
+  noted_hash,
+  reasons: reasonsText([...earlierReasons(known), ...reasons.map((reason) => `${NOT_TAKEN}${reason}`)]),
+  message: INVALID_CHANGE,
+  told_at: null,
+});
+
+/** Columns of one that is not at the service, where what the ERP gave since was not taken. */
+export const withdrawalOf = ({ noted_hash, reasons }: OutboxEntry): EntryChange => ({
+  content_hash: noted_hash ?? '',
+  noted_hash: null,
+  reasons: reasonsText(
+    reasonsIn(reasons)
+      .filter((reason) => reason.startsWith(NOT_TAKEN))
+      .map((reason) => reason.slice(NOT_TAKEN.length)),
+  ),
+  message: 'The service does not have it, and what the ERP gave since breaks the rules: it is not sent',
+});
 
 /** It is searched for by what was sent, not by what the ERP wants now; the next claim takes the new key. */
 const sought = (known: OutboxEntry, content: EntryChange): EntryChange => ({
@@ -156,7 +179,10 @@ function findable(known: OutboxEntry, content: EntryChange): EntryChange {
 
 /** Those of what the service has. */
 const earlierReasons = ({ reasons }: OutboxEntry): string[] =>
-  (reasons === null ? [] : (JSON.parse(reasons) as string[])).filter((one) => !one.startsWith(NOT_TAKEN));
+  reasonsIn(reasons).filter((one) => !one.startsWith(NOT_TAKEN));
+
+const reasonsIn = (reasons: string | null): string[] =>
+  reasons === null ? [] : (JSON.parse(reasons) as string[]);
 
 const reasonsText = (reasons: readonly string[]): string | null =>
   reasons.length === 0 ? null : JSON.stringify(reasons);

@@ -8,13 +8,14 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { addEntry, entriesByCode } from '../../warehouse/outbox-lookup.ts';
 import { clearCode, outboxCode } from './outbox-code.ts';
-import { contentOf, effectOf, refusalOf, refusalOfKnown } from './push-effects.ts';
+import { contentOf, effectOf, notTaken, refusalOf, refusalOfKnown } from './push-effects.ts';
 import { intakeStep } from './push-intake.ts';
 import type { PushRun } from './push-run.ts';
 
 /** A thing that is final and still offered may not have been heard of: it is told once more after this long. */
 const TELL_AGAIN_MS = 3_600_000;
 
+const TWICE = 'this external code was read before, in another spelling; give each code once';
 const UNREADABLE = 'It could not be read and was not sent';
 
 export async function takeFeed(push: PushRun): Promise<void> {
@@ -37,11 +38,22 @@ async function takeBatch(tx: Transaction, push: PushRun, batch: ErpBatch): Promi
   const codeIn = (code: string): string => outboxCode(kind.feed, code, digest);
   const codes = [...batch.things, ...batch.faults].flatMap(({ externalCode }) => externalCode ?? []);
   const known = await entriesByCode(tx.sql, kind.feed, codes.map(codeIn));
+  const taken = new Set<string>();
+  /** As it is now: a code may come several times in a batch. */
+  async function entryNow(code: string): Promise<OutboxEntry | undefined> {
+    if (taken.has(code)) return (await entriesByCode(tx.sql, kind.feed, [code])).get(code);
+    taken.add(code);
+    return known.get(code);
+  }
   for (const thing of batch.things) {
-    await takeThing(tx, push, thing, known.get(codeIn(thing.externalCode)), batch.name);
+    const { externalCode, origin } = thing;
+    const code = codeIn(externalCode);
+    if (!taken.has(code)) await takeThing(tx, push, thing, await entryNow(code), batch.name);
+    else await withdraw(tx, push, { externalCode, origin, reason: TWICE }, await entryNow(code), batch.name);
   }
   for (const fault of batch.faults) {
-    const entry = fault.externalCode === undefined ? undefined : known.get(codeIn(fault.externalCode));
+    const { externalCode } = fault;
+    const entry = externalCode === undefined ? undefined : await entryNow(codeIn(externalCode));
     await withdraw(tx, push, fault, entry, batch.name);
   }
 }
@@ -100,7 +112,7 @@ async function tellAgain(
   if (quietMs >= TELL_AGAIN_MS) await noteEntry(tx, known, { told_at: null, erp_code });
 }
 
-/** What cannot be read as one thing must not be sent, unless it already was. */
+/** What cannot be read as one thing must not be sent, nor what was given of it before, unless it already was. */
 async function withdraw(
   tx: Transaction,
   push: PushRun,
@@ -113,11 +125,20 @@ async function withdraw(
   const [origin, reason] = [redact(fault.origin), redact(fault.reason)];
   context.counts.rejected++;
   context.log.warn({ origin, reason }, 'feed holds something that cannot be read');
-  if (fault.externalCode === undefined || (known !== undefined && known.state !== 'ready')) return;
+  if (fault.externalCode === undefined) return;
   const erp_code = clearCode(kind.feed, fault.externalCode);
-  if (known !== undefined) {
-    const change = { ...refusalOfKnown(known, [reason], UNREADABLE), erp_code };
-    return void (await moveEntry(tx, known, 'refuse', push.now(), change));
+  switch (known?.state) {
+    case undefined:
+      break;
+    case 'ready': {
+      const change = { ...refusalOfKnown(known, [reason], UNREADABLE), content_hash: '', erp_code };
+      return void (await moveEntry(tx, known, 'refuse', push.now(), change));
+    }
+    case 'sending':
+    case 'unknown':
+      return void (await noteEntry(tx, known, { ...notTaken(known, '', [reason]), erp_code }));
+    default:
+      return;
   }
   const refusal = { ...refusalOf([reason], UNREADABLE), erp_code };
   const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode, push.digest) };

@@ -108,7 +108,9 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
   const { kind, settings, context } = push;
   const { engine } = context.parts;
   const { listing, moment, witness } = shown;
-  const found = page.map((entry) => candidates(push, entry, listing));
+  // What was sent has the first claim to what is there.
+  const entries = page.toSorted((a, b) => Number(a.sent_hash === null) - Number(b.sent_hash === null));
+  const found = entries.map((entry) => candidates(push, entry, listing));
   const ids = found.flatMap((each) => each.map(({ id }) => id));
   const foreign =
     kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
@@ -116,33 +118,52 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
     kind.hasTwins === true ? await engine.read((sql) => arrivedTwins(sql, page)) : new Map();
   const clear: OutboxEntry[] = [];
   const looked: Looked = { readAt: moment.at, now: push.now(), moment };
-  for (const [index, entry] of page.entries()) {
-    const own = (found[index] ?? []).filter(
+  for (const [index, entry] of entries.entries()) {
+    const free = (found[index] ?? []).filter(
       ({ id }) => (foreign?.get(id) ?? entry.external_code) === entry.external_code,
     );
-    const sight = sightOf(entry, own, dataOf(entry), kind, {
+    const own = ownAmong(push, entry, free);
+    const twin = twins.get(entry.external_code);
+    const sight = sightOf(entry, own ?? [], dataOf(entry), kind, {
       ...looked,
       settleMs: settings.settle,
       absentForMs: absentForMs(engine, entry, moment),
       isWhole: kind.periodOf === undefined,
+      hasTwin: twin !== undefined,
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
-    const twin = twins.get(entry.external_code);
-    const mayBeThere = isInDoubt(entry) || twin !== undefined;
-    const blind = needsWitness(sight, mayBeThere) ? await witness(dataOf(entry) ?? {}) : undefined;
+    const why = async (): Promise<string | undefined> =>
+      own === undefined ? UNTELLABLE : witness(dataOf(entry) ?? {});
+    if (sight.is === 'refused') sight.isProven = (await why()) === undefined;
+    const blind = needsWitness(entry, sight) ? await why() : undefined;
     if (blind !== undefined) await parkBlind(push, entry, blind, twin);
     else if (await applySight(push, entry, sight, looked)) clear.push(entry);
   }
   await engine.write(({ sql }) => markChecked(sql, clear, context.runId, looked));
 }
 
+const UNTELLABLE = 'The service has one of the same name, and nobody can tell whether it is this one';
+
 /** By its identifier where that is known; by its key unless another's thing must not be taken for ours. */
-function candidates({ settings }: PushRun, entry: OutboxEntry, { byId, byKey }: Listing): Seen[] {
-  const known = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
-  if (known !== undefined) return [known];
-  const isOursAlone =
-    settings.match === 'external_code' && entry.remote_id === null && entry.sent_hash === null;
-  return isOursAlone ? [] : (byKey.get(entry.remote_key) ?? []);
+function candidates({ kind, settings }: PushRun, entry: OutboxEntry, { byId, byKey }: Listing): Seen[] {
+  if (entry.remote_id !== null) {
+    const known = byId.get(entry.remote_id);
+    if (known !== undefined) return [known];
+    // That it is gone has to be believed before another one may be taken for it.
+    if (kind.periodOf === undefined) return [];
+  }
+  const isNotOurs = settings.match === 'external_code' && entry.state !== 'confirmed' && !isInDoubt(entry);
+  return isNotOurs ? [] : (byKey.get(entry.remote_key) ?? []);
+}
+
+/** Undefined where some may be ours or not: only codes count, none is there, and what was sent is not kept or differs. */
+function ownAmong({ kind, settings }: PushRun, entry: OutboxEntry, found: Seen[]): Seen[] | undefined {
+  const isTold =
+    settings.match !== 'external_code' || entry.state === 'confirmed' || entry.remote_id !== null;
+  if (isTold || found.length === 0) return found;
+  const data = entry.content_hash === entry.sent_hash ? dataOf(entry) : undefined;
+  const same = found.filter(({ record }) => data !== undefined && kind.isSame?.(record, data) === true);
+  return same.length > 0 ? same : undefined;
 }
 
 const dataOf = ({ payload }: OutboxEntry): JsonObject | undefined =>

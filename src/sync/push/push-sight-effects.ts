@@ -8,11 +8,12 @@ import {
   NOT_ABSENT,
   noteEntry,
   type OutboxEntry,
+  UNSENT,
 } from '../../warehouse/outbox-entry.ts';
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
 import { confirmEntry, isUnfinished } from './push-confirmation.ts';
-import { INVALID_CHANGE } from './push-effects.ts';
+import { INVALID_CHANGE, withdrawalOf } from './push-effects.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isBefore, isSettled, type Search, type Sight } from './push-sight.ts';
@@ -27,7 +28,7 @@ const MOST_UNCLEAR_SENDS = 5;
 const BY_HAND = 'if it is not at the service, order it with outbox retry --not-there';
 
 const TWIN_BY_HAND =
-  'is the same thing and may be at the service; if it is not, order the one that is to be sent with outbox retry --not-there';
+  'is the same thing and may be at the service; if neither is, order that one with outbox retry --not-there, or this one where that one is confirmed or given up';
 
 /** True where the entry may be sent by this run. */
 export async function applySight(
@@ -56,7 +57,8 @@ export async function applySight(
       await write((tx) => queueChange(tx, push, entry, sight.seen, looked));
       return false;
     case 'refused':
-      await write((tx) => noteEntry(tx, entry, { is_watched: false }));
+      if (sight.isProven && (await isFoundOtherwise(push, entry))) return false;
+      await write((tx) => noteEntry(tx, entry, sight.isProven ? UNSENT : { is_watched: false }));
       return false;
     case 'maybe-absent':
       noteAbsent(engine, entry, sight.since, looked.moment);
@@ -80,13 +82,17 @@ async function confirmFound(
   others: readonly number[],
 ): Promise<void> {
   const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? storyOf(entry);
-  // A change is compared with the content, so what is found is the newest one that could be sent.
-  const isOlder = push.kind.change === undefined || isRefusedHere(entry);
-  const sent_hash = isOlder ? entry.sent_hash : entry.content_hash;
+  const sent_hash = foundHash(push, entry);
   const reasons = entry.state === 'rejected' && !isRefusedHere(entry) ? [] : reasonsOf(entry);
   const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons };
   if (!(await confirmEntry(tx, push, { ...entry, sent_hash }, evidence))) return;
   await note(tx, push, entry, { outcome: 'found', message: message ?? 'Found at the service' });
+}
+
+/** What can be changed was compared with its content; where that is not kept, what is there may be any. */
+function foundHash({ kind }: PushRun, { sent_hash, content_hash, payload }: OutboxEntry): string | null {
+  if (kind.change === undefined) return sent_hash;
+  return payload === null ? '' : content_hash;
 }
 
 /** What the ERP gave after the send breaks the rules. */
@@ -200,19 +206,28 @@ async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<bool
   return true;
 }
 
-/** Two searches that could have shown it did not: this run may send it, as new where it had an identifier. */
+/** Two searches that could have shown it did not: this run may send it. One with an identifier is first looked for by key. */
 async function believeAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
-  const checked_run_id = push.context.runId;
   const isWhole = push.kind.periodOf === undefined;
+  const checked_run_id = isWhole && entry.remote_id !== null ? null : push.context.runId;
   const forgotten = isWhole ? { remote_id: null } : {};
-  const message = 'The service does not have it; it is sent again';
+  const message = 'The service does not have it; it is sent';
   if (entry.state === 'unknown') {
+    if (entry.noted_hash !== null) return withdrawAbsent(tx, push, entry);
     if (entry.unclear_sends >= MOST_UNCLEAR_SENDS) return parkWorn(tx, push, entry);
     const change = { ...forgotten, message, next_attempt_at: null, checked_run_id };
     const only = { revision: entry.revision };
     if (!(await moveEntry(tx, entry, 'absent', push.now(), change, only))) return;
   } else if (!(await noteEntry(tx, entry, { ...forgotten, ...NOT_ABSENT, message, checked_run_id }))) return;
   await note(tx, push, entry, { outcome: 'absent', message });
+}
+
+async function withdrawAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
+  const change = withdrawalOf(entry);
+  const only = { revision: entry.revision };
+  if (!(await moveEntry(tx, entry, 'withdraw', push.now(), change, only))) return;
+  push.context.counts.rejected++;
+  await note(tx, push, entry, { outcome: 'absent', message: change.message ?? null });
 }
 
 async function parkWorn(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {

@@ -1,7 +1,7 @@
 // Decides what a search of the service says about an entry. Pure. Absence is believed only after two searches a
 // settling time apart, both begun after the outcome had become unknown: a service may show a new plan late.
 import type { JsonObject } from '../../core/glossary.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushKind, Seen } from './push-kind.ts';
 
 export type Sight =
@@ -14,8 +14,8 @@ export type Sight =
   /** Not found, but not for long enough. */
   | { is: 'maybe-absent'; since: string }
   | { is: 'absent' }
-  /** A refused one that is not there, as was said. */
-  | { is: 'refused' }
+  /** A refused one that is not there, as was said; proven where the search has a witness. */
+  | { is: 'refused'; isProven: boolean }
   /** The search began before the entry was as it is now, or says nothing new. */
   | { is: 'nothing' };
 
@@ -29,6 +29,8 @@ export interface Search {
   absentForMs?: number | undefined;
   /** The search lists all there is: an identifier that it does not show is gone. */
   isWhole?: boolean;
+  /** Another entry of the same thing may have arrived. */
+  hasTwin?: boolean;
 }
 
 type Sought = Pick<
@@ -44,7 +46,7 @@ export function sightOf(
   search: Search,
 ): Sight {
   const [seen, ...others] = found.toSorted((a, b) => a.id - b.id);
-  if (seen !== undefined) {
+  if (seen !== undefined && !(isRefusedChange(entry) && payload === undefined)) {
     const isSame =
       kind.change === undefined || payload === undefined || kind.isSame?.(seen.record, payload) === true;
     return isSame ? { is: 'there', seen, others: others.map(({ id }) => id) } : { is: 'differs', seen };
@@ -52,23 +54,26 @@ export function sightOf(
   switch (entry.state) {
     case 'ready':
       if (!isBefore(entry.updated_at, search)) return { is: 'nothing' };
-      return isKnownGone(entry, search) ? absence(entry, search) : { is: 'clear' };
+      return isKnownGone(entry, search) || search.hasTwin === true ? absence(entry, search) : { is: 'clear' };
     case 'unknown':
       if (entry.unknown_since === null || !isBefore(entry.unknown_since, search)) return { is: 'nothing' };
       return absence(entry, search);
     case 'rejected':
-      return isSettled(entry.updated_at, search) ? { is: 'refused' } : { is: 'nothing' };
+      return isSettled(entry.updated_at, search) ? { is: 'refused', isProven: false } : { is: 'nothing' };
     default:
       return { is: 'nothing' };
   }
 }
 
+/** That the thing is there does not tell whether the change is, once its content is not kept. */
+const isRefusedChange = ({ state, remote_id }: Sought): boolean => state === 'rejected' && remote_id !== null;
+
 const isKnownGone = ({ remote_id }: Sought, { isWhole }: Search): boolean =>
   remote_id !== null && isWhole === true;
 
 /** Whether this sight would have something sent that the service may have: it takes a witness. */
-export const needsWitness = (sight: Sight, mayBeThere: boolean): boolean =>
-  sight.is === 'maybe-absent' || sight.is === 'absent' || (sight.is === 'clear' && mayBeThere);
+export const needsWitness = (entry: Sought, sight: Sight): boolean =>
+  sight.is === 'maybe-absent' || sight.is === 'absent' || (sight.is === 'clear' && isInDoubt(entry));
 
 /** The search began after this. */
 export const isBefore = (at: string, { readAt, now }: Pick<Search, 'readAt' | 'now'>): boolean =>

@@ -33,7 +33,7 @@ export function searchWindows(periods: readonly Period[], padMs = DAY_MS): Searc
 function canJoin(last: Period, { start, end }: Period): boolean {
   const spanMs = Date.parse(later(last.end, end)) - Date.parse(last.start);
   const gapMs = Date.parse(start) - Date.parse(last.end);
-  return end <= last.end || (gapMs <= DAY_MS && spanMs <= LONGEST_MS);
+  return gapMs <= DAY_MS && spanMs <= LONGEST_MS;
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b);

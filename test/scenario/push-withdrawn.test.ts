@@ -1,0 +1,118 @@
+// What the ERP gives several times, unreadably or against the rules: it is refused and told, nothing else waits for it, and
+// it is taken as soon as it can be.
+import { expect, it } from 'vitest';
+import { makePushPlace } from '../support/push-place.ts';
+import { agent, CPFS, plan } from '../support/push-samples.ts';
+
+const JOB = 'push-route-plans';
+const MINUTE = 60_000;
+
+it('takes the other files where one gives a code three times', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', [plan('P1'), plan('P1'), plan('P1'), plan('P2')]);
+  place.drop('route_plans', 'b.json', plan('P3'));
+  await place.run(JOB);
+  expect(place.sandbox.ledger().plans).toEqual({ P2: 1, P3: 1 });
+  expect(await place.entry('P1')).toMatchObject({
+    state: 'rejected',
+    message: expect.stringContaining('read'),
+  });
+});
+
+it('takes the other files where the rows of the plans of one are mixed', async () => {
+  const place = await makePushPlace();
+  const head =
+    'plan.external_code;plan.date_time_start;plan.date_time_end;point.name;point.latitude;point.longitude';
+  const row = (code: string, n: number): string =>
+    `${code};2025-03-13T08:00:00-03:00;2025-03-13T18:00:00-03:00;N${n};-23.5;-46.${n}`;
+  const rows = [1, 2, 3].flatMap((n) => [row('P1', n), row('P2', n)]);
+  place.drop('route_plans', 'a.csv', [head, ...rows].join('\n'));
+  place.drop('route_plans', 'b.json', plan('P3'));
+  await place.run(JOB);
+  expect(place.sandbox.ledger().plans).toEqual({ P3: 1 });
+  for (const code of ['P1', 'P2'])
+    expect(await place.entry(code)).toMatchObject({
+      state: 'rejected',
+      reasons: expect.stringContaining('keep the rows of a plan together'),
+    });
+});
+
+it('refuses an agent whose CPF is its code in two spellings, and takes the others', async () => {
+  const place = await makePushPlace();
+  const [cpf, other] = CPFS;
+  const spelled = cpf.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+  place.drop('agents', 'a.json', [
+    agent(cpf, { external_code: cpf }),
+    agent(cpf, { external_code: spelled }),
+    agent(other, { external_code: 'A0' }),
+  ]);
+  await place.run('push-agents');
+  expect(place.sandbox.ledger().agents).toEqual({ [other]: 1 });
+  const refused = (await place.outbox()).find(({ external_code }) => external_code !== 'A0');
+  expect(refused).toMatchObject({ state: 'rejected', reasons: expect.stringContaining('another spelling') });
+});
+
+it('takes again what could not be read once, with the same content', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: 'route-plans', fault: '503' });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'ready' });
+  place.drop('route_plans', 'b.json', [plan('P1'), plan('P1')]);
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'rejected' });
+  place.sandbox.clearFaults();
+  await place.clock.advance(5 * MINUTE);
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'confirmed' });
+});
+
+it.each([
+  ['breaks the rules', plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' }), 'date_time_end'],
+  ['cannot be read', [plan('P1'), plan('P1')], 'read before'],
+])(
+  'sends nothing of what is unknown and not there, where what the ERP gave since %s',
+  async (_, newer, why) => {
+    const place = await makePushPlace();
+    place.drop('route_plans', '0.json', plan('P0'));
+    await place.runs(JOB, 2);
+    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    await place.clock.advance(1_000);
+    place.drop('route_plans', 'b.json', newer);
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({
+      state: 'unknown',
+      reasons: expect.stringContaining('not taken: '),
+    });
+    await place.clock.advance(5 * MINUTE);
+    expect(await place.run(JOB)).toMatchObject({ sent: 0, rejected: 1 });
+    const refused = await place.entry('P1');
+    expect(refused).toMatchObject({
+      state: 'rejected',
+      reasons: expect.stringContaining(why),
+      payload: null,
+    });
+    expect(refused.reasons).not.toContain('not taken');
+    place.drop('route_plans', 'c.json', plan('P1'));
+    await place.runs(JOB, 1);
+    expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null });
+  },
+);
+
+it('sends what is unknown and not there, where the ERP is back at it', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', [plan('P1'), plan('P1')]);
+  await place.run(JOB);
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.runs(JOB, 3);
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
