@@ -70,8 +70,7 @@ export const UNSENT = { sent_hash: null, unclear_sends: 0, is_doubtful: false, i
 /** What a move implies whoever makes it; the change that comes with it has the last word. */
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },
-  // Noted once more where the ERP still gives it, now that the thing is confirmed.
-  confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null, noted_hash: null },
+  confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null },
   confirmOlder: { ...CERTAIN, owner_run_id: null, checked_run_id: null },
   refuse: { owner_run_id: null, told_at: null },
   lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },
@@ -83,6 +82,7 @@ const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   vouch: {
     ...CERTAIN,
     is_watched: false,
+    noted_hash: null,
     remote_id: null,
     next_attempt_at: null,
     checked_run_id: null,

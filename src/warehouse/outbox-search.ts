@@ -11,6 +11,14 @@ export interface Sought {
   ready: 'all' | 'in-doubt' | 'none';
 }
 
+export interface SoughtPage {
+  /** Those that were sent, or those that were not. */
+  isSent: boolean;
+  period: { start: string; end: string } | undefined;
+  /** The last code of the page before; empty for the first. */
+  after: string;
+}
+
 const PAGE = 200;
 /** How long the identifier or the optimisation of a confirmed entry is awaited. */
 export const WATCH_MS = 3 * 86_400_000;
@@ -55,10 +63,11 @@ export const soughtPeriods = async (sql: Knex, what: Sought): Promise<{ start: s
 export async function soughtEntries(
   sql: Knex,
   what: Sought,
-  period: { start: string; end: string } | undefined,
-  afterCode: string,
+  { isSent, period, after }: SoughtPage,
 ): Promise<OutboxEntry[]> {
-  const entries = sought(sql, what).where('external_code', '>', afterCode);
+  const entries = sought(sql, what).where('external_code', '>', after);
+  if (isSent) entries.whereNotNull('sent_hash');
+  else entries.whereNull('sent_hash');
   if (period !== undefined) {
     entries.where('period_start', '>=', period.start).where('period_end', '<=', period.end);
   }

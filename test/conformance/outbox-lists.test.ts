@@ -155,7 +155,15 @@ describe.each(engineCases)('lists on $name', (engineCase) => {
     const at = hour(5 * DAYS);
     const sought = (ready: Sought['ready']): Sought => ({ kind: KIND, at, runId: 'r1', ready });
     const seek = async (ready: Sought['ready'], after = '', period?: { start: string; end: string }) =>
-      codesOf(await read((sql) => soughtEntries(sql, sought(ready), period, after)));
+      codesOf(await read((sql) => soughtEntries(sql, sought(ready), { isSent: false, period, after })));
+
+    it('those that were sent are sought apart from the others', async () => {
+      await put('sent', { state: 'unknown', sent_hash: 'sent' });
+      await put('not sent', { state: 'unknown' });
+      const page = { isSent: true, period: undefined, after: '' };
+      expect(codesOf(await read((sql) => soughtEntries(sql, sought('none'), page)))).toEqual(['sent']);
+      expect(await seek('none')).toEqual(['not sent']);
+    });
 
     it('those whose outcome is open are sought, and of the ready ones as many as are asked for', async () => {
       await put('unknown', { state: 'unknown' });

@@ -48,7 +48,7 @@ const LEFT: Record<MoveName, { from: OutboxState[]; to: OutboxState; change: Rec
   confirm: {
     from: ['ready', 'sending', 'unknown', 'rejected'],
     to: 'confirmed',
-    change: { ...certain, payload: null, owner_run_id: null, told_at: null, noted_hash: null },
+    change: { ...certain, payload: null, owner_run_id: null, told_at: null },
   },
   confirmOlder: {
     from: ['ready', 'sending', 'unknown'],
@@ -67,7 +67,7 @@ const LEFT: Record<MoveName, { from: OutboxState[]; to: OutboxState; change: Rec
   vouch: {
     from: ['ready', 'unknown'],
     to: 'ready',
-    change: { ...certain, ...again, is_watched: 0, remote_id: null, told_at: null },
+    change: { ...certain, ...again, is_watched: 0, noted_hash: null, remote_id: null, told_at: null },
   },
   renew: { from: ['ready', 'rejected', 'cancelled'], to: 'ready', change: again },
   change: { from: ['confirmed'], to: 'ready', change: { ...again, confirmed_at: null } },

@@ -64,6 +64,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'scenario/push-confirmation.test.ts',
       'scenario/push-turned-away.test.ts',
       'scenario/push-doubts.test.ts',
+      'scenario/push-changes.test.ts',
       'scenario/push-twins.test.ts',
     ],
   },

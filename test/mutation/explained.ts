@@ -132,13 +132,6 @@ export const EXPLAINED: readonly Explained[] = [
     why: SAME_EITHER_WAY,
   },
   {
-    file: 'sync/push/search-windows.ts',
-    line: 'const ordered = periods.toSorted((a, b) => (a.start < b.start ? -1 : 1));',
-    code: 'a.start < b.start',
-    becomes: 'a.start <= b.start',
-    why: 'The order of periods that start together: each is covered in either.',
-  },
-  {
     file: 'sync/push/search-witness.ts',
     line: '(remote_id !== null && listing.byId.has(remote_id)) || listing.byKey.has(remote_key),',
     code: 'remote_id !== null',

@@ -35,6 +35,23 @@ describe('a change that did not arrive', () => {
     expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', message: null });
   });
 
+  it('or did, is told beside what breaks the rules since', async () => {
+    const place = await makePushPlace();
+    give(place, 'a.json', 'Shop', { phone: '1' });
+    await runs(place, 2);
+    place.sandbox.addFault({ call: 'change-point-of-interest', fault: '403', after_commit: true, times: 1 });
+    give(place, 'b.json', 'Shop', { phone: '2' });
+    await place.run(JOB);
+    await place.clock.advance(1_000);
+    give(place, 'c.json', 'Shop', { phone: '3', latitude: 500 });
+    await runs(place, 2);
+    expect(await place.entry('C1')).toMatchObject({
+      state: 'confirmed',
+      message: expect.stringContaining('breaks the rules'),
+      reasons: expect.stringContaining('latitude'),
+    });
+  });
+
   it('stays refused where its content is not kept any more', async () => {
     const place = await makePushPlace();
     give(place, 'a.json', 'Shop', { phone: '1' });
@@ -106,17 +123,32 @@ describe('a thing that the service took without an identifier', () => {
     expect(place.sandbox.ledger().itineraries).toEqual({ I1: 1 });
   });
 
-  it('is not taken by another code of the same title', async () => {
+  it('is found before it is changed, where only codes count', async () => {
+    const place = await makePushPlace(unnamed(90_000));
+    give(place, 'a.json', 'Shop', { phone: '1' });
+    await place.run(JOB, BY_CODE);
+    await place.clock.advance(MINUTE);
+    give(place, 'b.json', 'Shop', { phone: '2' });
+    await runs(place, 4, BY_CODE);
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1 });
+    expect(await place.entry('C1')).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('is not taken by another code of the same title, however many lie between them', async () => {
     const place = await makePushPlace(unnamed(2 * MINUTE));
-    place.drop('points_of_interest', 'a.json', [
-      pointOfInterest('Shop', { external_code: 'C2', phone: '2' }),
-    ]);
+    place.drop('points_of_interest', 'a.json', [pointOfInterest('Shop', { external_code: 'Z', phone: '2' })]);
     await place.run(JOB);
     await place.clock.advance(5 * MINUTE);
-    give(place, 'b.json', 'Shop', { phone: '1' });
-    await runs(place, 3);
-    expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 2 });
-    expect(new Set((await place.outbox()).map(({ remote_id }) => remote_id)).size).toBe(2);
+    const others = Array.from({ length: 201 }, (_, n) =>
+      pointOfInterest(`Other ${n}`, { external_code: `M${1_000 + n}` }),
+    );
+    place.drop('points_of_interest', 'b.json', [
+      pointOfInterest('Shop', { external_code: 'C1', phone: '1' }),
+      ...others,
+    ]);
+    await runs(place, 2);
+    expect(place.sandbox.ledger().points_of_interest.Shop).toBe(2);
+    expect((await place.entry('C1')).remote_id).not.toBe((await place.entry('Z')).remote_id);
   });
 });
 

@@ -4,8 +4,8 @@ import { runLeased } from '../../src/sync/leased-run.ts';
 import { cancelEntry, retryEntry, vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
-import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { plan, pointOfInterest } from '../support/push-samples.ts';
+import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
 import { drive, failureOf } from './fleet-setup.ts';
 
 const JOB = 'push-route-plans';
@@ -245,16 +245,76 @@ it('stops looking for what was refused once a search a settling time later does 
   place.sandbox.addFault({ call: CALL, fault: '409', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1'));
   await place.runs(JOB, 2);
-  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 0 });
+  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 1 });
 });
 
-it('keeps what was refused in doubt where the search proves nothing', async () => {
-  const place = await makePushPlace();
-  place.sandbox.addFault({ call: CALL, fault: '409', times: 1 });
-  place.sandbox.addFault({ call: 'route-plans', fault: 'no-records', skip: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
+it('does not have the others of a day wait for a search by code that fails', async () => {
+  const place = await makePushPlace({
+    answering: ({ searchParams }) =>
+      searchParams.get('route_plan_code') === 'P1' ? { status: 500, body: {} } : undefined,
+  });
+  place.drop('route_plans', '0.json', plan('P0'));
   await place.runs(JOB, 2);
-  expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 1 });
+  place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.runs(JOB, 1);
+  place.drop('route_plans', 'b.json', plan('P2'));
+  await place.runs(JOB, 2);
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P2: 1 });
+});
+
+describe('where a service answers too long a period with nothing', () => {
+  const on = (day: string) => ({
+    date_time_start: `2025-${day}T08:00:00-03:00`,
+    date_time_end: `2025-${day}T18:00:00-03:00`,
+  });
+  const nothingForLong: PlaceOptions = {
+    answering: ({ searchParams }, _original, { method }) => {
+      const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];
+      const isLong = from !== null && to !== null && Date.parse(to) - Date.parse(from) > 864_000_000;
+      return method === 'GET' && isLong ? { body: [] } : undefined;
+    },
+  };
+
+  it('one of a day is sent though another was moved by weeks', async () => {
+    const place = await makePushPlace(nothingForLong);
+    place.drop('route_plans', '0.json', plan('P0', on('03-20')));
+    await place.runs(JOB, 2);
+    place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 2 });
+    place.drop('route_plans', 'a.json', [plan('P1', on('03-13')), plan('P2', on('03-20'))]);
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', on('04-25')));
+    await place.runs(JOB, 4);
+    expect(place.sandbox.ledger().plans).toMatchObject({ P2: 1 });
+  });
+
+  it('one that is there is not sent again', async () => {
+    const place = await makePushPlace(nothingForLong);
+    place.drop('route_plans', '0.json', plan('P2', on('03-20')));
+    await place.runs(JOB, 2);
+    await place.engine.write(({ sql }) => sql('push_outbox').delete());
+    place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', on('04-25')));
+    await place.run(JOB);
+    place.drop('route_plans', 'c.json', plan('P2', on('03-20')));
+    await place.runs(JOB, 2);
+    expect(place.sandbox.ledger().plans).toMatchObject({ P2: 1 });
+  });
+});
+
+it.each([
+  ['by a search with a witness', undefined, 0],
+  ['where the search proves nothing', 'no-records', 1],
+] as const)('ends or keeps the doubt of an agent that was refused, %s', async (_, fault, is_doubtful) => {
+  const place = await makePushPlace();
+  const [k] = CPFS;
+  place.sandbox.addFault({ call: 'create-agent', fault: '409', times: 1 });
+  if (fault !== undefined) place.sandbox.addFault({ call: 'drivers', fault });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' })]);
+  await place.runs('push-agents', 2);
+  expect(await place.entry('A1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful });
 });
 
 it('tells what it finds after a person vouched that it was not there as what was sent', async () => {

@@ -267,6 +267,22 @@ it('is not created again because one listing leaves the other code out', async (
   expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', attempts: 0 });
 });
 
+it('does not wait for ever where both codes are in doubt', async () => {
+  const place = await makePushPlace();
+  const [k, other] = CPFS;
+  place.drop('agents', '0.json', [agent(other, { external_code: 'A0' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'create-agent', fault: '403', times: 1 });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A2' })]);
+  await place.run(JOB);
+  place.drop('agents', 'b.json', [agent(k, { external_code: 'A1' })]);
+  await place.run(JOB);
+  await place.clock.advance(15 * MINUTE);
+  place.sandbox.addFault({ call: 'create-agent', fault: 'reset-before-commit', times: 1 });
+  await place.runs(JOB, 12);
+  expect(place.sandbox.ledger().agents).toEqual({ [other]: 1, [k]: 1 });
+});
+
 it('creates both agents where the ERP corrects the CPF of one that waits for the other', async () => {
   const place = await makePushPlace();
   const [typo, right] = CPFS;

@@ -1,6 +1,7 @@
 // What the ERP gives several times, unreadably or against the rules: it is refused and told, nothing else waits for it, and
 // it is taken as soon as it can be.
 import { expect, it } from 'vitest';
+import { vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan } from '../support/push-samples.ts';
 
@@ -102,6 +103,90 @@ it.each([
     expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null });
   },
 );
+
+it.each([
+  ['breaks the rules', plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' })],
+  ['cannot be read', [plan('P1'), plan('P1')]],
+])('keeps saying of what is found that what the ERP gave since %s, until it is back', async (_, newer) => {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 3 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  await place.clock.advance(MINUTE);
+  place.drop('route_plans', 'b.json', newer);
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'unknown' });
+  place.sandbox.clearFaults();
+  await place.clock.advance(5 * MINUTE);
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({
+    state: 'confirmed',
+    reasons: expect.stringContaining('not taken: '),
+  });
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null, message: null });
+});
+
+it('says no more that something was not taken, once a content can be taken', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
+  await place.run(JOB);
+  place.drop('route_plans', 'c.json', plan('P1', { date_time_end: '2025-03-13T19:00:00-03:00' }));
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({ state: 'unknown', reasons: null });
+  await place.clock.advance(5 * MINUTE);
+  await place.runs(JOB, 2);
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
+
+it('does not withdraw what the ERP gave again after a person vouched for it', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 2 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
+  await place.run(JOB);
+  await place.clock.advance(1_000);
+  await vouchAbsent(place.engine, await place.entry('P1'), place.now());
+  await place.clock.advance(1_000);
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.runs(JOB, 4);
+  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
+
+it('tells once of a row that cannot be read in any run', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.sandbox.addFault({ call: 'route-plans', fault: '503' });
+  place.drop('route_plans', 'b.json', [plan('P1'), plan('P1')]);
+  await place.run(JOB);
+  const { revision, told_at } = await place.entry('P1');
+  expect(told_at).not.toBeNull();
+  await place.clock.advance(MINUTE);
+  place.drop('route_plans', 'c.json', [plan('P1'), plan('P1')]);
+  await place.run(JOB);
+  const after = await place.entry('P1');
+  // The origin of the second file is another one, so its reason is; the third is the same as the second.
+  place.drop('route_plans', 'c.json', [plan('P1'), plan('P1')]);
+  await place.run(JOB);
+  expect((await place.entry('P1')).revision).toBe(after.revision);
+  expect(after.revision).toBeGreaterThan(revision);
+});
 
 it('sends what is unknown and not there, where the ERP is back at it', async () => {
   const place = await makePushPlace();

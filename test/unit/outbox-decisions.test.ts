@@ -13,7 +13,7 @@ import { confirmedAs, intakeStep, type Step } from '../../src/sync/push/push-int
 import type { Seen } from '../../src/sync/push/push-kind.ts';
 import { seenRecords } from '../../src/sync/push/push-listing.ts';
 import { isBefore, isSettled, needsWitness, sightOf } from '../../src/sync/push/push-sight.ts';
-import { joinPeriods, searchWindows } from '../../src/sync/push/search-windows.ts';
+import { isOf, joinPeriods, type SearchWindow, searchWindows } from '../../src/sync/push/search-windows.ts';
 import type { OutboxEntry } from '../../src/warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../src/warehouse/outbox-states.ts';
 
@@ -62,12 +62,9 @@ describe('an offer of the ERP', () => {
     expect(again('other', true)).toBe('change');
     const back = (state: OutboxState): Step =>
       intakeStep({ ...noted, state }, { hash: 'new', isValid: true }, true);
-    expect((['sending', 'unknown', 'confirmed'] as const).map(back)).toEqual(['unflag', 'unflag', 'unflag']);
-    expect((['ready', 'rejected', 'cancelled'] as const).map(back)).toEqual([
-      'nothing',
-      'nothing',
-      'nothing',
-    ]);
+    for (const state of ['ready', 'sending', 'unknown', 'confirmed'] as const)
+      expect(back(state)).toBe('unflag');
+    for (const state of ['rejected', 'cancelled'] as const) expect(back(state)).toBe('nothing');
     // Once it is absent and ready again, what the ERP gives counts anew.
     expect(intakeStep({ ...noted, state: 'ready' }, { hash: 'bad', isValid: false }, true)).toBe('refuse');
   });
@@ -108,6 +105,8 @@ describe('a search of the service', () => {
     remote_id: null as number | null,
     unclear_sends: 1,
     is_doubtful: false,
+    content_hash: 'a',
+    sent_hash: 'a' as string | null,
     ...change,
   });
   const seen = (id: number): Seen => ({ id, key: 'P', status: 'P', record: { id, title: 'there' } });
@@ -172,6 +171,19 @@ describe('a search of the service', () => {
     expect(look({ state: 'rejected' }, [], 120)).toEqual(refused);
     expect(look({ state: 'rejected', remote_id: 1 }, [seen(1)], 120), 'a change').toEqual(refused);
     expect(look({ state: 'rejected', remote_id: 1 }, [seen(1)], 119.999)).toEqual({ is: 'nothing' });
+    const older = { state: 'rejected', remote_id: 1, sent_hash: 'older' };
+    expect(look(older, [seen(1)], 1), 'refused here').toMatchObject({ is: 'there' });
+    expect(look({ remote_id: 1 }, [seen(1)], 1), 'not refused').toMatchObject({ is: 'there' });
+    const kept = { state: 'rejected', remote_id: 1 };
+    const compare = (isSame: boolean) =>
+      sightOf(
+        entry(kept),
+        [seen(1)],
+        {},
+        { isSame: () => isSame, change: () => Promise.reject() },
+        { readAt: at(1), now: at(1), settleMs: 0 },
+      );
+    expect([compare(true).is, compare(false).is], 'its content is kept').toEqual(['there', 'differs']);
     expect(look({ state: 'rejected' }, [seen(1)], 1)).toMatchObject({ is: 'there' });
     expect(isSettled(at(5), { readAt: at(4), settleMs: 0 })).toBe(false);
   });
@@ -237,6 +249,7 @@ describe('the periods of many entries', () => {
     expect(window).toEqual({
       covers: { start: day(1).start, end: day(2).end },
       search: { start: '2025-12-31T08:00:00.000Z', end: '2026-01-03T16:00:00.000Z' },
+      isLong: false,
     });
   });
 
@@ -266,9 +279,25 @@ describe('the periods of many entries, at their edges', () => {
     expect(covers(hours(0, 60), hours(61, 72.1))).toHaveLength(2);
   });
 
-  it('are searched apart from one that is longer than that, which may not be answered', () => {
-    expect(covers(hours(0, 960), hours(96, 104), hours(100, 120))).toEqual([hours(0, 960), hours(96, 120)]);
+  it('are searched apart from one that is longer than that, which may not be answered, and before it', () => {
+    expect(covers(hours(0, 960), hours(96, 104), hours(100, 120))).toEqual([hours(96, 120), hours(0, 960)]);
     expect(covers(hours(0, 72), hours(1, 8), hours(60, 72))).toEqual([hours(0, 72)]);
+    expect(covers(hours(0, 8), hours(1, 80), hours(2, 10))).toEqual([hours(0, 10), hours(1, 80)]);
+  });
+
+  it('are searched with a longer one that holds them where they are long themselves', () => {
+    expect(covers(hours(0, 100), hours(0, 200), hours(20, 200))).toEqual([hours(0, 200)]);
+    expect(covers(hours(0, 100), hours(20, 101))).toHaveLength(2);
+  });
+
+  it('are each of the window that is as long as they are', () => {
+    const [short, long] = searchWindows([hours(0, 8), hours(0, 73)]) as [SearchWindow, SearchWindow];
+    const entry = (start: number, end: number) => {
+      const period = hours(start, end);
+      return { period_start: period.start, period_end: period.end };
+    };
+    expect([isOf(short, entry(0, 72)), isOf(long, entry(0, 72))]).toEqual([true, false]);
+    expect([isOf(short, entry(0, 72.1)), isOf(long, entry(0, 72.1))]).toEqual([false, true]);
   });
 
   it('are joined to one that holds both', () => {

@@ -2,7 +2,7 @@
 // same transaction; what the ERP changed meanwhile is flagged, or queued where a call can bring it.
 import type { Transaction } from '../../warehouse/engine.ts';
 import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { CHANGED_AFTER_PUSH } from './push-effects.ts';
+import { CHANGED_AFTER_PUSH, INVALID_CHANGE, stillNotTaken, UNNAMED } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
 import type { Payload, PushKind } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
@@ -29,10 +29,11 @@ export async function confirmEntry(
   const { kind, context } = push;
   const at = push.now();
   // The feed may have brought a newer content while this one was on its way.
-  const { content_hash } = await tx
+  const now: OutboxEntry = await tx
     .sql('push_outbox')
     .where({ kind: entry.kind, external_code: entry.external_code })
-    .first('content_hash');
+    .first();
+  const { content_hash } = now;
   const sent_hash = entry.sent_hash ?? content_hash;
   const as = confirmedAs({ content_hash, sent_hash }, kind.change !== undefined);
   const known = {
@@ -45,25 +46,19 @@ export async function confirmEntry(
   const only = { owner_run_id: entry.owner_run_id };
   if (as === 'to-change' && entry.state !== 'rejected')
     return known.remote_id === null
-      ? moveEntry(tx, entry, 'lose', at, { ...known, ...UNNAMED, unknown_since: at }, only)
+      ? moveEntry(tx, entry, 'lose', at, { ...known, ...UNNAMED, confirmed_at: at, unknown_since: at }, only)
       : moveEntry(tx, entry, 'confirmOlder', at, known, only);
   const change = {
     ...known,
     confirmed_at: at,
     is_watched: isWatched(push, entry, evidence),
     ...(as === 'confirmed' && periodIn(kind, entry)),
-    ...toldOf(push, evidence, as === 'changed-after-push'),
+    ...toldOf(push, evidence, as === 'changed-after-push', now),
   };
   const moved = await moveEntry(tx, entry, 'confirm', at, change, only);
   if (moved) context.counts.confirmed++;
   return moved;
 }
-
-/** The service took it without saying as what, and the ERP has changed it since. */
-const UNNAMED = {
-  is_doubtful: true,
-  message: 'The service has it, and it has to be found there before it can be changed',
-} as const;
 
 /** That of what was sent; the search for older contents has ended. */
 function periodIn(kind: PushKind, { payload }: OutboxEntry): EntryChange {
@@ -72,8 +67,15 @@ function periodIn(kind: PushKind, { payload }: OutboxEntry): EntryChange {
   return { period_start: start, period_end: end };
 }
 
-function toldOf({ settings }: PushRun, { reasons, message }: Evidence, isChanged: boolean): EntryChange {
+function toldOf(
+  { settings }: PushRun,
+  evidence: Evidence,
+  isChanged: boolean,
+  now: OutboxEntry,
+): EntryChange {
   const isFlagged = isChanged && settings.after_confirmation === 'flag';
+  const reasons = [...evidence.reasons, ...stillNotTaken(now)];
+  const message = now.noted_hash === null ? evidence.message : INVALID_CHANGE;
   return {
     changed_after_push: isFlagged,
     message: isFlagged ? CHANGED_AFTER_PUSH : message,

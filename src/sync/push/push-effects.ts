@@ -33,6 +33,11 @@ export const INVALID_CHANGE =
 /** Begins the reasons of a change that was not taken, beside those of what the service has. */
 const NOT_TAKEN = 'not taken: ';
 const NOT_SENT_AGAIN = 'It was not sent again; an earlier send of it may have reached the service';
+/** The service took it without saying as what, and the ERP has changed it since. */
+export const UNNAMED = {
+  is_doubtful: true,
+  message: 'The service has it, and it has to be found there before it can be changed',
+} as const;
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
 
 export function contentOf(
@@ -95,7 +100,8 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
               ...content,
               ...fresh,
               ...sought(known, content),
-              is_doubtful: true,
+              ...UNNAMED,
+              confirmed_at: known.confirmed_at,
               unknown_since: offered.at,
             },
           }
@@ -109,7 +115,7 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
     case 'hold':
       return {
         moves: [],
-        change: { ...content, erp_code, noted_hash: null, ...sought(known, content) },
+        change: { ...content, erp_code, ...takenSince(known), ...sought(known, content) },
       };
     case 'flag':
       return offered.flags
@@ -153,15 +159,25 @@ export const notTaken = (known: OutboxEntry, noted_hash: string, reasons: readon
   told_at: null,
 });
 
+/** The ERP gave a content that can be taken: the one that could not is forgotten. */
+const takenSince = (known: OutboxEntry): EntryChange =>
+  known.noted_hash === null
+    ? {}
+    : {
+        noted_hash: null,
+        reasons: reasonsText(earlierReasons(known)),
+        message: 'It is not known whether it arrived',
+      };
+
+/** The reasons of what the ERP gave since, while that was not taken. */
+export const stillNotTaken = ({ noted_hash, reasons }: OutboxEntry): string[] =>
+  noted_hash === null ? [] : reasonsIn(reasons).filter((reason) => reason.startsWith(NOT_TAKEN));
+
 /** Columns of one that is not at the service, where what the ERP gave since was not taken. */
-export const withdrawalOf = ({ noted_hash, reasons }: OutboxEntry): EntryChange => ({
-  content_hash: noted_hash ?? '',
+export const withdrawalOf = (known: OutboxEntry): EntryChange => ({
+  content_hash: known.noted_hash ?? '',
   noted_hash: null,
-  reasons: reasonsText(
-    reasonsIn(reasons)
-      .filter((reason) => reason.startsWith(NOT_TAKEN))
-      .map((reason) => reason.slice(NOT_TAKEN.length)),
-  ),
+  reasons: reasonsText(stillNotTaken(known).map((reason) => reason.slice(NOT_TAKEN.length))),
   message: 'The service does not have it, and what the ERP gave since breaks the rules: it is not sent',
 });
 
@@ -178,7 +194,7 @@ function findable(known: OutboxEntry, content: EntryChange): EntryChange {
 }
 
 /** Those of what the service has. */
-const earlierReasons = ({ reasons }: OutboxEntry): string[] =>
+export const earlierReasons = ({ reasons }: OutboxEntry): string[] =>
   reasonsIn(reasons).filter((one) => !one.startsWith(NOT_TAKEN));
 
 const reasonsIn = (reasons: string | null): string[] =>

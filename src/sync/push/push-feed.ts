@@ -5,7 +5,7 @@ import { contentHash } from '../../erp/content-hash.ts';
 import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
-import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import { type EntryChange, moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { addEntry, entriesByCode } from '../../warehouse/outbox-lookup.ts';
 import { clearCode, outboxCode } from './outbox-code.ts';
 import { contentOf, effectOf, notTaken, refusalOf, refusalOfKnown } from './push-effects.ts';
@@ -136,7 +136,7 @@ async function withdraw(
     }
     case 'sending':
     case 'unknown':
-      return void (await noteEntry(tx, known, { ...notTaken(known, '', [reason]), erp_code }));
+      return noteUnread(tx, known, { ...notTaken(known, '', [reason]), erp_code });
     default:
       return;
   }
@@ -144,4 +144,10 @@ async function withdraw(
   const key = { kind: kind.feed, external_code: outboxCode(kind.feed, fault.externalCode, push.digest) };
   const entry = { content_hash: '', remote_key: '', origin, batch: redact(batch) };
   await addEntry(tx.sql, { ...key, ...entry, ...refusal, state: 'rejected' }, push.now());
+}
+
+/** Once: the ERP may give it in every run. */
+async function noteUnread(tx: Transaction, known: OutboxEntry, change: EntryChange): Promise<void> {
+  if (known.noted_hash === change.noted_hash && known.reasons === change.reasons) return;
+  await noteEntry(tx, known, change);
 }

@@ -47,7 +47,7 @@ export function intakeStep(known: Known | undefined, offer: Offer, canChange: bo
 }
 
 const isNoted = ({ state, noted_hash }: Known): boolean =>
-  noted_hash !== null && ['sending', 'unknown', 'confirmed'].includes(state);
+  noted_hash !== null && ['ready', 'sending', 'unknown', 'confirmed'].includes(state);
 
 /** What becomes of an entry that the service is known to have in the content of `sent_hash`. */
 export function confirmedAs(

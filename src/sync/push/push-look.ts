@@ -18,7 +18,7 @@ import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { needsWitness, sightOf } from './push-sight.ts';
 import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
-import { type SearchWindow, searchWindows } from './search-windows.ts';
+import { isOf, type SearchWindow, searchWindows } from './search-windows.ts';
 import { indexed, type Listing, type Witness, witnessOf } from './search-witness.ts';
 
 export interface LookOptions {
@@ -96,11 +96,16 @@ async function eachPage(
   work: (page: OutboxEntry[]) => Promise<void>,
 ): Promise<void> {
   const { engine } = context.parts;
-  for (let after = ''; !context.signal.aborted; ) {
-    const page = await engine.read((sql) => soughtEntries(sql, sought, window?.covers, after));
-    if (page.length === 0) return;
-    await work(page);
-    after = page.at(-1)?.external_code ?? '';
+  // What was sent has the first claim to what is there.
+  for (const isSent of [true, false]) {
+    for (let after = ''; !context.signal.aborted; ) {
+      const page = await engine.read((sql) =>
+        soughtEntries(sql, sought, { isSent, period: window?.covers, after }),
+      );
+      if (page.length === 0) break;
+      await work(page.filter((entry) => window === undefined || isOf(window, entry)));
+      after = page.at(-1)?.external_code ?? '';
+    }
   }
 }
 
@@ -108,9 +113,7 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
   const { kind, settings, context } = push;
   const { engine } = context.parts;
   const { listing, moment, witness } = shown;
-  // What was sent has the first claim to what is there.
-  const entries = page.toSorted((a, b) => Number(a.sent_hash === null) - Number(b.sent_hash === null));
-  const found = entries.map((entry) => candidates(push, entry, listing));
+  const found = page.map((entry) => candidates(push, entry, listing));
   const ids = found.flatMap((each) => each.map(({ id }) => id));
   const foreign =
     kind.change === undefined ? undefined : await engine.read((sql) => foreignIds(sql, kind.feed, ids));
@@ -118,7 +121,7 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
     kind.hasTwins === true ? await engine.read((sql) => arrivedTwins(sql, page)) : new Map();
   const clear: OutboxEntry[] = [];
   const looked: Looked = { readAt: moment.at, now: push.now(), moment };
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, entry] of page.entries()) {
     const free = (found[index] ?? []).filter(
       ({ id }) => (foreign?.get(id) ?? entry.external_code) === entry.external_code,
     );
@@ -129,12 +132,13 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
       settleMs: settings.settle,
       absentForMs: absentForMs(engine, entry, moment),
       isWhole: kind.periodOf === undefined,
-      hasTwin: twin !== undefined,
+      // One in doubt goes by its own rules; two that waited for each other would wait for ever.
+      hasTwin: twin !== undefined && !isInDoubt(entry),
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
     const why = async (): Promise<string | undefined> =>
       own === undefined ? UNTELLABLE : witness(dataOf(entry) ?? {});
-    if (sight.is === 'refused') sight.isProven = (await why()) === undefined;
+    if (sight.is === 'refused') sight.isProven = kind.seek === undefined && (await why()) === undefined;
     const blind = needsWitness(entry, sight) ? await why() : undefined;
     if (blind !== undefined) await parkBlind(push, entry, blind, twin);
     else if (await applySight(push, entry, sight, looked)) clear.push(entry);
@@ -142,7 +146,8 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
   await engine.write(({ sql }) => markChecked(sql, clear, context.runId, looked));
 }
 
-const UNTELLABLE = 'The service has one of the same name, and nobody can tell whether it is this one';
+const UNTELLABLE =
+  'The service has one of the same name, and nobody can tell whether it is this one: if so, remove it there';
 
 /** By its identifier where that is known; by its key unless another's thing must not be taken for ours. */
 function candidates({ kind, settings }: PushRun, entry: OutboxEntry, { byId, byKey }: Listing): Seen[] {
@@ -160,7 +165,9 @@ function candidates({ kind, settings }: PushRun, entry: OutboxEntry, { byId, byK
 function ownAmong({ kind, settings }: PushRun, entry: OutboxEntry, found: Seen[]): Seen[] | undefined {
   const isTold =
     settings.match !== 'external_code' || entry.state === 'confirmed' || entry.remote_id !== null;
-  if (isTold || found.length === 0) return found;
+  // One that was accepted is there; where nothing else is, that is it.
+  const isAccepted = entry.confirmed_at !== null && found.length === 1;
+  if (isTold || isAccepted || found.length === 0) return found;
   const data = entry.content_hash === entry.sent_hash ? dataOf(entry) : undefined;
   const same = found.filter(({ record }) => data !== undefined && kind.isSame?.(record, data) === true);
   return same.length > 0 ? same : undefined;

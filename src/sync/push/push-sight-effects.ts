@@ -1,6 +1,6 @@
 // Carries out what a search of the service said about an entry, each in one transaction with the attempt that
 // tells of it.
-import { Ambiguous, Skippable } from '../../core/errors.ts';
+import { Ambiguous, asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import {
   isInDoubt,
@@ -13,7 +13,7 @@ import {
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
 import { confirmEntry, isUnfinished } from './push-confirmation.ts';
-import { INVALID_CHANGE, withdrawalOf } from './push-effects.ts';
+import { earlierReasons, INVALID_CHANGE, withdrawalOf } from './push-effects.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isBefore, isSettled, type Search, type Sight } from './push-sight.ts';
@@ -57,8 +57,9 @@ export async function applySight(
       await write((tx) => queueChange(tx, push, entry, sight.seen, looked));
       return false;
     case 'refused':
-      if (sight.isProven && (await isFoundOtherwise(push, entry))) return false;
-      await write((tx) => noteEntry(tx, entry, sight.isProven ? UNSENT : { is_watched: false }));
+      await write((tx) =>
+        noteEntry(tx, entry, sight.isProven && entry.remote_id === null ? UNSENT : { is_watched: false }),
+      );
       return false;
     case 'maybe-absent':
       noteAbsent(engine, entry, sight.since, looked.moment);
@@ -83,7 +84,7 @@ async function confirmFound(
 ): Promise<void> {
   const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? storyOf(entry);
   const sent_hash = foundHash(push, entry);
-  const reasons = entry.state === 'rejected' && !isRefusedHere(entry) ? [] : reasonsOf(entry);
+  const reasons = entry.state === 'rejected' && !isRefusedHere(entry) ? [] : earlierReasons(entry);
   const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons };
   if (!(await confirmEntry(tx, push, { ...entry, sent_hash }, evidence))) return;
   await note(tx, push, entry, { outcome: 'found', message: message ?? 'Found at the service' });
@@ -127,9 +128,6 @@ function tellTwice(
 /** What the status says that the service failed at. */
 const failureOf = ({ kind }: PushRun, { status }: Seen): string | undefined =>
   kind.failed !== undefined && kind.failed.status === status ? kind.failed.message : undefined;
-
-const reasonsOf = ({ reasons }: OutboxEntry): string[] =>
-  reasons === null ? [] : (JSON.parse(reasons) as string[]);
 
 /** The service has an older or other content: this run may change it. */
 async function queueChange(tx: Transaction, push: PushRun, entry: OutboxEntry, seen: Seen, looked: Looked) {
@@ -196,9 +194,21 @@ async function noteMaybeAbsent(
   await note(tx, push, entry, { outcome: 'absent', message });
 }
 
-/** Asks once more in another way where there is one; found after all, it is confirmed. */
+/** Asks once more in another way where there is one; found after all, it is confirmed. True too where nobody can tell. */
 async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<boolean> {
-  const sought = (await push.kind.seek?.(push.call, entry.remote_key)) ?? [];
+  const { signal, log } = push.context;
+  const { external_code } = entry;
+  let sought: Seen[];
+  try {
+    sought = (await push.kind.seek?.(push.call, entry.remote_key)) ?? [];
+  } catch (thrown) {
+    const failure = asRoadbookError(thrown);
+    if (signal.aborted || failure instanceof Fatal) throw thrown;
+    // The others of its period must not wait for it.
+    log.warn({ external_code, err: failure }, 'could not be looked for by its code');
+    push.failures.push(failure);
+    return true;
+  }
   const [seen, ...others] = sought.filter(({ key }) => key === entry.remote_key);
   if (seen === undefined) return false;
   const ids = others.map(({ id }) => id);
@@ -211,7 +221,10 @@ async function believeAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry)
   const isWhole = push.kind.periodOf === undefined;
   const checked_run_id = isWhole && entry.remote_id !== null ? null : push.context.runId;
   const forgotten = isWhole ? { remote_id: null } : {};
-  const message = 'The service does not have it; it is sent';
+  const message =
+    checked_run_id === null
+      ? 'The service no longer has it; it is looked for by its name before it is created anew'
+      : 'The service does not have it; it is sent';
   if (entry.state === 'unknown') {
     if (entry.noted_hash !== null) return withdrawAbsent(tx, push, entry);
     if (entry.unclear_sends >= MOST_UNCLEAR_SENDS) return parkWorn(tx, push, entry);

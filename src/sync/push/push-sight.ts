@@ -35,7 +35,15 @@ export interface Search {
 
 type Sought = Pick<
   OutboxEntry,
-  'state' | 'unknown_since' | 'absent_since' | 'updated_at' | 'remote_id' | 'unclear_sends' | 'is_doubtful'
+  | 'state'
+  | 'unknown_since'
+  | 'absent_since'
+  | 'updated_at'
+  | 'remote_id'
+  | 'unclear_sends'
+  | 'is_doubtful'
+  | 'content_hash'
+  | 'sent_hash'
 >;
 
 export function sightOf(
@@ -66,7 +74,8 @@ export function sightOf(
 }
 
 /** That the thing is there does not tell whether the change is, once its content is not kept. */
-const isRefusedChange = ({ state, remote_id }: Sought): boolean => state === 'rejected' && remote_id !== null;
+const isRefusedChange = ({ state, remote_id, content_hash, sent_hash }: Sought): boolean =>
+  state === 'rejected' && remote_id !== null && content_hash === sent_hash;
 
 const isKnownGone = ({ remote_id }: Sought, { isWhole }: Search): boolean =>
   remote_id !== null && isWhole === true;
