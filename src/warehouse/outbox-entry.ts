@@ -83,6 +83,7 @@ const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
     ...CERTAIN,
     is_watched: false,
     noted_hash: null,
+    confirmed_at: null,
     remote_id: null,
     next_attempt_at: null,
     checked_run_id: null,
@@ -90,7 +91,7 @@ const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   },
   renew: { next_attempt_at: null, checked_run_id: null },
   change: { next_attempt_at: null, checked_run_id: null, confirmed_at: null },
-  retry: { next_attempt_at: null, checked_run_id: null, reasons: null },
+  retry: { next_attempt_at: null, checked_run_id: null, reasons: null, noted_hash: null },
   cancel: { payload: null, told_at: null },
   disown: { ...NOT_ABSENT, payload: null, told_at: null, unknown_since: null },
 };

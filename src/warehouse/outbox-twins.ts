@@ -47,9 +47,13 @@ export async function arrivedTwins(sql: Knex, entries: readonly OutboxEntry[]): 
   const twins = new Map<string, string>();
   for (const entry of ready) {
     const { external_code, remote_key } = entry;
-    const twin = arrived
-      .get(remote_key)
-      ?.find((other) => other.external_code !== external_code && !isLookedFor(entry, other, lookedAt));
+    const twin = arrived.get(remote_key)?.find(
+      (other) =>
+        other.external_code !== external_code &&
+        // Two that waited for each other would wait for ever; a confirmed one waits for nothing.
+        (other.state === 'confirmed' || !isInDoubt(entry)) &&
+        !isLookedFor(entry, other, lookedAt),
+    );
     if (twin !== undefined) twins.set(external_code, twin.external_code);
   }
   return twins;

@@ -8,6 +8,7 @@ import {
   isDue,
   keyOf,
   moveEntry,
+  NOT_ABSENT,
   nextRevision,
   noteEntry,
   type OutboxEntry,
@@ -52,9 +53,17 @@ export function claimNext(engine: Engine, claim: Claim): Promise<Claimed | undef
     const taken = { owner_run_id: runId, sent_hash: entry.content_hash, sent_at: at, remote_key };
     const counted = { ...taken, attempts: entry.attempts + 1 };
     if (!(await moveEntry(tx, entry, 'claim', at, counted))) return undefined;
+    if (claim.isOneAKey) await forgetAbsence(tx, claim.kind, remote_key);
     return { entry: { ...entry, ...counted, state: 'sending' }, attempt, sentBefore: entry.sent_hash };
   });
 }
+
+/** What was searched for before this send does not tell whether it arrived. */
+const forgetAbsence = async ({ sql }: Transaction, kind: string, remote_key: string): Promise<void> => {
+  await sql('push_outbox')
+    .where({ kind, remote_key, state: 'ready' })
+    .update({ ...NOT_ABSENT, revision: nextRevision(sql) });
+};
 
 /** One that the search of this run could not show has to be searched for once more. */
 async function firstFree(

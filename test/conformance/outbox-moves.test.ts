@@ -67,11 +67,19 @@ const LEFT: Record<MoveName, { from: OutboxState[]; to: OutboxState; change: Rec
   vouch: {
     from: ['ready', 'unknown'],
     to: 'ready',
-    change: { ...certain, ...again, is_watched: 0, noted_hash: null, remote_id: null, told_at: null },
+    change: {
+      ...certain,
+      ...again,
+      is_watched: 0,
+      noted_hash: null,
+      confirmed_at: null,
+      remote_id: null,
+      told_at: null,
+    },
   },
   renew: { from: ['ready', 'rejected', 'cancelled'], to: 'ready', change: again },
   change: { from: ['confirmed'], to: 'ready', change: { ...again, confirmed_at: null } },
-  retry: { from: ['rejected'], to: 'ready', change: { ...again, reasons: null } },
+  retry: { from: ['rejected'], to: 'ready', change: { ...again, reasons: null, noted_hash: null } },
   cancel: { from: ['ready', 'rejected'], to: 'cancelled', change: { payload: null, told_at: null } },
   disown: {
     from: ['unknown'],

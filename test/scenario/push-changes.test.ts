@@ -190,6 +190,20 @@ describe('where only codes count, a point of somebody else with the same title',
     },
   );
 
+  it('is not changed where ours was accepted without an identifier and is shown late', async () => {
+    const shapes = { createdVisibleAfterMs: 90_000, shapes: { created: 'empty' } } as never;
+    const { place, hand } = await byHand({ sandbox: shapes });
+    place.sandbox.addFault({ call: 'points-of-interest', fault: '422', skip: 1, times: 1 });
+    give(place, 'a.json', 'Hand', { phone: '1' });
+    await place.run(JOB, BY_CODE);
+    expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', remote_id: null });
+    await place.clock.advance(MINUTE);
+    give(place, 'b.json', 'Hand', { phone: '2' });
+    await place.run(JOB, BY_CODE);
+    expect(place.sandbox.ledger().requests['change-point-of-interest'] ?? 0).toBe(0);
+    expect((await place.entry('C1')).remote_id).not.toBe(hand);
+  });
+
   it('is told from one that was sent and has arrived by its content', async () => {
     const { place, hand } = await byHand();
     place.sandbox.addFault({ call: 'create-point-of-interest', fault: 'reset-after-commit', times: 1 });

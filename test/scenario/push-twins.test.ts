@@ -267,6 +267,39 @@ it('is not created again because one listing leaves the other code out', async (
   expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', attempts: 0 });
 });
 
+it.each([
+  ['was turned away before', 5],
+  ['waits since before that was sent', 1],
+])('is not created again because one listing leaves out a code that was seen: it %s', async (_, times) => {
+  let isHidden = false;
+  const [k, other] = CPFS;
+  const place = await makePushPlace({
+    answering: async ({ pathname }, original, { method }) => {
+      if (!isHidden || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
+      return { body: without(k, await original()) };
+    },
+  });
+  place.drop('agents', '0.json', [agent(other, { external_code: 'A0' })]);
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'create-agent', fault: '403', times });
+  place.drop('agents', 'a.json', [agent(k, { external_code: 'A2' })]);
+  for (let n = 0; n < times; n++) {
+    await place.run(JOB);
+    if (n < times - 1) await place.clock.advance(5 * MINUTE);
+  }
+  place.drop('agents', 'b.json', [agent(k, { external_code: 'A1' })]);
+  for (let n = 0; n < 12 && place.sandbox.ledger().agents[k] === undefined; n++) {
+    await place.clock.advance(4.5 * MINUTE);
+    await place.run(JOB);
+  }
+  isHidden = true;
+  await place.clock.advance(60 * MINUTE);
+  await place.run(JOB);
+  isHidden = false;
+  await place.runs(JOB, 1);
+  expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
+});
+
 it('does not wait for ever where both codes are in doubt', async () => {
   const place = await makePushPlace();
   const [k, other] = CPFS;

@@ -1,6 +1,6 @@
 // What the ERP gives several times, unreadably or against the rules: it is refused and told, nothing else waits for it, and
 // it is taken as soon as it can be.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import { makePushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan } from '../support/push-samples.ts';
@@ -129,6 +129,61 @@ it.each([
   place.drop('route_plans', 'c.json', plan('P1'));
   await place.run(JOB);
   expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: null, message: null });
+});
+
+describe('a plan that was found, where what the ERP gave before broke the rules', () => {
+  const later = { date_time_end: '2025-03-13T19:00:00-03:00' };
+  const broken = { date_time_end: 'later' };
+
+  async function found(...given: Record<string, unknown>[]) {
+    const place = await makePushPlace();
+    place.drop('route_plans', '0.json', plan('P0'));
+    await place.runs(JOB, 2);
+    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+    place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 9 });
+    for (const [index, change] of [{}, ...given].entries()) {
+      place.drop('route_plans', `a${index}.json`, plan('P1', change));
+      await place.run(JOB);
+    }
+    place.sandbox.clearFaults();
+    await place.clock.advance(5 * MINUTE);
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', reasons: expect.any(String) });
+    return place;
+  }
+
+  it.each([
+    ['still breaks them', [broken], broken],
+    ['is another one', [broken], later],
+    ['is the one that came before', [later, broken], later],
+  ])('stays flagged while what the ERP gives %s', async (_, given, change) => {
+    const place = await found(...given);
+    for (const name of ['c.json', 'd.json']) {
+      place.drop('route_plans', name, plan('P1', change));
+      await place.run(JOB);
+      expect(await place.entry('P1')).toMatchObject({ changed_after_push: 1, reasons: null });
+      await place.clock.advance(MINUTE);
+    }
+  });
+});
+
+it('says that the service has it twice, though what the ERP gave since breaks the rules', async () => {
+  const place = await makePushPlace();
+  const options = { check_before_send: false };
+  place.drop('route_plans', '0.json', [plan('P0'), plan('P1')]);
+  await place.runs(JOB, 2);
+  await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'P1' }).delete());
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: '422', times: 3 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB, options);
+  await place.clock.advance(MINUTE);
+  place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
+  await place.run(JOB, options);
+  place.sandbox.clearFaults();
+  await place.clock.advance(5 * MINUTE);
+  await place.run(JOB, options);
+  expect(await place.entry('P1')).toMatchObject({ message: expect.stringContaining('2 times') });
 });
 
 it('says no more that something was not taken, once a content can be taken', async () => {

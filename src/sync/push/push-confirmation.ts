@@ -75,7 +75,7 @@ function toldOf(
 ): EntryChange {
   const isFlagged = isChanged && settings.after_confirmation === 'flag';
   const reasons = [...evidence.reasons, ...stillNotTaken(now)];
-  const message = now.noted_hash === null ? evidence.message : INVALID_CHANGE;
+  const message = evidence.message ?? (now.noted_hash === null ? null : INVALID_CHANGE);
   return {
     changed_after_push: isFlagged,
     message: isFlagged ? CHANGED_AFTER_PUSH : message,

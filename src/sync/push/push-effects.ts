@@ -83,6 +83,7 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
   const { content, erp_code, reasons } = offered;
   const fresh = { reasons: null, message: null, told_at: null, noted_hash: null, erp_code };
   const { content_hash } = content;
+  const noted = { noted_hash: null, reasons: reasonsText(earlierReasons(known)) };
   switch (step) {
     case 'queue':
       return isUnresolved(known, offered)
@@ -125,11 +126,12 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
               content_hash,
               changed_after_push: true,
               erp_code,
+              ...noted,
               message: CHANGED_AFTER_PUSH,
               told_at: null,
             },
           }
-        : { moves: [], change: { content_hash } };
+        : { moves: [], change: { content_hash, ...noted } };
     case 'unflag':
       return {
         moves: [],

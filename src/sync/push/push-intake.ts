@@ -29,7 +29,10 @@ export interface Offer {
 
 export function intakeStep(known: Known | undefined, offer: Offer, canChange: boolean): Step {
   if (known === undefined) return offer.isValid ? 'queue' : 'refuse';
-  if (known.content_hash === offer.hash) return isNoted(known) ? 'unflag' : 'nothing';
+  if (known.content_hash === offer.hash) {
+    if (!isNoted(known)) return 'nothing';
+    return known.state === 'confirmed' && !canChange && known.sent_hash !== offer.hash ? 'flag' : 'unflag';
+  }
   const noteOnce = known.noted_hash === offer.hash ? 'nothing' : 'note';
   switch (known.state) {
     case 'ready':

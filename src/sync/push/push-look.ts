@@ -16,7 +16,7 @@ import { noteReading } from '../../warehouse/push-attempts.ts';
 import { absentForMs, type Moment } from './absence-clock.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
-import { needsWitness, sightOf } from './push-sight.ts';
+import { isSettled, needsWitness, sightOf } from './push-sight.ts';
 import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
 import { isOf, type SearchWindow, searchWindows } from './search-windows.ts';
 import { indexed, type Listing, type Witness, witnessOf } from './search-witness.ts';
@@ -125,15 +125,14 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
     const free = (found[index] ?? []).filter(
       ({ id }) => (foreign?.get(id) ?? entry.external_code) === entry.external_code,
     );
-    const own = ownAmong(push, entry, free);
+    const own = ownAmong(push, entry, free, moment.at);
     const twin = twins.get(entry.external_code);
     const sight = sightOf(entry, own ?? [], dataOf(entry), kind, {
       ...looked,
       settleMs: settings.settle,
       absentForMs: absentForMs(engine, entry, moment),
       isWhole: kind.periodOf === undefined,
-      // One in doubt goes by its own rules; two that waited for each other would wait for ever.
-      hasTwin: twin !== undefined && !isInDoubt(entry),
+      hasTwin: twin !== undefined,
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
     const why = async (): Promise<string | undefined> =>
@@ -162,11 +161,19 @@ function candidates({ kind, settings }: PushRun, entry: OutboxEntry, { byId, byK
 }
 
 /** Undefined where some may be ours or not: only codes count, none is there, and what was sent is not kept or differs. */
-function ownAmong({ kind, settings }: PushRun, entry: OutboxEntry, found: Seen[]): Seen[] | undefined {
+function ownAmong(
+  { kind, settings }: PushRun,
+  entry: OutboxEntry,
+  found: Seen[],
+  readAt: string,
+): Seen[] | undefined {
   const isTold =
     settings.match !== 'external_code' || entry.state === 'confirmed' || entry.remote_id !== null;
-  // One that was accepted is there; where nothing else is, that is it.
-  const isAccepted = entry.confirmed_at !== null && found.length === 1;
+  // One that was accepted is there; where nothing else is shown once it has to be, that is it.
+  const isAccepted =
+    entry.confirmed_at !== null &&
+    found.length === 1 &&
+    isSettled(entry.confirmed_at, { readAt, settleMs: settings.settle });
   if (isTold || isAccepted || found.length === 0) return found;
   const data = entry.content_hash === entry.sent_hash ? dataOf(entry) : undefined;
   const same = found.filter(({ record }) => data !== undefined && kind.isSame?.(record, data) === true);
