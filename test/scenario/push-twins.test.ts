@@ -118,6 +118,18 @@ const without = (cpf: string, listing: unknown): unknown =>
     Array.isArray(value) ? value.filter((record) => record?.cpf !== cpf) : value,
   );
 
+/** A place whose listings leave this person out while that is on. */
+async function placeHiding(cpf: string) {
+  const hiding = { isOn: false };
+  const place = await makePushPlace({
+    answering: async ({ pathname }, original, { method }) => {
+      if (!hiding.isOn || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
+      return { body: without(cpf, await original()) };
+    },
+  });
+  return { place, hiding };
+}
+
 it('creates one agent for two codes where the first is shown between two rounds of the run', async () => {
   let lists = 0;
   const [k, other] = CPFS;
@@ -248,20 +260,14 @@ it.each([
 });
 
 it('is not created again because one listing leaves the other code out', async () => {
-  let isHidden = false;
   const [k, other] = CPFS;
-  const place = await makePushPlace({
-    answering: async ({ pathname }, original, { method }) => {
-      if (!isHidden || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
-      return { body: without(k, await original()) };
-    },
-  });
+  const { place, hiding } = await placeHiding(k);
   place.drop('agents', 'a.json', [agent(k, { external_code: 'A1' }), agent(other, { external_code: 'A0' })]);
   await place.runs(JOB, 3);
-  isHidden = true;
+  hiding.isOn = true;
   place.drop('agents', 'b.json', [agent(k, { external_code: 'A2' })]);
   await place.runs(JOB, 1);
-  isHidden = false;
+  hiding.isOn = false;
   await place.runs(JOB, 1);
   expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
   expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', attempts: 0 });
@@ -271,14 +277,8 @@ it.each([
   ['was turned away before', 5],
   ['waits since before that was sent', 1],
 ])('is not created again because one listing leaves out a code that was seen: it %s', async (_, times) => {
-  let isHidden = false;
   const [k, other] = CPFS;
-  const place = await makePushPlace({
-    answering: async ({ pathname }, original, { method }) => {
-      if (!isHidden || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
-      return { body: without(k, await original()) };
-    },
-  });
+  const { place, hiding } = await placeHiding(k);
   place.drop('agents', '0.json', [agent(other, { external_code: 'A0' })]);
   await place.runs(JOB, 2);
   place.sandbox.addFault({ call: 'create-agent', fault: '403', times });
@@ -292,10 +292,10 @@ it.each([
     await place.clock.advance(4.5 * MINUTE);
     await place.run(JOB);
   }
-  isHidden = true;
+  hiding.isOn = true;
   await place.clock.advance(60 * MINUTE);
   await place.run(JOB);
-  isHidden = false;
+  hiding.isOn = false;
   await place.runs(JOB, 1);
   expect(place.sandbox.ledger().agents).toEqual({ [k]: 1, [other]: 1 });
 });
@@ -345,16 +345,10 @@ it('sends one of two codes where a person vouches for it, though no search prove
 
 it('waits for one that was accepted and never shown no longer than it is looked for', async () => {
   const [k, other] = CPFS;
-  let isGone = false;
-  const place = await makePushPlace({
-    answering: async ({ pathname }, original, { method }) => {
-      if (!isGone || method !== 'GET' || !pathname.startsWith('/driver')) return undefined;
-      return { body: without(k, await original()) };
-    },
-  });
+  const { place, hiding } = await placeHiding(k);
   place.drop('agents', 'a.json', [agent(other, { external_code: 'A0' })]);
   await place.runs(JOB, 2);
-  isGone = true;
+  hiding.isOn = true;
   place.drop('agents', 'b.json', [agent(k, { external_code: 'A1' }), agent(k, { external_code: 'A2' })]);
   await place.runs(JOB, 3);
   expect(await place.entry('A2')).toMatchObject({ state: 'ready', attempts: 0 });

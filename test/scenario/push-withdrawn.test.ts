@@ -2,11 +2,22 @@
 // it is taken as soon as it can be.
 import { describe, expect, it } from 'vitest';
 import { vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
-import { makePushPlace } from '../support/push-place.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE = 60_000;
+
+/** P1 was sent without an answer, as often as told, and has not arrived; P0 has. */
+async function unknownAndAbsent(times = 1): Promise<PushPlace> {
+  const place = await makePushPlace();
+  place.drop('route_plans', '0.json', plan('P0'));
+  await place.runs(JOB, 2);
+  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  return place;
+}
 
 it('takes the other files where one gives a code three times', async () => {
   const place = await makePushPlace();
@@ -75,12 +86,7 @@ it.each([
 ])(
   'sends nothing of what is unknown and not there, where what the ERP gave since %s',
   async (_, newer, why) => {
-    const place = await makePushPlace();
-    place.drop('route_plans', '0.json', plan('P0'));
-    await place.runs(JOB, 2);
-    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
-    place.drop('route_plans', 'a.json', plan('P1'));
-    await place.run(JOB);
+    const place = await unknownAndAbsent();
     await place.clock.advance(1_000);
     place.drop('route_plans', 'b.json', newer);
     await place.run(JOB);
@@ -187,12 +193,7 @@ it('says that the service has it twice, though what the ERP gave since breaks th
 });
 
 it('says no more that something was not taken, once a content can be taken', async () => {
-  const place = await makePushPlace();
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.run(JOB);
+  const place = await unknownAndAbsent();
   place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
   await place.run(JOB);
   place.drop('route_plans', 'c.json', plan('P1', { date_time_end: '2025-03-13T19:00:00-03:00' }));
@@ -204,12 +205,7 @@ it('says no more that something was not taken, once a content can be taken', asy
 });
 
 it('does not withdraw what the ERP gave again after a person vouched for it', async () => {
-  const place = await makePushPlace();
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 2 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.run(JOB);
+  const place = await unknownAndAbsent(2);
   place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
   await place.run(JOB);
   await place.clock.advance(1_000);
@@ -221,12 +217,7 @@ it('does not withdraw what the ERP gave again after a person vouched for it', as
 });
 
 it('tells once of a row that cannot be read in any run', async () => {
-  const place = await makePushPlace();
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.run(JOB);
+  const place = await unknownAndAbsent();
   place.sandbox.addFault({ call: 'route-plans', fault: '503' });
   place.drop('route_plans', 'b.json', [plan('P1'), plan('P1')]);
   await place.run(JOB);
@@ -244,12 +235,7 @@ it('tells once of a row that cannot be read in any run', async () => {
 });
 
 it('sends what is unknown and not there, where the ERP is back at it', async () => {
-  const place = await makePushPlace();
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.run(JOB);
+  const place = await unknownAndAbsent();
   place.drop('route_plans', 'b.json', [plan('P1'), plan('P1')]);
   await place.run(JOB);
   place.drop('route_plans', 'c.json', plan('P1'));
