@@ -4,7 +4,7 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { CHANGED_AFTER_PUSH, INVALID_CHANGE, stillNotTaken, UNNAMED } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
-import type { Payload, PushKind } from './push-kind.ts';
+import { dataOf, type PushKind } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export interface Evidence {
@@ -61,9 +61,10 @@ export async function confirmEntry(
 }
 
 /** That of what was sent; the search for older contents has ended. */
-function periodIn(kind: PushKind, { payload }: OutboxEntry): EntryChange {
-  if (kind.periodOf === undefined || payload === null) return {};
-  const { start, end } = kind.periodOf((JSON.parse(payload) as Payload).data);
+function periodIn(kind: PushKind, entry: OutboxEntry): EntryChange {
+  const data = dataOf(entry);
+  if (kind.periodOf === undefined || data === undefined) return {};
+  const { start, end } = kind.periodOf(data);
   return { period_start: start, period_end: end };
 }
 

@@ -7,7 +7,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../warehouse/outbox-states.ts';
 import { routePlanKind } from './kinds/route-plans.ts';
-import type { Payload, Period } from './push-kind.ts';
+import { dataOf, type Period } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
@@ -60,10 +60,10 @@ export async function missedDeadlines(
 }
 
 /** When the ERP wants it to start; the period of the entry may hold that of an older content too. */
-function startOf({ payload, period_start }: OutboxEntry): string {
-  const wanted =
-    payload === null ? '' : routePlanKind.periodOf?.((JSON.parse(payload) as Payload).data).start;
-  return wanted || (period_start ?? '');
+function startOf(entry: OutboxEntry): string {
+  const data = dataOf(entry);
+  const wanted = data === undefined ? '' : routePlanKind.periodOf?.(data).start;
+  return wanted || (entry.period_start ?? '');
 }
 
 export async function guardDeadline({ settings, context, failures }: PushRun): Promise<void> {

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/glossary.ts';
 import type { FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 
 /** One call of the service, counted and cut with the run. */
@@ -17,6 +18,10 @@ export interface Payload {
   /** Those of the feed behind those of the thing; plans only. */
   options: JsonObject;
 }
+
+/** The data of an entry that is still to be sent; undefined where it is not kept. */
+export const dataOf = ({ payload }: Pick<OutboxEntry, 'payload'>): JsonObject | undefined =>
+  payload === null ? undefined : (JSON.parse(payload) as Payload).data;
 
 /** ISO instants, UTC. */
 export interface Period {

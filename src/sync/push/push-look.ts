@@ -2,7 +2,6 @@
 // sent, those whose identifier or optimisation is awaited. One search covers all entries of its period.
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
 import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import {
   foreignIds,
@@ -14,7 +13,7 @@ import {
 import { arrivedTwins } from '../../warehouse/outbox-twins.ts';
 import { noteReading } from '../../warehouse/push-attempts.ts';
 import { absentForMs, type Moment } from './absence-clock.ts';
-import type { Seen } from './push-kind.ts';
+import { dataOf, type Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isSettled, needsWitness, sightOf } from './push-sight.ts';
 import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
@@ -179,9 +178,6 @@ function ownAmong(
   const same = found.filter(({ record }) => data !== undefined && kind.isSame?.(record, data) === true);
   return same.length > 0 ? same : undefined;
 }
-
-const dataOf = ({ payload }: OutboxEntry): JsonObject | undefined =>
-  payload === null ? undefined : (JSON.parse(payload) as { data: JsonObject }).data;
 
 async function noteUnreadable(push: PushRun, page: readonly OutboxEntry[], failure: RoadbookError) {
   const { context } = push;
