@@ -71,11 +71,18 @@ export const UNSENT = { sent_hash: null, unclear_sends: 0, is_doubtful: false, i
 const IMPLIED: Partial<Record<MoveName, EntryChange>> = {
   release: { owner_run_id: null },
   confirm: { ...CERTAIN, payload: null, owner_run_id: null, told_at: null },
-  confirmOlder: { ...CERTAIN, owner_run_id: null, checked_run_id: null },
+  confirmOlder: { ...CERTAIN, owner_run_id: null, checked_run_id: null, confirmed_at: null },
   refuse: { owner_run_id: null, told_at: null },
   lose: { ...NOT_ABSENT, owner_run_id: null, told_at: null },
-  absent: { ...NOT_ABSENT, unknown_since: null, checked_run_id: null },
-  withdraw: { ...NOT_ABSENT, unknown_since: null, payload: null, told_at: null, is_watched: false },
+  absent: { ...NOT_ABSENT, unknown_since: null, checked_run_id: null, confirmed_at: null },
+  withdraw: {
+    ...NOT_ABSENT,
+    unknown_since: null,
+    payload: null,
+    told_at: null,
+    is_watched: false,
+    confirmed_at: null,
+  },
   doubt: { ...NOT_ABSENT, told_at: null },
   // As if it had never been sent: a search is asked as for any first send. What it may show after all is what was
   // sent, so that stays.

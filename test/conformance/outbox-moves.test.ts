@@ -53,15 +53,26 @@ const LEFT: Record<MoveName, { from: OutboxState[]; to: OutboxState; change: Rec
   confirmOlder: {
     from: ['ready', 'sending', 'unknown'],
     to: 'ready',
-    change: { ...certain, owner_run_id: null, checked_run_id: null },
+    change: { ...certain, owner_run_id: null, checked_run_id: null, confirmed_at: null },
   },
   refuse: { from: ['ready', 'sending'], to: 'rejected', change: { owner_run_id: null, told_at: null } },
   lose: { from: ['sending'], to: 'unknown', change: { ...found, owner_run_id: null, told_at: null } },
-  absent: { from: ['unknown'], to: 'ready', change: { ...found, unknown_since: null, checked_run_id: null } },
+  absent: {
+    from: ['unknown'],
+    to: 'ready',
+    change: { ...found, unknown_since: null, checked_run_id: null, confirmed_at: null },
+  },
   withdraw: {
     from: ['unknown'],
     to: 'rejected',
-    change: { ...found, unknown_since: null, payload: null, told_at: null, is_watched: 0 },
+    change: {
+      ...found,
+      unknown_since: null,
+      payload: null,
+      told_at: null,
+      is_watched: 0,
+      confirmed_at: null,
+    },
   },
   doubt: { from: ['ready'], to: 'unknown', change: { ...found, told_at: null } },
   vouch: {

@@ -261,20 +261,26 @@ it('does not have the others of a day wait for a search by code that fails', asy
   place.drop('route_plans', 'b.json', plan('P2'));
   await place.runs(JOB, 2);
   expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P2: 1 });
+  const readings = await place.engine.read((sql) =>
+    sql('push_attempt').where({ external_code: 'P1', what: 'read-back' }).pluck('outcome'),
+  );
+  expect(readings).toContain('unreadable');
 });
 
-describe('where a service answers too long a period with nothing', () => {
+describe('where a service does not answer for too long a period', () => {
   const on = (day: string) => ({
     date_time_start: `2025-${day}T08:00:00-03:00`,
     date_time_end: `2025-${day}T18:00:00-03:00`,
   });
-  const nothingForLong: PlaceOptions = {
+  const answerLong = (answer: { status?: number; body: object }): PlaceOptions => ({
     answering: ({ searchParams }, _original, { method }) => {
       const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];
       const isLong = from !== null && to !== null && Date.parse(to) - Date.parse(from) > 864_000_000;
-      return method === 'GET' && isLong ? { body: [] } : undefined;
+      return method === 'GET' && isLong ? answer : undefined;
     },
-  };
+  });
+  const nothingForLong = answerLong({ body: [] });
+  const refusesLong = answerLong({ status: 422, body: { detail: [] } });
 
   it('one of a day is sent though another was moved by weeks', async () => {
     const place = await makePushPlace(nothingForLong);
@@ -286,6 +292,21 @@ describe('where a service answers too long a period with nothing', () => {
     place.drop('route_plans', 'b.json', plan('P1', on('04-25')));
     await place.runs(JOB, 4);
     expect(place.sandbox.ledger().plans).toMatchObject({ P2: 1 });
+  });
+
+  it('one that was moved by weeks is sent once a person vouches that it is not there', async () => {
+    const place = await makePushPlace(refusesLong);
+    place.drop('route_plans', '0.json', plan('P0', on('04-25')));
+    await place.runs(JOB, 2);
+    place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', on('04-25')));
+    await place.runs(JOB, 2);
+    expect(await place.entry('P1')).toMatchObject({ state: 'unknown' });
+    await vouchAbsent(place.engine, await place.entry('P1'), place.now());
+    await place.runs(JOB, 2);
+    expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
   });
 
   it('one that is there is not sent again', async () => {

@@ -196,9 +196,10 @@ it('says no more that something was not taken, once a content can be taken', asy
   const place = await unknownAndAbsent();
   place.drop('route_plans', 'b.json', plan('P1', { date_time_end: 'later' }));
   await place.run(JOB);
+  await place.clock.advance(1_000);
   place.drop('route_plans', 'c.json', plan('P1', { date_time_end: '2025-03-13T19:00:00-03:00' }));
   await place.run(JOB);
-  expect(await place.entry('P1')).toMatchObject({ state: 'unknown', reasons: null });
+  expect(await place.entry('P1')).toMatchObject({ state: 'unknown', reasons: null, told_at: place.now() });
   await place.clock.advance(5 * MINUTE);
   await place.runs(JOB, 2);
   expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });

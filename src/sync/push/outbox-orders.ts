@@ -6,6 +6,9 @@ import { moveEntry, noteEntry, type OutboxEntry } from '../../warehouse/outbox-e
 import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
 import { mayMove } from '../../warehouse/outbox-states.ts';
 import { noteOrder } from '../../warehouse/push-attempts.ts';
+import { itineraryKind } from './kinds/itineraries.ts';
+import { routePlanKind } from './kinds/route-plans.ts';
+import { ownPeriod } from './push-kind.ts';
 
 /** Asks for the kind where several entries have the code. */
 export async function namedEntry(engine: Engine, code: string, kind?: string): Promise<OutboxEntry> {
@@ -89,6 +92,9 @@ async function reviveEntry(engine: Engine, entry: OutboxEntry, at: string): Prom
   );
 }
 
+/** The kinds that are searched for by period. */
+const DATED = [routePlanKind, itineraryKind];
+
 /** A person has looked at the service: one that nobody can find is sent as if for the first time. */
 export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string): Promise<string> {
   if (!mayMove('vouch', entry.state)) {
@@ -98,9 +104,11 @@ export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string
     });
   }
   const message = 'A person vouches that it is not at the service';
+  const kind = DATED.find(({ feed }) => feed === entry.kind);
+  const change = { message, ...(kind !== undefined && ownPeriod(kind, entry)) };
   await engine.write(async (tx) => {
     const only = { revision: entry.revision };
-    if (!(await moveEntry(tx, entry, 'vouch', at, { message }, only))) throw movedOn(entry);
+    if (!(await moveEntry(tx, entry, 'vouch', at, change, only))) throw movedOn(entry);
     await noteOrder(tx, entry, { outcome: 'vouched', message }, at);
   });
   return 'It is ready; the next run sends it, unless a search shows it after all or another code of it comes first.';

@@ -4,7 +4,7 @@ import type { Transaction } from '../../warehouse/engine.ts';
 import { type EntryChange, moveEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { CHANGED_AFTER_PUSH, INVALID_CHANGE, stillNotTaken, UNNAMED } from './push-effects.ts';
 import { confirmedAs } from './push-intake.ts';
-import { dataOf, type PushKind } from './push-kind.ts';
+import { ownPeriod, type PushKind } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export interface Evidence {
@@ -52,20 +52,12 @@ export async function confirmEntry(
     ...known,
     confirmed_at: at,
     is_watched: isWatched(push, entry, evidence),
-    ...(as === 'confirmed' && periodIn(kind, entry)),
+    ...(as === 'confirmed' && ownPeriod(kind, entry)),
     ...toldOf(push, evidence, as === 'changed-after-push', now),
   };
   const moved = await moveEntry(tx, entry, 'confirm', at, change, only);
   if (moved) context.counts.confirmed++;
   return moved;
-}
-
-/** That of what was sent; the search for older contents has ended. */
-function periodIn(kind: PushKind, entry: OutboxEntry): EntryChange {
-  const data = dataOf(entry);
-  if (kind.periodOf === undefined || data === undefined) return {};
-  const { start, end } = kind.periodOf(data);
-  return { period_start: start, period_end: end };
 }
 
 function toldOf(

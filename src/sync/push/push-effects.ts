@@ -168,7 +168,8 @@ const takenSince = (known: OutboxEntry): EntryChange =>
     : {
         noted_hash: null,
         reasons: reasonsText(earlierReasons(known)),
-        message: 'It is not known whether it arrived',
+        message: known.confirmed_at === null ? 'It is not known whether it arrived' : UNNAMED.message,
+        told_at: null,
       };
 
 /** The reasons of what the ERP gave since, while that was not taken. */

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../core/glossary.ts';
 import type { FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import type { EntryChange, OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 
 /** One call of the service, counted and cut with the run. */
@@ -70,4 +70,12 @@ export interface PushKind {
   readonly unfinished?: readonly string[];
   /** The status that says that the service failed at it, and what that means. */
   readonly failed?: { status: string; message: string };
+}
+
+/** The period of its data alone; that of the entry may hold older contents too, while they are searched for. */
+export function ownPeriod({ periodOf }: PushKind, entry: OutboxEntry): EntryChange {
+  const data = dataOf(entry);
+  if (periodOf === undefined || data === undefined) return {};
+  const { start, end } = periodOf(data);
+  return { period_start: start, period_end: end };
 }

@@ -1,7 +1,7 @@
 // Searches the service for the entries that need it: those whose outcome is unknown, those that are about to be
 // sent, those whose identifier or optimisation is awaited. One search covers all entries of its period.
 import { isoInstant } from '../../core/clock.ts';
-import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Fatal } from '../../core/errors.ts';
 import { isInDoubt, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import {
   foreignIds,
@@ -11,12 +11,11 @@ import {
   soughtPeriods,
 } from '../../warehouse/outbox-search.ts';
 import { arrivedTwins } from '../../warehouse/outbox-twins.ts';
-import { noteReading } from '../../warehouse/push-attempts.ts';
 import { absentForMs, type Moment } from './absence-clock.ts';
 import { dataOf, type Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isSettled, needsWitness, sightOf } from './push-sight.ts';
-import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
+import { applySight, type Looked, noteUnreadable, parkBlind } from './push-sight-effects.ts';
 import { isOf, type SearchWindow, searchWindows } from './search-windows.ts';
 import { indexed, type Listing, type Witness, witnessOf } from './search-witness.ts';
 
@@ -177,14 +176,4 @@ function ownAmong(
   const data = entry.content_hash === entry.sent_hash ? dataOf(entry) : undefined;
   const same = found.filter(({ record }) => data !== undefined && kind.isSame?.(record, data) === true);
   return same.length > 0 ? same : undefined;
-}
-
-async function noteUnreadable(push: PushRun, page: readonly OutboxEntry[], failure: RoadbookError) {
-  const { context } = push;
-  const message = context.parts.redactor.redact(failure.message);
-  const end = { outcome: 'unreadable', message, error_code: failure.code } as const;
-  const by = { runId: context.runId, at: push.now() };
-  await context.parts.engine.write(async (tx) => {
-    for (const entry of page) if (entry.state === 'unknown') await noteReading(tx, entry, end, by);
-  });
 }

@@ -1,6 +1,6 @@
 // Carries out what a search of the service said about an entry, each in one transaction with the attempt that
 // tells of it.
-import { Ambiguous, asRoadbookError, Fatal, Skippable } from '../../core/errors.ts';
+import { Ambiguous, asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import {
   isInDoubt,
@@ -207,6 +207,7 @@ async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<bool
     // The others of its period must not wait for it.
     log.warn({ external_code, err: failure }, 'could not be looked for by its code');
     push.failures.push(failure);
+    await noteUnreadable(push, [entry], failure);
     return true;
   }
   const [seen, ...others] = sought.filter(({ key }) => key === entry.remote_key);
@@ -214,6 +215,23 @@ async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<bool
   const ids = others.map(({ id }) => id);
   await push.context.parts.engine.write((tx) => confirmFound(tx, push, entry, seen, ids));
   return true;
+}
+
+/** What may be at the service could not be looked for. */
+export async function noteUnreadable(
+  push: PushRun,
+  entries: readonly OutboxEntry[],
+  failure: RoadbookError,
+): Promise<void> {
+  const { engine, redactor } = push.context.parts;
+  const message = redactor.redact(failure.message);
+  const end = { outcome: 'unreadable', message, error_code: failure.code } as const;
+  await engine.write(async (tx) => {
+    for (const entry of entries) {
+      if (entry.state === 'unknown' || (entry.state === 'ready' && isInDoubt(entry)))
+        await note(tx, push, entry, end);
+    }
+  });
 }
 
 /** Two searches that could have shown it did not: this run may send it. One with an identifier is first looked for by key. */
