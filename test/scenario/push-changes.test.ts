@@ -113,6 +113,31 @@ describe('a thing that the service took without an identifier', () => {
     expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1 });
   });
 
+  it('is not created beside itself where no search shows it under its title', async () => {
+    const place = await makePushPlace({
+      ...unnamed(0),
+      answering: async ({ pathname }, original, { method }) => {
+        if (method !== 'GET' || !pathname.startsWith('/point_of_interest')) return undefined;
+        return { body: JSON.parse(JSON.stringify(await original()).replaceAll('"Shop"', '"SHOP"')) };
+      },
+    });
+    place.drop('points_of_interest', '0.json', [pointOfInterest('Other', { external_code: 'C0' })]);
+    await runs(place, 2);
+    give(place, 'a.json', 'Shop', { phone: '1' });
+    await runs(place, 2);
+    give(place, 'b.json', 'Shop', { phone: '2' });
+    await runs(place, 3);
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ Other: 1, Shop: 1 });
+    expect(await place.run(JOB)).toMatchObject({ error: { code: 'accepted_unseen' } });
+    expect(await place.entry('C1')).toMatchObject({
+      state: 'unknown',
+      message: expect.stringContaining('not-there'),
+    });
+    await vouchAbsent(place.engine, await place.entry('C1'), place.now());
+    await runs(place, 1);
+    expect(place.sandbox.ledger().points_of_interest).toEqual({ Other: 1, Shop: 2 });
+  });
+
   it('is an itinerary: found before it is changed', async () => {
     const place = await makePushPlace(unnamed(90_000));
     place.drop('itineraries', 'a.json', [itinerary('I1')]);

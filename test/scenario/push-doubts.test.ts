@@ -248,25 +248,6 @@ it('stops looking for what was refused once a search a settling time later does 
   expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 1 });
 });
 
-it('does not have the others of a day wait for a search by code that fails', async () => {
-  const place = await makePushPlace({
-    answering: ({ searchParams }) =>
-      searchParams.get('route_plan_code') === 'P1' ? { status: 500, body: {} } : undefined,
-  });
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.runs(JOB, 1);
-  place.drop('route_plans', 'b.json', plan('P2'));
-  await place.runs(JOB, 2);
-  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P2: 1 });
-  const readings = await place.engine.read((sql) =>
-    sql('push_attempt').where({ external_code: 'P1', what: 'read-back' }).pluck('outcome'),
-  );
-  expect(readings).toContain('unreadable');
-});
-
 describe('where a service does not answer for too long a period', () => {
   const on = (day: string) => ({
     date_time_start: `2025-${day}T08:00:00-03:00`,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { vouchAbsent } from '../../src/sync/push/outbox-orders.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { agent, CPFS, plan } from '../support/push-samples.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE = 60_000;
@@ -242,4 +242,39 @@ it('sends what is unknown and not there, where the ERP is back at it', async () 
   place.drop('route_plans', 'c.json', plan('P1'));
   await place.runs(JOB, 3);
   expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+});
+
+it('tells no more what broke the rules, once the ERP is back at what is found after a refusal', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: 'import-route-plan', fault: '403', after_commit: true, times: 1 });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  await place.clock.advance(1_000);
+  place.drop('route_plans', 'b.json', plan('P1', { vehicle_plate: 'bad', date_time_end: 'later' }));
+  await place.runs(JOB, 3);
+  expect(await place.entry('P1')).toMatchObject({
+    state: 'confirmed',
+    reasons: expect.stringContaining('not taken: '),
+  });
+  place.drop('route_plans', 'c.json', plan('P1'));
+  await place.runs(JOB, 2);
+  expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', message: null, reasons: null });
+});
+
+it('says of a point that what the ERP gives breaks the rules, also where it gave that before', async () => {
+  const place = await makePushPlace();
+  const shop = pointOfInterest('Shop', { external_code: 'C1' });
+  place.sandbox.addFault({ call: 'create-point-of-interest', fault: '403', after_commit: true, times: 1 });
+  place.drop('points_of_interest', 'a.json', [shop]);
+  await place.run('push-points-of-interest');
+  for (const [n, latitude] of [500, 600, 500].entries()) {
+    await place.clock.advance(1_000);
+    place.drop('points_of_interest', `b${n}.json`, [{ ...shop, latitude }]);
+    await place.runs('push-points-of-interest', 3);
+    expect(await place.entry('C1')).toMatchObject({
+      state: 'confirmed',
+      message: expect.stringContaining('breaks the rules'),
+      reasons: expect.stringContaining('not taken: '),
+    });
+  }
 });

@@ -153,10 +153,13 @@ export function effectOf(step: Exclude<Step, 'nothing'>, known: OutboxEntry, off
   }
 }
 
+export const asNotTaken = (reasons: readonly string[]): string[] =>
+  reasons.map((reason) => `${NOT_TAKEN}${reason}`);
+
 /** What the ERP gave since is told beside what the service has or may have. */
 export const notTaken = (known: OutboxEntry, noted_hash: string, reasons: readonly string[]) => ({
   noted_hash,
-  reasons: reasonsText([...earlierReasons(known), ...reasons.map((reason) => `${NOT_TAKEN}${reason}`)]),
+  reasons: reasonsText([...earlierReasons(known), ...asNotTaken(reasons)]),
   message: INVALID_CHANGE,
   told_at: null,
 });

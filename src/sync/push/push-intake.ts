@@ -29,11 +29,13 @@ export interface Offer {
 
 export function intakeStep(known: Known | undefined, offer: Offer, canChange: boolean): Step {
   if (known === undefined) return offer.isValid ? 'queue' : 'refuse';
+  const noteOnce = known.noted_hash === offer.hash ? 'nothing' : 'note';
   if (known.content_hash === offer.hash) {
     if (!isNoted(known)) return 'nothing';
-    return known.state === 'confirmed' && !canChange && known.sent_hash !== offer.hash ? 'flag' : 'unflag';
+    if (known.sent_hash === offer.hash) return 'unflag';
+    if (known.state === 'confirmed' && !canChange) return 'flag';
+    return offer.isValid ? 'unflag' : noteOnce;
   }
-  const noteOnce = known.noted_hash === offer.hash ? 'nothing' : 'note';
   switch (known.state) {
     case 'ready':
     case 'rejected':

@@ -15,7 +15,8 @@ import { absentForMs, type Moment } from './absence-clock.ts';
 import { dataOf, type Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isSettled, needsWitness, sightOf } from './push-sight.ts';
-import { applySight, type Looked, noteUnreadable, parkBlind } from './push-sight-effects.ts';
+import { applySight, type Looked, parkBlind } from './push-sight-effects.ts';
+import { askAbout, noteUnreadable } from './push-unreadable.ts';
 import { isOf, type SearchWindow, searchWindows } from './search-windows.ts';
 import { indexed, type Listing, type Witness, witnessOf } from './search-witness.ts';
 
@@ -133,11 +134,14 @@ async function compare(push: PushRun, page: readonly OutboxEntry[], shown: Shown
       hasTwin: twin !== undefined,
     });
     if ('seen' in sight) foreign?.set(sight.seen.id, entry.external_code);
-    const why = async (): Promise<string | undefined> =>
-      own === undefined ? UNTELLABLE : witness(dataOf(entry) ?? {});
-    if (sight.is === 'refused') sight.isProven = kind.seek === undefined && (await why()) === undefined;
-    const blind = needsWitness(entry, sight) ? await why() : undefined;
-    if (blind !== undefined) await parkBlind(push, entry, blind, twin);
+    const isRefusal = sight.is === 'refused' && kind.seek === undefined;
+    const why = await askAbout(push, entry, async () => {
+      if (!isRefusal && !needsWitness(entry, sight)) return undefined;
+      return own === undefined ? UNTELLABLE : witness(dataOf(entry) ?? {});
+    });
+    if (why === undefined) continue;
+    if (sight.is === 'refused') sight.isProven = isRefusal && why.answer === undefined;
+    if (why.answer !== undefined && !isRefusal) await parkBlind(push, entry, why.answer, twin);
     else if (await applySight(push, entry, sight, looked)) clear.push(entry);
   }
   await engine.write(({ sql }) => markChecked(sql, clear, context.runId, looked));

@@ -1,6 +1,6 @@
 // Carries out what a search of the service said about an entry, each in one transaction with the attempt that
 // tells of it.
-import { Ambiguous, asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
+import { Ambiguous, Skippable } from '../../core/errors.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import {
   isInDoubt,
@@ -13,10 +13,11 @@ import {
 import { type AttemptEnd, noteReading } from '../../warehouse/push-attempts.ts';
 import { forgetAbsent, type Moment, noteAbsent } from './absence-clock.ts';
 import { confirmEntry, isUnfinished } from './push-confirmation.ts';
-import { earlierReasons, INVALID_CHANGE, withdrawalOf } from './push-effects.ts';
+import { asNotTaken, earlierReasons, INVALID_CHANGE, withdrawalOf } from './push-effects.ts';
 import type { Seen } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 import { isBefore, isSettled, type Search, type Sight } from './push-sight.ts';
+import { askAbout } from './push-unreadable.ts';
 
 /** The search that a sight comes from. */
 export interface Looked extends Pick<Search, 'readAt' | 'now'> {
@@ -40,7 +41,8 @@ export async function applySight(
   const { engine } = push.context.parts;
   const write = (work: (tx: Transaction) => Promise<unknown>) =>
     engine.write(async (tx) => void (await work(tx)));
-  if (sight.is !== 'maybe-absent') forgetAbsent(engine, entry);
+  // An absence that leads to nothing is still one in the next run.
+  if (sight.is !== 'maybe-absent' && sight.is !== 'absent') forgetAbsent(engine, entry);
   switch (sight.is) {
     case 'nothing':
       return false;
@@ -84,7 +86,7 @@ async function confirmFound(
 ): Promise<void> {
   const message = tellTwice(push, entry, seen, others) ?? failureOf(push, seen) ?? storyOf(entry);
   const sent_hash = foundHash(push, entry);
-  const reasons = entry.state === 'rejected' && !isRefusedHere(entry) ? [] : earlierReasons(entry);
+  const reasons = reasonsOf(entry);
   const evidence = { id: seen.id, status: seen.status, isSeen: true, message, reasons };
   if (!(await confirmEntry(tx, push, { ...entry, sent_hash }, evidence))) return;
   await note(tx, push, entry, { outcome: 'found', message: message ?? 'Found at the service' });
@@ -99,6 +101,13 @@ function foundHash({ kind }: PushRun, { sent_hash, content_hash, payload }: Outb
 /** What the ERP gave after the send breaks the rules. */
 const isRefusedHere = ({ state, sent_hash, content_hash }: OutboxEntry): boolean =>
   state === 'rejected' && sent_hash !== null && sent_hash !== content_hash;
+
+/** What stays of what it was refused for. */
+function reasonsOf(entry: OutboxEntry): string[] {
+  const reasons = earlierReasons(entry);
+  if (isRefusedHere(entry)) return asNotTaken(reasons);
+  return entry.state === 'rejected' ? [] : reasons;
+}
 
 /** What is odd about finding it. */
 function storyOf(entry: OutboxEntry): string | null {
@@ -196,42 +205,19 @@ async function noteMaybeAbsent(
 
 /** Asks once more in another way where there is one; found after all, it is confirmed. True too where nobody can tell. */
 async function isFoundOtherwise(push: PushRun, entry: OutboxEntry): Promise<boolean> {
-  const { signal, log } = push.context;
-  const { external_code } = entry;
-  let sought: Seen[];
-  try {
-    sought = (await push.kind.seek?.(push.call, entry.remote_key)) ?? [];
-  } catch (thrown) {
-    const failure = asRoadbookError(thrown);
-    if (signal.aborted || failure instanceof Fatal) throw thrown;
-    // The others of its period must not wait for it.
-    log.warn({ external_code, err: failure }, 'could not be looked for by its code');
-    push.failures.push(failure);
-    await noteUnreadable(push, [entry], failure);
-    return true;
-  }
-  const [seen, ...others] = sought.filter(({ key }) => key === entry.remote_key);
+  const { engine } = push.context.parts;
+  const { remote_key } = entry;
+  const sought = await askAbout(
+    push,
+    entry,
+    async () => (await push.kind.seek?.(push.call, remote_key)) ?? [],
+  );
+  if (sought === undefined) return true;
+  const [seen, ...others] = sought.answer.filter(({ key }) => key === remote_key);
   if (seen === undefined) return false;
   const ids = others.map(({ id }) => id);
-  await push.context.parts.engine.write((tx) => confirmFound(tx, push, entry, seen, ids));
+  await engine.write((tx) => confirmFound(tx, push, entry, seen, ids));
   return true;
-}
-
-/** What may be at the service could not be looked for. */
-export async function noteUnreadable(
-  push: PushRun,
-  entries: readonly OutboxEntry[],
-  failure: RoadbookError,
-): Promise<void> {
-  const { engine, redactor } = push.context.parts;
-  const message = redactor.redact(failure.message);
-  const end = { outcome: 'unreadable', message, error_code: failure.code } as const;
-  await engine.write(async (tx) => {
-    for (const entry of entries) {
-      if (entry.state === 'unknown' || (entry.state === 'ready' && isInDoubt(entry)))
-        await note(tx, push, entry, end);
-    }
-  });
 }
 
 /** Two searches that could have shown it did not: this run may send it. One with an identifier is first looked for by key. */
@@ -244,6 +230,7 @@ async function believeAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry)
       ? 'The service no longer has it; it is looked for by its name before it is created anew'
       : 'The service does not have it; it is sent';
   if (entry.state === 'unknown') {
+    if (entry.confirmed_at !== null) return parkAccepted(tx, push, entry);
     if (entry.noted_hash !== null) return withdrawAbsent(tx, push, entry);
     if (entry.unclear_sends >= MOST_UNCLEAR_SENDS) return parkWorn(tx, push, entry);
     const change = { ...forgotten, message, next_attempt_at: null, checked_run_id };
@@ -259,6 +246,14 @@ async function withdrawAbsent(tx: Transaction, push: PushRun, entry: OutboxEntry
   if (!(await moveEntry(tx, entry, 'withdraw', push.now(), change, only))) return;
   push.context.counts.rejected++;
   await note(tx, push, entry, { outcome: 'absent', message: change.message ?? null });
+}
+
+/** The service took it without an identifier: another one would stand beside it. */
+async function parkAccepted(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
+  const message = `The service took it without an identifier, and no search shows it: it is not changed; ${BY_HAND}`;
+  await noteEntry(tx, entry, { message });
+  await note(tx, push, entry, { outcome: 'absent', message });
+  failOnce(push, 'accepted_unseen', `A ${push.kind.noun} that the service took is shown by no search`);
 }
 
 async function parkWorn(tx: Transaction, push: PushRun, entry: OutboxEntry): Promise<void> {
