@@ -1,7 +1,7 @@
-// Ratios that a slower pull would show in, small enough for every test run: the load stages beside the bare statements,
-// and parsing alone beside parsing, checking and mapping; those of whole pulls are in pull-ratios.ts. Measured in CPU
-// time, in turns, and by the better half of the rounds, so that other work on the machine meets both sides alike and
-// mostly drops out.
+// Ratios that a slower product would show in, small enough for every test run: the load stages beside the bare statements,
+// and parsing alone beside parsing, checking and mapping; those of whole pulls and pushes are in files of their own.
+// Measured in CPU time, in turns, and by the better half of the rounds, so that other work on the machine meets both sides
+// alike and mostly drops out.
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
 import { sortRecords } from '../../src/sync/pull/sorting.ts';
@@ -11,6 +11,7 @@ import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { cpuMs } from './cpu-time.ts';
 import { eventRows, type Pair, postgresPair, sqlitePair } from './load-pairs.ts';
 import { pullRatios } from './pull-ratios.ts';
+import { pushRatio } from './push-sides.ts';
 import { wireEvent } from './wire-event.ts';
 
 const ROUNDS = 12;
@@ -86,7 +87,7 @@ export async function checkRatio(): Promise<number> {
 
 if (import.meta.main) {
   const pulls = pullRatios();
-  const all = { load: loadRatio, copy: copyRatio, check: checkRatio, ...pulls.ratios };
+  const all = { load: loadRatio, copy: copyRatio, check: checkRatio, push: pushRatio, ...pulls.ratios };
   for (const [name, measure] of Object.entries(all)) {
     process.stdout.write(`${name}: ${(await measure()).toFixed(2)}\n`);
   }

@@ -1,5 +1,6 @@
 // A sample of the benchmark by CPU time: a ratio that falls by more than a third below the recorded one fails.
 import { afterAll, describe, it } from 'vitest';
+import { pushRatio } from '../bench/push-sides.ts';
 import { checkRatio, copyRatio, loadRatio } from '../bench/ratios.ts';
 import { holdRatio } from '../support/hold-ratio.ts';
 import { stopPostgres } from '../support/postgres.ts';
@@ -11,6 +12,7 @@ const RECORDED: readonly [string, () => Promise<number>, number][] = [
   ['loading rows into SQLite, beside the bare statement', loadRatio, 0.82],
   ['loading rows into PostgreSQL, beside a bare COPY', copyRatio, 0.7],
   ['checking and mapping records, beside parsing alone', checkRatio, 0.44],
+  ['pushing a plan, beside posting it', pushRatio, 0.15],
 ];
 
 describe('the cost of', () => {

@@ -4,6 +4,7 @@
 // docs/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProcessCost } from '../support/process-cost.ts';
 import {
   HEAP_MB,
   type Kill,
@@ -57,11 +58,12 @@ const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1
 const atOnce = () =>
   inPlace(PLANS, async (place, ledger) => {
     const startedAt = Date.now();
-    const peak = join(place.dir, 'peak');
-    const { stdout } = await place.run(RUN, { NODE_OPTIONS: smallHeap('peak-memory.ts'), PEAK_FILE: peak });
+    const cost = join(place.dir, 'cost');
+    const { stdout } = await place.run(RUN, { NODE_OPTIONS: smallHeap('process-cost.ts'), COST_FILE: cost });
+    const { peakMb } = JSON.parse(readFileSync(cost, 'utf8')) as ProcessCost;
     const { status, confirmed } = JSON.parse(stdout);
     const { twice, lost } = verdictOf(ledger(), PLANS);
-    const took = `${secondsSince(startedAt).toFixed(0)} s, ${readFileSync(peak, 'utf8')} MB at most`;
+    const took = `${secondsSince(startedAt).toFixed(0)} s, ${peakMb} MB at most`;
     return {
       line: `| in one go | ${PLANS} | ${twice} | ${lost} | ${took} |`,
       isRight: status === 'ok' && confirmed === PLANS && twice + lost === 0,
