@@ -137,6 +137,26 @@ describe.each(engineCases)('claims on $name', (engineCase) => {
   describe('where one key is one thing', () => {
     const sameKey = { keyOf: () => 'K', isOneAKey: true, checkedOnly: true };
     const checked = { remote_key: 'K', checked_run_id: 'r1' };
+    const absent = { absent_since: hour(3), absent_since_there: hour(4) };
+
+    it('forgets at a send since when the ready ones of its key are not found', async () => {
+      await put('A', checked);
+      await put('same', { remote_key: 'K', ...absent });
+      await put('agent', { remote_key: 'K', kind: 'agents', ...absent });
+      await put('other', { remote_key: 'L', ...absent });
+      await put('refused', { remote_key: 'K', state: 'rejected', ...absent });
+      expect(await claim(sameKey)).toMatchObject({ entry: { external_code: 'A' } });
+      expect(await row('same')).toMatchObject({ absent_since: null, absent_since_there: null, revision: 2 });
+      for (const code of ['agent', 'other', 'refused'])
+        expect(await row(code), code).toMatchObject({ ...absent, revision: 1 });
+    });
+
+    it('leaves them where several things may have one key', async () => {
+      await put('A', checked);
+      await put('same', { remote_key: 'K', ...absent });
+      expect(await claim({ ...sameKey, isOneAKey: false })).toMatchObject({ entry: { external_code: 'A' } });
+      expect(await row('same')).toMatchObject(absent);
+    });
 
     it.each<[string, Partial<OutboxEntry>]>([
       ['is on its way', { state: 'sending' }],

@@ -42,6 +42,19 @@ describe.each(engineCases)('twins on $name', (engineCase) => {
     expect(await twinsOf(await put('A', { remote_key: 'K' }))).toEqual({});
   });
 
+  it('one in doubt waits for a confirmed one alone: two in doubt would wait for each other', async () => {
+    const A = await put('A', { remote_key: 'K', is_doubtful: true });
+    await put('unknown', { remote_key: 'K', state: 'unknown' });
+    expect(await twinsOf(A)).toEqual({});
+    await put('there', { remote_key: 'K', state: 'confirmed', seen_at: hour(1) });
+    expect(await twinsOf(A)).toEqual({ A: 'there' });
+  });
+
+  it('one that was claimed since it was read is none of itself', async () => {
+    const A = await put('A', { remote_key: 'K', state: 'sending' });
+    expect(await twinsOf({ ...A, state: 'ready' })).toEqual({});
+  });
+
   const vouched = { outcome: 'vouched', message: null } as const;
   const look = (external_code: string, at: number, kind = KIND): Promise<void> =>
     outbox.engine.write((tx) => noteOrder(tx, { kind, external_code }, vouched, hour(at)));

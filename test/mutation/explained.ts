@@ -132,6 +132,13 @@ export const EXPLAINED: readonly Explained[] = [
     why: SAME_EITHER_WAY,
   },
   {
+    file: 'sync/push/search-windows.ts',
+    line: "): boolean => isLong({ start: period_start ?? '', end: period_end ?? '' }) === window.isLong;",
+    code: "''",
+    becomes: '"Stryker was here!"',
+    why: 'A period without an instant is not long, whatever stands in its place.',
+  },
+  {
     file: 'sync/push/search-witness.ts',
     line: '(remote_id !== null && listing.byId.has(remote_id)) || listing.byKey.has(remote_key),',
     code: 'remote_id !== null',

@@ -69,6 +69,19 @@ describe('an offer of the ERP', () => {
     expect(intakeStep({ ...noted, state: 'ready' }, { hash: 'bad', isValid: false }, true)).toBe('refuse');
   });
 
+  it('that is back at the content that counts is flagged where the service has another, and it cannot be changed', () => {
+    const noted = { ...known('confirmed'), noted_hash: 'bad' };
+    const offer = { hash: 'new', isValid: true };
+    expect(intakeStep(noted, offer, false)).toBe('flag');
+    expect(intakeStep({ ...noted, sent_hash: 'new' }, offer, false)).toBe('unflag');
+    expect(intakeStep({ ...noted, state: 'unknown' }, offer, false)).toBe('unflag');
+    // What was found after it was refused here may have a content that breaks the rules.
+    const invalid = { hash: 'new', isValid: false };
+    expect(intakeStep(noted, invalid, true)).toBe('note');
+    expect(intakeStep({ ...noted, noted_hash: 'new' }, invalid, true)).toBe('nothing');
+    expect(intakeStep({ ...noted, sent_hash: 'new' }, invalid, true)).toBe('unflag');
+  });
+
   it('that breaks the rules leaves the reasons of what the service has', () => {
     const entry = { ...known('confirmed'), reasons: '["stop 2: no such address"]' } as OutboxEntry;
     const offered = {
