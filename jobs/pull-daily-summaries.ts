@@ -9,6 +9,7 @@ import {
   readDailySummaries,
   splitDailySummaries,
   summaryCalls,
+  summaryScope,
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
@@ -29,6 +30,7 @@ export default pullJob({
   tables: [dailySummary, dailySummaryRevision],
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
+  vehicleScope: () => summaryScope('vehicle', '%'),
   plan: planDailySummaries,
   calls: summaryCalls,
   read: readDailySummaries,

@@ -7,6 +7,7 @@ import { events } from '../src/fleet/endpoints/events.ts';
 import {
   categoriesOption,
   eventGroup,
+  eventScope,
   planEvents,
   splitEvents,
   withdrawEvents,
@@ -43,6 +44,7 @@ export default pullJob({
     { table: event, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
   ],
   trackedScopes: (options) => `%${eventGroup(options)}`,
+  vehicleScope: (options) => eventScope('%', options),
   // One is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
   withdraw: withdrawEvents,

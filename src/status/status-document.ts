@@ -185,7 +185,11 @@ async function tableStatus(name: string, parts: StatusParts) {
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {
       const options = config.jobs[job.name]?.options ?? {};
-      return { job: job.name, tracks: (scope: string) => job.tracks?.(scope, options) ?? true };
+      return {
+        job: job.name,
+        tracks: (scope: string) => job.tracks?.(scope, options) ?? true,
+        vehicleScope: job.vehicleScope?.(options),
+      };
     });
   const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);
   const rows = await (rowCounts?.of(name) ?? countRows(engine, name));

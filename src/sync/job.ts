@@ -93,6 +93,8 @@ export interface Job extends JobDeclaration {
   records?: readonly { table: Table; record: z.ZodType }[];
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
   trackedScopes?(options: Record<string, unknown>): string;
+  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
+  vehicleScope?(options: Record<string, unknown>): string;
   /** Whether a scope is one of them. */
   tracks?(scope: string, options: Record<string, unknown>): boolean;
   execute(context: RunContext): Promise<RunOutcome>;

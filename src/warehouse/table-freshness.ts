@@ -1,11 +1,15 @@
 // How fresh a table is: as fresh as its stalest scope, never as its newest row. A scope is as fresh as its last
-// reading, or as the end of what was read where that lies further back: reading old data today makes nothing fresh.
+// reading, or as the end of what was read where that lies further back: reading old data today makes nothing fresh. A
+// vehicle of which nothing was read is as fresh as the moment when it became known.
 import type { Engine } from './engine.ts';
+import { unreadSince } from './unread-vehicles.ts';
 
 export interface Filler {
   job: string;
   /** The scopes that the job reads now; those of former settings say nothing. */
   tracks(scope: string): boolean;
+  /** The scope of one vehicle, `%` for its id; undefined where the job does not read by vehicle. */
+  vehicleScope?: string | undefined;
 }
 
 export interface TableFreshness {
@@ -33,9 +37,14 @@ export const tableFreshness = (
       .whereRaw('inserted + updated > 0')
       .orderBy('started_at', 'desc')
       .first('finished_at');
+    const reached = tracked.flatMap(({ read, reached }) => [read, reached]);
+    for (const { job, vehicleScope } of reached.length === 0 ? [] : fillers) {
+      const since = vehicleScope === undefined ? null : await unreadSince(sql, job, vehicleScope);
+      if (since !== null) reached.push(since);
+    }
     return {
       lastChangeAt: changed?.finished_at ?? null,
       // Instants of one form sort as text.
-      freshAt: tracked.flatMap(({ read, reached }) => [read, reached]).toSorted()[0] ?? null,
+      freshAt: reached.toSorted()[0] ?? null,
     };
   });

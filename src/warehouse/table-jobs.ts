@@ -6,11 +6,13 @@ export interface TableJob {
   job: string;
   /** Pattern (LIKE) of the scopes that the job reads under its present settings. */
   scopes: string;
+  /** The scope of one vehicle, `%` for its id; null where the job does not read by vehicle. */
+  vehicle_scope: string | null;
 }
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
   const order = ['table_name', 'job'] as const;
-  const stored = await engine.read((sql) => sql('table_job').select(...order, 'scopes'));
+  const stored = await engine.read((sql) => sql('table_job').select(...order, 'scopes', 'vehicle_scope'));
   if (inOrder(stored) === inOrder(wanted)) return;
   await engine.write(async ({ sql }) => {
     await sql('table_job').delete();
@@ -19,4 +21,10 @@ export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[])
 }
 
 const inOrder = (rows: readonly TableJob[]): string =>
-  JSON.stringify(rows.map(({ table_name, job, scopes }) => [table_name, job, scopes].join('\n')).sort());
+  JSON.stringify(
+    rows
+      .map(({ table_name, job, scopes, vehicle_scope }) =>
+        [table_name, job, scopes, vehicle_scope].join('\n'),
+      )
+      .sort(),
+  );

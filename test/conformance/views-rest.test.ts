@@ -20,6 +20,9 @@ import { openViews, query } from '../support/view-place.ts';
 
 afterAll(stopPostgres);
 
+/** The scope of events of a vehicle, as a job declares it. */
+const EVENTS_OF = 'vehicle % categories all';
+
 const coverage = (job: string, scope: string, from: string, to: string, at: string) => ({
   job,
   scope,
@@ -181,8 +184,8 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }]);
     await fillTableJobs(place.engine, [
-      { table_name: 'vehicle', job: 'pull-vehicles', scopes: '%' },
-      { table_name: 'event', job: 'pull-events', scopes: '%categories all' },
+      { table_name: 'vehicle', job: 'pull-vehicles', scopes: '%', vehicle_scope: null },
+      { table_name: 'event', job: 'pull-events', scopes: '%categories all', vehicle_scope: EVENTS_OF },
     ]);
     const [a, b, c] = ['2026-03-10T00:00:00.000Z', '2026-03-11T00:00:00.000Z', '2026-03-12T00:00:00.000Z'];
     await place.insert('sync_coverage', [
@@ -206,7 +209,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['vehicle', 2, b, c, b],
     ]);
     const told = await tableFreshness(place.engine, [
-      { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all') },
+      { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all'), vehicleScope: EVENTS_OF },
     ]);
     // What was read on the 11th reaches to the 10th only.
     expect(told).toMatchObject({ freshAt: a, lastChangeAt: null });
@@ -216,6 +219,37 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     );
     const ageSeconds = (Date.now() - Date.parse(a)) / 1_000;
     expect(Math.abs(Number(event?.freshness_seconds) - ageSeconds)).toBeLessThan(3_600);
+  });
+
+  it('tell no table as complete while a known vehicle was not read, as status does', async () => {
+    const place = await openViews(engineCase);
+    const [known, read, end] = [
+      '2026-03-09T00:00:00.000Z',
+      '2026-03-11T00:00:00.000Z',
+      '2026-03-10T00:00:00.000Z',
+    ];
+    await fillTableJobs(place.engine, [
+      { table_name: 'event', job: 'pull-events', scopes: '%categories all', vehicle_scope: EVENTS_OF },
+    ]);
+    await place.load(vehicle, [{ id: -1 }, { id: 1 }, { id: 11 }], known);
+    const event = async (): Promise<unknown[]> => {
+      const columns = ['last_read_at', 'covered_until', 'freshness_seconds'];
+      const [row] = await place.rows('bi_freshness', columns, `table_name = 'event'`);
+      const fresh = await tableFreshness(place.engine, [
+        { job: 'pull-events', tracks: () => true, vehicleScope: EVENTS_OF },
+      ]);
+      const days = Math.round((Date.now() - Number(row?.[2]) * 1_000 - Date.parse(known)) / 86_400_000);
+      return [row?.[0], row?.[1], row?.[2] === null ? null : days, fresh.freshAt];
+    };
+    expect(await event(), 'nothing was read').toEqual([null, null, null, null]);
+    await place.insert('sync_coverage', [
+      coverage('pull-events', 'vehicle 1 categories all', known, end, read),
+    ]);
+    expect(await event(), 'vehicle 11 was not').toEqual([null, null, 0, known]);
+    await place.insert('sync_coverage', [
+      coverage('pull-events', 'vehicle 11 categories all', known, end, read),
+    ]);
+    expect(await event(), 'all were').toEqual([read, end, 1, end]);
   });
 
   it('have the columns that are declared, in their order', async () => {

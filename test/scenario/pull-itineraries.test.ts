@@ -128,6 +128,25 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([]);
   });
 
+  it('loads or quarantines what an answer by id holds under another one, and takes nothing for gone', async () => {
+    const rig = await openRig(START);
+    const one = (id: number) => ({ id, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) });
+    await addRecords(rig, 'itineraries', [one(7), one(9)]);
+    await rig.run(JOB);
+    await removeRecords(rig);
+    await putBefore(rig, ({ pathname }) =>
+      /^\/itinerary\/[79]$/.test(pathname)
+        ? { body: { data: [one(8), { description: 'NO-ID' }] } }
+        : undefined,
+    );
+    const summary = await rig.run(JOB);
+    expect(summary).toMatchObject({ status: 'partial', inserted: 1 });
+    expectBalance(summary);
+    expect(await rig.rows('select id from itinerary where id in (7, 8, 9) order by id')).toHaveLength(3);
+    expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);
+    expect(await missing(rig, itinerary)).toEqual([]);
+  });
+
   it('takes no empty search for a vanishing: what the service still knows stays', async () => {
     const rig = await openRig(START);
     const { inserted } = await rig.run(JOB);

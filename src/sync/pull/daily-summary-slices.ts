@@ -41,13 +41,13 @@ interface SummaryOptions {
 }
 
 /** A day of drivers is due again for every vehicle that it was not read with. */
-const scopeOf = (subject: Subject, vehicleId: number): string =>
+export const summaryScope = (subject: Subject, vehicleId: number | '%'): string =>
   subject === 'driver' ? `drivers of vehicle ${vehicleId}` : `vehicle ${vehicleId}`;
 
 /** `drivers` tells BI when their day was last read. */
 const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
   ...(subject === 'driver' ? ['drivers'] : []),
-  ...vehicles.map((id) => scopeOf(subject, id)),
+  ...vehicles.map((id) => summaryScope(subject, id)),
 ];
 
 export async function planDailySummaries(
@@ -69,7 +69,7 @@ export async function planDailySummaries(
       due.ids.add(id);
     };
     for (const id of vehicles)
-      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
+      for (const day of daysOf(coverage.get(summaryScope(subject, id)) ?? [])) add(day, id);
     const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
     for (const { date, owner } of owned) {
       const day = days.find((each) => each.date === date);

@@ -49,7 +49,7 @@ export interface EventWork {
 }
 
 /** Coverage is kept for each vehicle and group of categories. */
-export const eventScope = (vehicleId: number, options: EventOptions): string =>
+export const eventScope = (vehicleId: number | '%', options: Pick<EventOptions, 'categories'>): string =>
   `vehicle ${vehicleId} ${eventGroup(options)}`;
 
 export const eventGroup = ({ categories }: Pick<EventOptions, 'categories'>): string =>

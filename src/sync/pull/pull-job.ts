@@ -129,6 +129,8 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   slicesAtOnce?: number;
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
   trackedScopes?(options: z.output<Options>): string;
+  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
+  vehicleScope?(options: z.output<Options>): string;
   /** Columns of its tables that name a row of a dimension, and the job that brings it. */
   mentions?: readonly Mention[];
 }
@@ -147,6 +149,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
   return {
     ...declaration,
     trackedScopes: carried.trackedScopes,
+    vehicleScope: carried.vehicleScope,
     tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
     usualCalls: carried.usualCalls,
     usualReadings: carried.usualReadings,

@@ -13,7 +13,7 @@ import type { Source, Whole } from './pull-job.ts';
 export type RecordId = number | string;
 
 export interface Unlisted {
-  /** Records of those that exist. */
+  /** Records of those that exist, and whatever else the answers hold: a record is loaded or told of. */
   found: unknown[];
   /** Identifiers that the service no longer knows. */
   gone: RecordId[];
@@ -34,13 +34,16 @@ export async function readUnlisted(
 ): Promise<Unlisted> {
   const met = new Set(listed.map(idOf));
   const unmet = held.filter((id) => !met.has(String(id)) && canBeAsked(id));
+  const isNew = (record: unknown): boolean => {
+    if (askableId(record) === undefined) return true;
+    const isMet = met.has(idOf(record));
+    met.add(idOf(record));
+    return !isMet;
+  };
   const outcomes = await inGroups(aShareOf(unmet, source.readAt), async (id) => {
     const records = await recordsById(endpoint, id, source);
     if (records === undefined) return { found: [], gone: [] };
-    return {
-      found: records.filter((record) => idOf(record) === String(id)),
-      gone: records.length ? [] : [id],
-    };
+    return { found: records.filter(isNew), gone: records.length ? [] : [id] };
   });
   return { found: outcomes.flatMap(({ found }) => found), gone: outcomes.flatMap(({ gone }) => gone) };
 }

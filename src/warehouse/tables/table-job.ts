@@ -14,5 +14,8 @@ export const tableJob = controlTable({
         required: true,
       },
     ),
+    vehicle_scope: text(
+      'The scope of one vehicle, `%` for its id; null where the job does not read by vehicle.',
+    ),
   },
 });

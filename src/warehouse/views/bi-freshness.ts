@@ -2,6 +2,7 @@
 // its stalest scope, never as its newest row: as its last reading, or as the end of what was read where that lies
 // further back; `roadbook status` tells the same.
 import { baseTables } from '../catalog.ts';
+import { isUnread } from '../unread-vehicles.ts';
 import { instant, integer, text, view } from '../view.ts';
 
 /** The least of what the scopes of the table have reached. */
@@ -10,6 +11,16 @@ const stalest = (reached: string): string => `(
       select ${reached} as reached from sync_coverage as covered
       join table_job as filler on filler.job = covered.job and covered.scope like filler.scopes
       where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
+
+/** Since when a vehicle is known of which nothing was read yet. */
+const UNREAD_SINCE = `(
+    select min(vehicle._first_seen_at) from table_job as filler
+    join vehicle on ${isUnread('filler.job', 'filler.vehicle_scope')}
+    where filler.table_name = counted.table_name and filler.vehicle_scope is not null)`;
+
+/** Null where it was read in no part, or where some part was not read at all. */
+const whereAllIsRead = (reached: string): string =>
+  `case when ${UNREAD_SINCE} is null then ${stalest(reached)} end`;
 
 const LAST_READ = 'max(covered.covered_at)';
 const LAST_END = 'max(covered.end_at)';
@@ -34,18 +45,20 @@ export const biFreshness = view({
       and run.inserted + run.updated > 0 order by run.started_at desc limit 1)`,
     ),
     last_read_at: instant(
-      'When the part that waits longest was last read, UTC; null before.',
-      stalest(LAST_READ),
+      'When the part that waits longest was last read, UTC; null while a part, such as a new vehicle, was not.',
+      whereAllIsRead(LAST_READ),
     ),
     // The end of the first stretch without a hole: what was read beyond one does not fill it.
     covered_until: instant(
-      'Everything that the service knew until then is in it, UTC.',
-      stalest('min(covered.end_at)'),
+      'Everything that the service knew until then is in it, UTC; null while a part was not read at all.',
+      whereAllIsRead('min(covered.end_at)'),
     ),
     freshness_seconds: integer(
-      'Seconds since the part that waits longest was up to date: its last reading, or the end of what was read.',
+      'Seconds since the part that waits longest was up to date: its last reading, or the end of what was read; of a vehicle that was not read yet, since it is known.',
       ({ secondsBetween, now }) => {
-        const seconds = secondsBetween(stalest(FRESH), now);
+        const fresh = stalest(FRESH);
+        const since = `case when ${UNREAD_SINCE} < ${fresh} then ${UNREAD_SINCE} else ${fresh} end`;
+        const seconds = secondsBetween(since, now);
         return `case when ${seconds} < 0 then 0 else ${seconds} end`;
       },
     ),
