@@ -66,6 +66,10 @@ function writePage(): void {
 Written by \`npm run bench\`, the last section by hand. One run, one machine (${cpus().length} cores, load ${before} before and ${load()} after), the service
 as a process beside it; the ratios are the figures, the rates depend on the machine. The CPU seconds are of all threads of
 the measured process, without the service's and the database server's.
+Every test run measures small forms of these ratios, most by CPU time: a pull beside the script, beside parsing and again, the
+load stages beside the bare statements, a push beside posting. It fails where one has fallen by more than a third
+(test/conformance/bench-ratios.test.ts and pull-ratios.alone.test.ts hold the recorded ones). A start is held by what it
+loads; growth and the daemon at rest are measured here alone.
 
 ![Events a second](performance.svg)
 

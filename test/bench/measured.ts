@@ -37,6 +37,7 @@ const started = performance.now();
 const usedBefore = process.cpuUsage();
 const { rows, seconds = (performance.now() - started) / 1_000 } = await work();
 delay.disable();
+if (rows < task.rows) throw new Error(`${task.way}: ${rows} of ${task.rows} events came`);
 const { user, system } = process.cpuUsage(usedBefore);
 const result: Measured = {
   rows,
