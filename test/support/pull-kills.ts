@@ -23,7 +23,8 @@ export const PULLS: Readonly<Record<string, readonly string[]>> = {
   'pull-events': [],
   'pull-route-plans': [],
   'pull-daily-summaries': [],
-  'pull-itineraries': period(6),
+  // One begins on each Monday: three weeks hold some, whatever day it is.
+  'pull-itineraries': period(20),
   'pull-checklists': period(3),
 };
 
