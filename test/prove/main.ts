@@ -95,8 +95,12 @@ const failed = ended.filter(({ hasHeld }) => !hasHeld).map(({ name }) => name);
 if (failed.length > 0) process.exitCode = 1;
 if (values.only === undefined) {
   const times = ended.map(({ name, minutes }) => `${name} ${minutes.toFixed(1)}`);
-  sayWhenRun(`All sections are from one run of \`npm run prove\`, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
-machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then ')}. ${failed.length === 0 ? 'None failed' : `Failed, and still with an older section: ${failed.join(', ')}`}. Minutes of each: ${times.join(', ')}.`);
+  const which =
+    failed.length === 0
+      ? 'None failed. All sections'
+      : `Failed, and still with an older section: ${failed.join(', ')}. The other sections`;
+  sayWhenRun(`${which} are from one run of \`npm run prove\`, on ${new Date(began).toISOString().slice(0, 10)}: ${Math.round((Date.now() - began) / 60_000)} minutes on a
+machine with ${cpus().length} cores, ${AT_ONCE} proofs at a time, then ${APART.map((row) => row.join(' beside ')).join(', then ')}. Minutes of each: ${times.join(', ')}.`);
 } else if (failed.length === 0) {
   sayWhenRun(`Since the last whole run, by itself: ${[...names, ...own].join(' ')}.`, { isAdded: true });
 }
