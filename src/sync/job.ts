@@ -93,10 +93,10 @@ export interface Job extends JobDeclaration {
   records?: readonly { table: Table; record: z.ZodType }[];
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
   trackedScopes?(options: Record<string, unknown>): string;
-  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
-  vehicleScope?(options: Record<string, unknown>): string;
   /** Whether a scope is one of them. */
   tracks?(scope: string, options: Record<string, unknown>): boolean;
+  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
+  vehicleScope?(options: Record<string, unknown>): string;
   execute(context: RunContext): Promise<RunOutcome>;
   /** Works one slice of a run that another process may have planned; only a pull has slices. */
   workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { ProcessCost } from '../support/process-cost.ts';
 import { dropMany } from '../support/push-many.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
-import { type Credentials, PRODUCT_FLAGS } from './task.ts';
+import type { Credentials } from './task.ts';
 
 export const CONCURRENCY = 16;
 const COST = resolve(import.meta.dirname, '../support/process-cost.ts');
@@ -49,7 +49,7 @@ export async function measurePush(side: Side, plans: number): Promise<Pushed> {
   const [service] = (await once(child, 'message')) as [Service];
   const rate = `100000\n  concurrency: ${CONCURRENCY}`;
   const config = configFor(service.url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, rate);
-  const place = makeWorkplace(config, undefined, PRODUCT_FLAGS);
+  const place = makeWorkplace(config);
   dropMany(place.dir, plans);
   const cost = join(place.dir, 'cost');
   const started = performance.now();

@@ -41,8 +41,9 @@ const fleet = (count: number, title = 'title'): Row[] =>
   );
 const first = stampAt('run-1', '2026-01-01T00:00:00.000Z');
 const second = stampAt('run-2', '2026-01-02T00:00:00.000Z');
-/** One more than the largest batch of any engine (postgres-load.ts). */
-const SEVERAL_BATCHES = 25_001;
+/** Events, one more than the largest batch of any engine (postgres-load.ts). */
+const severalBatches = (): Row[] =>
+  Array.from({ length: 25_001 }, (_, n) => eventRow({ id: n + 1, event_category: 1 }));
 
 /** One state for the whole query; SQLite's transactions have no other. */
 const SNAPSHOT: Record<string, object> = { postgres: { isolationLevel: 'repeatable read' }, sqlite: {} };
@@ -260,8 +261,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('tells a failure in the first of several batches, and stores nothing', async () => {
-    const made = rowFor(event);
-    const rows = Array.from({ length: SEVERAL_BATCHES }, (_, n) => made({ id: n + 1, event_category: 1 }));
+    const rows = severalBatches();
     // A key that is null: the table refuses it.
     rows[0] = (rows[0] as Row).with(0, null) as Row;
     const failed = engine.write((tx) => tx.load(event, rows, first));
@@ -270,8 +270,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('loads every row of several batches', async () => {
-    const made = rowFor(event);
-    const rows = Array.from({ length: SEVERAL_BATCHES }, (_, n) => made({ id: n + 1, event_category: 1 }));
+    const rows = severalBatches();
     const counts = await engine.write((tx) => tx.load(event, rows, first));
     expect(counts).toEqual({ inserted: rows.length, updated: 0, unchanged: 0 });
     const [stored] = await engine.read((sql) => sql('event').count({ n: '*' }).max({ last: 'id' }));

@@ -7,7 +7,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { OutboxState } from '../../warehouse/outbox-states.ts';
 import { routePlanKind } from './kinds/route-plans.ts';
-import { dataOf, type Period } from './push-kind.ts';
+import { ownPeriod, type Period } from './push-kind.ts';
 import type { PushRun } from './push-run.ts';
 
 export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
@@ -61,9 +61,7 @@ export async function missedDeadlines(
 
 /** When the ERP wants it to start; the period of the entry may hold that of an older content too. */
 function startOf(entry: OutboxEntry): string {
-  const data = dataOf(entry);
-  const wanted = data === undefined ? '' : routePlanKind.periodOf?.(data).start;
-  return wanted || (entry.period_start ?? '');
+  return ownPeriod(routePlanKind, entry).period_start || (entry.period_start ?? '');
 }
 
 export async function guardDeadline({ settings, context, failures }: PushRun): Promise<void> {
