@@ -66,6 +66,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'scenario/push-doubts.test.ts',
       'scenario/push-changes.test.ts',
       'scenario/push-twins.test.ts',
+      'scenario/push-withdrawn.test.ts',
     ],
   },
 };
