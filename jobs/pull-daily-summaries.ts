@@ -5,6 +5,7 @@ import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
 import {
+  daysDueAgain,
   planDailySummaries,
   readDailySummaries,
   splitDailySummaries,
@@ -31,10 +32,12 @@ export default pullJob({
   records: [{ table: dailySummary, record: summaryCall.record }],
   needs: ['pull-vehicles', 'pull-drivers'],
   vehicleScope: () => summaryScope('vehicle', '%'),
+  driverScope: () => summaryScope('driver', '%'),
   plan: planDailySummaries,
   calls: summaryCalls,
   read: readDailySummaries,
   split: splitDailySummaries,
+  dueAgain: daysDueAgain,
   usualCalls: usualSummaryCalls,
   usualReadings: usualSummaryReadings,
 });

@@ -116,11 +116,18 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
 
 /** Which job fills which table under the present settings. */
 export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
-  jobs.flatMap(({ name, tables, trackedScopes, vehicleScope }) => {
+  jobs.flatMap(({ name, tables, trackedScopes, vehicleScope, driverScope }) => {
     const options = config.jobs[name]?.options ?? {};
     const scopes = trackedScopes?.(options) ?? '%';
     const vehicle_scope = vehicleScope?.(options) ?? null;
-    return tables.map((table) => ({ table_name: table.name, job: name, scopes, vehicle_scope }));
+    const driver_scope = driverScope?.(options) ?? null;
+    return tables.map((table) => ({
+      table_name: table.name,
+      job: name,
+      scopes,
+      vehicle_scope,
+      driver_scope,
+    }));
   });
 
 export async function openApp(options: AppOptions): Promise<App> {

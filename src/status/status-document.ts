@@ -188,7 +188,9 @@ async function tableStatus(name: string, parts: StatusParts) {
       return {
         job: job.name,
         tracks: (scope: string) => job.tracks?.(scope, options) ?? true,
-        vehicleScope: job.vehicleScope?.(options),
+        partScopes: [job.vehicleScope?.(options), job.driverScope?.(options)].filter(
+          (scope) => scope !== undefined,
+        ),
       };
     });
   const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);

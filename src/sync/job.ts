@@ -97,6 +97,8 @@ export interface Job extends JobDeclaration {
   tracks?(scope: string, options: Record<string, unknown>): boolean;
   /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
   vehicleScope?(options: Record<string, unknown>): string;
+  /** That of the drivers of one vehicle; only where it reads by driver. */
+  driverScope?(options: Record<string, unknown>): string;
   execute(context: RunContext): Promise<RunOutcome>;
   /** Works one slice of a run that another process may have planned; only a pull has slices. */
   workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;

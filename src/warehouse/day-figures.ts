@@ -37,10 +37,12 @@ function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): s
 /** One reading without a hole holds all of the day. */
 const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calendar.end_at';
 
-/** `scope` is a condition on `read.scope`: the coverage that speaks of the row. */
+/** When all of the day was last read. `scope` is a condition on `read.scope`: the coverage that speaks of the row. */
+export const wholeReading = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
+
 export const dayFigures = (
   subject: 'vehicle' | 'driver',
-  scope: string,
+  reading: string,
 ): Record<string, ViewColumnDraft> => ({
   trips: real('Trips.', 'summary.count_travel'),
   distance: real('Distance travelled, in the unit of the service.', 'summary.total_distance'),
@@ -81,7 +83,7 @@ export const dayFigures = (
   is_final: boolean(
     'True once the day was read that long after its end; false while its figures are provisional.',
     (dialect) =>
-      `coalesce(coalesce(${lastRead(`${scope} and ${WHOLE_DAY}`)}, ${lastRead(WHOLE_DAY)})
+      `coalesce(${reading}
       >= ${dialect.addSeconds('calendar.end_at', arrivalLag(subject, dialect))}, false)`,
   ),
 });

@@ -8,8 +8,8 @@ export interface Filler {
   job: string;
   /** The scopes that the job reads now; those of former settings say nothing. */
   tracks(scope: string): boolean;
-  /** The scope of one vehicle, `%` for its id; undefined where the job does not read by vehicle. */
-  vehicleScope?: string | undefined;
+  /** The scopes that each vehicle has to have, `%` for its id; none where the job does not read by vehicle. */
+  partScopes?: readonly string[];
 }
 
 export interface TableFreshness {
@@ -38,10 +38,11 @@ export const tableFreshness = (
       .orderBy('started_at', 'desc')
       .first('finished_at');
     const reached = tracked.flatMap(({ read, reached }) => [read, reached]);
-    for (const { job, vehicleScope } of reached.length === 0 ? [] : fillers) {
-      const since = vehicleScope === undefined ? null : await unreadSince(sql, job, vehicleScope);
-      if (since !== null) reached.push(since);
-    }
+    for (const { job, partScopes = [] } of reached.length === 0 ? [] : fillers)
+      for (const scope of partScopes) {
+        const since = await unreadSince(sql, job, scope);
+        if (since !== null) reached.push(since);
+      }
     return {
       lastChangeAt: changed?.finished_at ?? null,
       // Instants of one form sort as text.

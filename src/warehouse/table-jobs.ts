@@ -8,11 +8,12 @@ export interface TableJob {
   scopes: string;
   /** The scope of one vehicle, `%` for its id; null where the job does not read by vehicle. */
   vehicle_scope: string | null;
+  /** The same for its drivers; null where the job does not read by driver. */
+  driver_scope: string | null;
 }
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
-  const order = ['table_name', 'job'] as const;
-  const stored = await engine.read((sql) => sql('table_job').select(...order, 'scopes', 'vehicle_scope'));
+  const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));
   if (inOrder(stored) === inOrder(wanted)) return;
   await engine.write(async ({ sql }) => {
     await sql('table_job').delete();
@@ -20,11 +21,7 @@ export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[])
   });
 }
 
+const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope'] as const;
+
 const inOrder = (rows: readonly TableJob[]): string =>
-  JSON.stringify(
-    rows
-      .map(({ table_name, job, scopes, vehicle_scope }) =>
-        [table_name, job, scopes, vehicle_scope].join('\n'),
-      )
-      .sort(),
-  );
+  JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column]).join('\n')).sort());

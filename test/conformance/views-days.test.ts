@@ -52,7 +52,10 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
   it('call no day final of which a part was never read', async () => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1, plate: 'P1' }]);
-    await place.load(dailySummary, [summary('2026-03-05', 'P1', { vehicle_id: 1 })]);
+    await place.load(dailySummary, [
+      summary('2026-03-05', 'P1', { vehicle_id: 1 }),
+      { day: '2026-03-05', subject: 'driver', title: 'Ana' },
+    ]);
     await place.insert('table_job', [
       { table_name: 'daily_summary', job: 'pull-daily-summaries', scopes: '%' },
     ]);
@@ -61,8 +64,10 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     await place.insert('sync_coverage', [
       { ...read, begin_at: '2026-03-01T03:00:00.000Z', end_at: '2026-03-05T17:00:00.000Z', covered_at: at },
       { ...read, begin_at: '2026-03-06T03:00:00.000Z', end_at: at, covered_at: at },
+      { ...read, scope: 'vehicle 2', begin_at: '2026-03-01T03:00:00.000Z', end_at: at, covered_at: at },
     ]);
     expect(await place.rows('bi_vehicle_day', ['day', 'is_final'])).toEqual([['2026-03-05', false]]);
+    expect(await place.rows('bi_driver_day', ['day', 'is_final'])).toEqual([['2026-03-05', false]]);
     const covered = await place.rows('bi_freshness', ['covered_until'], `table_name = 'daily_summary'`);
     expect(covered).toEqual([['2026-03-05T17:00:00.000Z']]);
   });

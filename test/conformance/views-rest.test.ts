@@ -184,8 +184,14 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }]);
     await fillTableJobs(place.engine, [
-      { table_name: 'vehicle', job: 'pull-vehicles', scopes: '%', vehicle_scope: null },
-      { table_name: 'event', job: 'pull-events', scopes: '%categories all', vehicle_scope: EVENTS_OF },
+      { table_name: 'vehicle', job: 'pull-vehicles', scopes: '%', vehicle_scope: null, driver_scope: null },
+      {
+        table_name: 'event',
+        job: 'pull-events',
+        scopes: '%categories all',
+        vehicle_scope: EVENTS_OF,
+        driver_scope: null,
+      },
     ]);
     const [a, b, c] = ['2026-03-10T00:00:00.000Z', '2026-03-11T00:00:00.000Z', '2026-03-12T00:00:00.000Z'];
     await place.insert('sync_coverage', [
@@ -209,7 +215,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['vehicle', 2, b, c, b],
     ]);
     const told = await tableFreshness(place.engine, [
-      { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all'), vehicleScope: EVENTS_OF },
+      { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all'), partScopes: [EVENTS_OF] },
     ]);
     // What was read on the 11th reaches to the 10th only.
     expect(told).toMatchObject({ freshAt: a, lastChangeAt: null });
@@ -229,14 +235,20 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       '2026-03-10T00:00:00.000Z',
     ];
     await fillTableJobs(place.engine, [
-      { table_name: 'event', job: 'pull-events', scopes: '%categories all', vehicle_scope: EVENTS_OF },
+      {
+        table_name: 'event',
+        job: 'pull-events',
+        scopes: '%categories all',
+        vehicle_scope: EVENTS_OF,
+        driver_scope: null,
+      },
     ]);
     await place.load(vehicle, [{ id: -1 }, { id: 1 }, { id: 11 }], known);
     const event = async (): Promise<unknown[]> => {
       const columns = ['last_read_at', 'covered_until', 'freshness_seconds'];
       const [row] = await place.rows('bi_freshness', columns, `table_name = 'event'`);
       const fresh = await tableFreshness(place.engine, [
-        { job: 'pull-events', tracks: () => true, vehicleScope: EVENTS_OF },
+        { job: 'pull-events', tracks: () => true, partScopes: [EVENTS_OF] },
       ]);
       const days = Math.round((Date.now() - Number(row?.[2]) * 1_000 - Date.parse(known)) / 86_400_000);
       return [row?.[0], row?.[1], row?.[2] === null ? null : days, fresh.freshAt];
@@ -250,6 +262,32 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       coverage('pull-events', 'vehicle 11 categories all', known, end, read),
     ]);
     expect(await event(), 'all were').toEqual([read, end, 1, end]);
+  });
+
+  it('tell daily figures as complete once the drivers of every vehicle were read too, as status does', async () => {
+    const place = await openViews(engineCase);
+    const [known, at] = ['2026-03-09T00:00:00.000Z', '2026-03-11T00:00:00.000Z'];
+    const job = 'pull-daily-summaries';
+    const [vehicle_scope, driver_scope] = ['vehicle %', 'drivers of vehicle %'];
+    await fillTableJobs(place.engine, [
+      { table_name: 'daily_summary', job, scopes: '%', vehicle_scope, driver_scope },
+    ]);
+    await place.load(vehicle, [{ id: 1 }, { id: 2 }], known);
+    const told = async (): Promise<unknown[]> => {
+      const columns = ['last_read_at', 'covered_until'];
+      const [row = []] = await place.rows('bi_freshness', columns, `table_name = 'daily_summary'`);
+      const filler = { job, tracks: () => true, partScopes: [vehicle_scope, driver_scope] };
+      return [...row, (await tableFreshness(place.engine, [filler])).freshAt];
+    };
+    const read = (...scopes: string[]) =>
+      place.insert(
+        'sync_coverage',
+        scopes.map((scope) => coverage(job, scope, known, at, at)),
+      );
+    await read('vehicle 1', 'vehicle 2', 'drivers', 'drivers of vehicle 1');
+    expect(await told(), 'not those of vehicle 2').toEqual([null, null, known]);
+    await read('drivers of vehicle 2');
+    expect(await told(), 'all').toEqual([at, at, at]);
   });
 
   it('have the columns that are declared, in their order', async () => {

@@ -1,5 +1,7 @@
 // Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
 import { describe, expect, it } from 'vitest';
+import { fillLocalTime } from '../../src/warehouse/local-time.ts';
+import { fillTableJobs } from '../../src/warehouse/table-jobs.ts';
 import type { Rig } from '../support/rig.ts';
 import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 
@@ -74,6 +76,47 @@ describe('days of drivers', () => {
     await rig.clock.advance(HOUR);
     const { slices } = await rig.run(JOB, options);
     expect(slices).toBe(4);
+  });
+});
+
+describe('a day that could not be read again', () => {
+  const options = { since: '1d', lookback: '1d' };
+  const DAY = '2026-03-09';
+
+  /** Refuses that day, while it is told to. */
+  async function refuseDay(rig: Rig): Promise<{ isRefused: boolean }> {
+    const service = { isRefused: false };
+    await putBefore(rig, (url) => {
+      const begin = url.searchParams.get('initial_date') ?? '';
+      const isOfDay = url.pathname === '/daily_summary/' && begin.startsWith(DAY);
+      return service.isRefused && isOfDay ? { status: 422, body: {} } : undefined;
+    });
+    return service;
+  }
+
+  const final = (rig: Rig) =>
+    rig.rows(`select distinct is_final from bi_vehicle_day where day = '${DAY}'
+      union all select distinct is_final from bi_driver_day where day = '${DAY}'`);
+
+  it('is not final, and due until it is read, however old it becomes', async () => {
+    const rig = await openRig(START, { vehicles: 3, churn: false });
+    const service = await refuseDay(rig);
+    await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
+    const scopes = { scopes: '%', vehicle_scope: null, driver_scope: null };
+    await fillTableJobs(rig.engine, [{ table_name: 'daily_summary', job: JOB, ...scopes }]);
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
+    service.isRefused = true;
+    for (let day = 0; day < 8; day++) {
+      await rig.clock.advance(24 * HOUR);
+      expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
+    }
+    expect(await final(rig)).toEqual([{ is_final: 0 }, { is_final: 0 }]);
+    service.isRefused = false;
+    expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
+    expect(await final(rig)).toEqual([{ is_final: 1 }, { is_final: 1 }]);
+    await rig.clock.advance(HOUR);
+    const { slices } = await rig.run(JOB, options);
+    expect(slices, 'days of the lookback alone').toBe(4);
   });
 });
 

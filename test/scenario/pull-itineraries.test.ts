@@ -136,11 +136,12 @@ describe('pull-itineraries', () => {
     await removeRecords(rig);
     await putBefore(rig, ({ pathname }) =>
       /^\/itinerary\/[79]$/.test(pathname)
-        ? { body: { data: [one(8), { description: 'NO-ID' }] } }
+        ? { body: { data: [one(8), one(8), { description: 'NO-ID' }] } }
         : undefined,
     );
     const summary = await rig.run(JOB);
-    expect(summary).toMatchObject({ status: 'partial', inserted: 1 });
+    // The one that is listed, and three of each answer by id.
+    expect(summary).toMatchObject({ status: 'partial', inserted: 1, records: 7 });
     expectBalance(summary);
     expect(await rig.rows('select id from itinerary where id in (7, 8, 9) order by id')).toHaveLength(3);
     expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);

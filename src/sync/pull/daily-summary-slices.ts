@@ -13,7 +13,7 @@ import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
 import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
-import type { Harvest, PlanContext, Slice, Source } from './pull-job.ts';
+import type { Covers, Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
 import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './summary-owners.ts';
 import { canBeAsked } from './unlisted.ts';
@@ -123,6 +123,11 @@ export function splitDailySummaries({ scope, work }: Slice<SummaryWork>): Slice<
 }
 
 const SMALLER_CALLS = / by \d+$/;
+
+/** A day whose figures could not be read again must not pass for final. */
+export const daysDueAgain = ({ work }: Slice<SummaryWork>): Covers[] => [
+  { scopes: scopesOf(work), ...intervalOf(work.day) },
+];
 
 /** Each day in reach for every so many vehicles, once by vehicle and once by driver. */
 export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>

@@ -125,12 +125,16 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
    * cannot be cut.
    */
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
+  /** What stays due, however old it becomes, where the slice fails; nothing unless told. */
+  dueAgain?(slice: Slice<Work>): readonly Covers[];
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
   trackedScopes?(options: z.output<Options>): string;
   /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
   vehicleScope?(options: z.output<Options>): string;
+  /** That of the drivers of one vehicle; only where it reads by driver. */
+  driverScope?(options: z.output<Options>): string;
   /** Columns of its tables that name a row of a dimension, and the job that brings it. */
   mentions?: readonly Mention[];
 }
@@ -150,6 +154,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
     ...declaration,
     trackedScopes: carried.trackedScopes,
     vehicleScope: carried.vehicleScope,
+    driverScope: carried.driverScope,
     tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
     usualCalls: carried.usualCalls,
     usualReadings: carried.usualReadings,

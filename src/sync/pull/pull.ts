@@ -8,6 +8,7 @@ import type { Settle, SliceFacts, SliceOutcome } from '../dispatch/dispatcher.ts
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { createDimensionCheck, namesIn } from './dimension-check.ts';
+import { makeDueAgain } from './due-again.ts';
 import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './slice-scale.ts';
@@ -100,7 +101,10 @@ export async function workSlice(
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);
     const parts = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
-    if (parts === undefined) return { ...facts(), end: 'failed', failure };
+    if (parts === undefined) {
+      await makeDueAgain(job, slice, context);
+      return { ...facts(), end: 'failed', failure };
+    }
     return { ...facts(), end: 'cut', parts, code: failure.code };
   }
 }

@@ -34,12 +34,7 @@ export async function readUnlisted(
 ): Promise<Unlisted> {
   const met = new Set(listed.map(idOf));
   const unmet = held.filter((id) => !met.has(String(id)) && canBeAsked(id));
-  const isNew = (record: unknown): boolean => {
-    if (askableId(record) === undefined) return true;
-    const isMet = met.has(idOf(record));
-    met.add(idOf(record));
-    return !isMet;
-  };
+  const isNew = (record: unknown): boolean => askableId(record) === undefined || !met.has(idOf(record));
   const outcomes = await inGroups(aShareOf(unmet, source.readAt), async (id) => {
     const records = await recordsById(endpoint, id, source);
     if (records === undefined) return { found: [], gone: [] };

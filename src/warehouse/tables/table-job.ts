@@ -17,5 +17,8 @@ export const tableJob = controlTable({
     vehicle_scope: text(
       'The scope of one vehicle, `%` for its id; null where the job does not read by vehicle.',
     ),
+    driver_scope: text(
+      'The scope of the drivers of one vehicle, `%` for its id; null where the job does not read by driver.',
+    ),
   },
 });

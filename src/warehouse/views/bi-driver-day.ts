@@ -1,5 +1,5 @@
 // One row a driver and local day: the same figures as for a vehicle, over all the vehicles of the driver.
-import { dayFigures } from '../day-figures.ts';
+import { dayFigures, wholeReading } from '../day-figures.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { driver } from '../tables/driver.ts';
 import { date, integer, text, view } from '../view.ts';
@@ -15,7 +15,7 @@ export const biDriverDay = view({
     driver_name: text('Label of the driver, as the service titles the day.', 'summary.title'),
     department_name: text('Department of the driver.', 'driver.department_name'),
     cost_center_name: text('Cost centre of the driver.', 'driver.cost_center_name'),
-    ...dayFigures('driver', `read.scope = 'drivers'`),
+    ...dayFigures('driver', wholeReading(`read.scope = 'drivers'`)),
   },
   from: `
 from daily_summary as summary

@@ -12,11 +12,13 @@ const stalest = (reached: string): string => `(
       join table_job as filler on filler.job = covered.job and covered.scope like filler.scopes
       where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
 
-/** Since when a vehicle is known of which nothing was read yet. */
+/** Since when a vehicle is known of which nothing, or nothing of its drivers, was read yet. */
 const UNREAD_SINCE = `(
     select min(vehicle._first_seen_at) from table_job as filler
-    join vehicle on ${isUnread('filler.job', 'filler.vehicle_scope')}
-    where filler.table_name = counted.table_name and filler.vehicle_scope is not null)`;
+    join vehicle on ${['filler.vehicle_scope', 'filler.driver_scope']
+      .map((scope) => `(${scope} is not null and ${isUnread('filler.job', scope)})`)
+      .join(' or ')}
+    where filler.table_name = counted.table_name)`;
 
 /** Null where it was read in no part, or where some part was not read at all. */
 const whereAllIsRead = (reached: string): string =>

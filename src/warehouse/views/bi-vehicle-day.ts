@@ -1,8 +1,12 @@
 // One row a vehicle and local day: use, idling and speeding, provisional or final.
-import { dayFigures } from '../day-figures.ts';
+import { dayFigures, wholeReading } from '../day-figures.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { vehicle } from '../tables/vehicle.ts';
 import { date, integer, text, view } from '../view.ts';
+
+/** Where the vehicle could not be told, any reading of the day. */
+const READING = `case when summary.vehicle_id is null then ${wholeReading()}
+    else ${wholeReading(`read.scope = 'vehicle ' || summary.vehicle_id`)} end`;
 
 export const biVehicleDay = view({
   name: 'bi_vehicle_day',
@@ -18,7 +22,7 @@ export const biVehicleDay = view({
     vehicle_category: text('Category of the vehicle.', 'vehicle.vehicle_category_name'),
     fleet_name: text('Fleet of the vehicle.', 'vehicle.fleet_name'),
     cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
-    ...dayFigures('vehicle', `read.scope = 'vehicle ' || summary.vehicle_id`),
+    ...dayFigures('vehicle', READING),
   },
   from: `
 from daily_summary as summary
