@@ -290,6 +290,23 @@ describe('where a service does not answer for too long a period', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
   });
 
+  it('one that was moved by days is found, though a person did not see it at its older place', async () => {
+    const place = await makePushPlace(refusesLong);
+    place.drop('route_plans', '0.json', plan('P0', on('03-15')));
+    await place.runs(JOB, 2);
+    place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+    place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 9 });
+    place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', on('03-15')));
+    await place.run(JOB);
+    place.sandbox.clearFaults();
+    expect(await place.entry('P1')).toMatchObject({ state: 'unknown' });
+    await vouchAbsent(place.engine, await place.entry('P1'), place.now());
+    await place.runs(JOB, 2);
+    expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+  });
+
   it('one that is there is not sent again', async () => {
     const place = await makePushPlace(nothingForLong);
     place.drop('route_plans', '0.json', plan('P2', on('03-20')));

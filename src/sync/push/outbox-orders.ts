@@ -9,6 +9,7 @@ import { noteOrder } from '../../warehouse/push-attempts.ts';
 import { itineraryKind } from './kinds/itineraries.ts';
 import { routePlanKind } from './kinds/route-plans.ts';
 import { ownPeriod } from './push-kind.ts';
+import { isLong } from './search-windows.ts';
 
 /** Asks for the kind where several entries have the code. */
 export async function namedEntry(engine: Engine, code: string, kind?: string): Promise<OutboxEntry> {
@@ -105,7 +106,9 @@ export async function vouchAbsent(engine: Engine, entry: OutboxEntry, at: string
   }
   const message = 'A person vouches that it is not at the service';
   const kind = DATED.find(({ feed }) => feed === entry.kind);
-  const change = { message, ...(kind !== undefined && ownPeriod(kind, entry)) };
+  // A service may not answer for the long period of what was moved far; a short one holds the older content too.
+  const isFar = isLong({ start: entry.period_start ?? '', end: entry.period_end ?? '' });
+  const change = { message, ...(kind !== undefined && isFar && ownPeriod(kind, entry)) };
   await engine.write(async (tx) => {
     const only = { revision: entry.revision };
     if (!(await moveEntry(tx, entry, 'vouch', at, change, only))) throw movedOn(entry);

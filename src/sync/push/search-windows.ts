@@ -15,7 +15,8 @@ const DAY_MS = 86_400_000;
 const LONGEST_MS = 3 * DAY_MS;
 
 const spanMs = ({ start, end }: Period): number => Date.parse(end) - Date.parse(start);
-const isLong = (period: Period): boolean => spanMs(period) > LONGEST_MS;
+/** A service may not answer for it. */
+export const isLong = (period: Period): boolean => spanMs(period) > LONGEST_MS;
 
 /** Long periods are searched apart, and last: a service may not answer for them, and others must not wait for that. */
 export function searchWindows(periods: readonly Period[], padMs = DAY_MS): SearchWindow[] {
