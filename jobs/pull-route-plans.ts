@@ -10,6 +10,7 @@ import {
   furtherRoutePlanCalls,
   PLANS_SCOPE,
   planRoutePlans,
+  plansDueAgain,
   routePlanCalls,
   splitRoutePlans,
   usualRoutePlanCalls,
@@ -44,6 +45,7 @@ export default pullJob({
   furtherCalls: furtherRoutePlanCalls,
   read: readRoutePlans,
   split: splitRoutePlans,
+  dueAgain: plansDueAgain,
   usualCalls: usualRoutePlanCalls,
   usualReadings: usualRoutePlanReadings,
 });

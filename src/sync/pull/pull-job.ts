@@ -125,7 +125,7 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
    * cannot be cut.
    */
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
-  /** What stays due, however old it becomes, where the slice fails; nothing unless told. */
+  /** What stays due, however old it becomes, where the slice fails and others do not; nothing unless told. */
   dueAgain?(slice: Slice<Work>): readonly Covers[];
   /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
   slicesAtOnce?: number;

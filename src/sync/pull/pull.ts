@@ -31,6 +31,8 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   const planned = await job.plan(planning);
   const dimensions = createDimensionCheck(job, parts);
   const failures: RoadbookError[] = [];
+  const slices = new Map(planned.map((slice) => [slice.scope, slice]));
+  const failed: string[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   let loaded = 0;
@@ -51,10 +53,12 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
       case 'cut':
         if (isTooLarge(outcome.code)) cuts++;
         all += outcome.parts.length - 1;
+        for (const part of outcome.parts) slices.set(part.scope, part);
         log.info({ scope, parts: outcome.parts.length, code: outcome.code }, 'slice cut');
         break;
       case 'failed':
         failures.push(outcome.failure);
+        failed.push(scope);
         log.warn({ scope, err: outcome.failure }, 'slice failed');
         if (outcome.failure instanceof Fatal) stop.abort(outcome.failure);
     }
@@ -70,6 +74,12 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     signal,
   });
   undo();
+  if (loaded > 0 && !context.signal.aborted)
+    await makeDueAgain(
+      job,
+      failed.flatMap((scope) => slices.get(scope) ?? []),
+      context,
+    );
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(parts, context.job, scale, cuts);
@@ -101,10 +111,7 @@ export async function workSlice(
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);
     const parts = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
-    if (parts === undefined) {
-      await makeDueAgain(job, slice, context);
-      return { ...facts(), end: 'failed', failure };
-    }
+    if (parts === undefined) return { ...facts(), end: 'failed', failure };
     return { ...facts(), end: 'cut', parts, code: failure.code };
   }
 }

@@ -4,7 +4,7 @@
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { openPlansOutside, type PlanReading, planReadings } from '../../warehouse/route-plan-facts.ts';
 import type { Workload } from '../job.ts';
-import type { PlanContext, Slice } from './pull-job.ts';
+import type { Covers, PlanContext, Slice } from './pull-job.ts';
 import { TOO_MANY } from './slice-scale.ts';
 import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
@@ -132,6 +132,10 @@ export function splitRoutePlans(
   const middle = Math.ceil(work.ids.length / 2);
   return [watchSlice(work.ids.slice(0, middle)), watchSlice(work.ids.slice(middle))];
 }
+
+/** A plan that the service knew of later, or by then has changed, would never be met otherwise. */
+export const plansDueAgain = ({ work }: Slice<RoutePlanWork>): Covers[] =>
+  'ids' in work ? [] : [{ scopes: [PLANS_SCOPE], ...intervalOf(work.span) }];
 
 export const canBeCut = (span: Span): boolean => halves(span, LEAST_SPAN_MS) !== undefined;
 
