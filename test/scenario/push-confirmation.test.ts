@@ -98,7 +98,7 @@ describe('a point that can be changed', () => {
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { phone: '11 5555' }));
     expect(await place.run(POINTS)).toMatchObject({ sent: 1, confirmed: 0 });
     expect(await place.outbox()).toMatchObject([
-      { state: 'ready', content_hash: 'newer', remote_id: expect.any(Number) },
+      { state: 'ready', content_hash: 'newer', remote_id: expect.any(Number), message: null },
     ]);
     expect(await place.run(POINTS)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });
     const { requests, points_of_interest } = place.sandbox.ledger();

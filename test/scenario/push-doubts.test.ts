@@ -248,11 +248,30 @@ it('stops looking for what was refused once a search a settling time later does 
   expect(await place.entry('P1')).toMatchObject({ state: 'rejected', is_watched: 0, is_doubtful: 1 });
 });
 
-describe('where a service does not answer for too long a period', () => {
-  const on = (day: string) => ({
-    date_time_start: `2025-${day}T08:00:00-03:00`,
-    date_time_end: `2025-${day}T18:00:00-03:00`,
+const on = (day: string) => ({
+  date_time_start: `2025-${day}T08:00:00-03:00`,
+  date_time_end: `2025-${day}T18:00:00-03:00`,
+});
+
+it('goes on searching where the service has it, once it is found after the ERP moved it', async () => {
+  const place = await makePushPlace();
+  place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+  place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 9 });
+  place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', plan('P1', on('03-15')));
+  await place.run(JOB);
+  place.sandbox.clearFaults();
+  await place.clock.advance(5 * MINUTE);
+  await place.run(JOB);
+  expect(await place.entry('P1')).toMatchObject({
+    state: 'confirmed',
+    changed_after_push: 1,
+    period_start: expect.stringContaining('03-13'),
   });
+});
+
+describe('where a service does not answer for too long a period', () => {
   const answerLong = (answer: { status?: number; body: object }): PlaceOptions => ({
     answering: ({ searchParams }, _original, { method }) => {
       const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];

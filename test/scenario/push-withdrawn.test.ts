@@ -130,6 +130,7 @@ it.each([
   await place.run(JOB);
   expect(await place.entry('P1')).toMatchObject({
     state: 'confirmed',
+    message: expect.stringContaining('breaks the rules'),
     reasons: expect.stringContaining('not taken: '),
   });
   place.drop('route_plans', 'c.json', plan('P1'));
