@@ -253,8 +253,8 @@ const on = (day: string) => ({
   date_time_end: `2025-${day}T18:00:00-03:00`,
 });
 
-it('goes on searching where the service has it, once it is found after the ERP moved it', async () => {
-  const place = await makePushPlace();
+/** P1 arrives without an answer; the ERP moves it by two days while no search tells. */
+async function arriveUnseenAndMove(place: PushPlace): Promise<void> {
   place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
   place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 9 });
   place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
@@ -262,6 +262,11 @@ it('goes on searching where the service has it, once it is found after the ERP m
   place.drop('route_plans', 'b.json', plan('P1', on('03-15')));
   await place.run(JOB);
   place.sandbox.clearFaults();
+}
+
+it('goes on searching where the service has it, once it is found after the ERP moved it', async () => {
+  const place = await makePushPlace();
+  await arriveUnseenAndMove(place);
   await place.clock.advance(5 * MINUTE);
   await place.run(JOB);
   expect(await place.entry('P1')).toMatchObject({
@@ -313,13 +318,7 @@ describe('where a service does not answer for too long a period', () => {
     const place = await makePushPlace(refusesLong);
     place.drop('route_plans', '0.json', plan('P0', on('03-15')));
     await place.runs(JOB, 2);
-    place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
-    place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 9 });
-    place.drop('route_plans', 'a.json', plan('P1', on('03-13')));
-    await place.run(JOB);
-    place.drop('route_plans', 'b.json', plan('P1', on('03-15')));
-    await place.run(JOB);
-    place.sandbox.clearFaults();
+    await arriveUnseenAndMove(place);
     expect(await place.entry('P1')).toMatchObject({ state: 'unknown' });
     await vouchAbsent(place.engine, await place.entry('P1'), place.now());
     await place.runs(JOB, 2);
