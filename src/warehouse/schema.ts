@@ -31,7 +31,7 @@ export async function bringSchemaUpToDate(
     for (const step of steps) {
       if (done?.has(step.name) === true) continue;
       // A new database is created at the newest schema, so there is nothing for a migration to move.
-      if (done !== undefined) await step.up(sql);
+      if (done !== undefined) await step.up(sql, engine);
       await sql(version.name).insert({ name: step.name });
     }
     for (const table of tables) await converge(engine, sql, table);

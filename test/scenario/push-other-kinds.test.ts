@@ -145,7 +145,7 @@ describe('push-agents', () => {
         await sql('push_outbox')
           .where({ external_code: name })
           .update({ remote_key: plain(`cpf ${cpf}`) });
-      await keyAgentDigests.up(sql);
+      await keyAgentDigests.up(sql, place.engine);
     });
     expect(await place.outbox()).toEqual(now);
     place.drop('agents', 'b.json', [agent(CPFS[0]), unnamed]);
