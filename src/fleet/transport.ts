@@ -1,7 +1,8 @@
 // One HTTP exchange with the service, once: no retry, no status judgement. The body is counted as it streams,
 // after decompression, and cut at the cap; whatever goes wrong leaves as a TransportFault without request data.
-import http, { type IncomingHttpHeaders } from 'node:http';
+import http, { type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import got, { type Got, type PlainResponse, TimeoutError } from 'got';
 import { faultOf, TransportFault } from './transport-fault.ts';
 
@@ -92,6 +93,7 @@ function staysOn(origin: string, { headers, url }: PlainResponse): boolean {
 }
 
 async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number): Promise<WireAnswer> {
+  const isConnected = watchConnection(stream);
   let head: PlainResponse | undefined;
   stream.once('response', (response: PlainResponse) => {
     head = response;
@@ -107,7 +109,7 @@ async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number):
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof TransportFault ? error : toFault(error);
+    throw error instanceof TransportFault ? error : toFault(error, isConnected());
   } finally {
     stream.destroy();
   }
@@ -115,12 +117,32 @@ async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number):
   return { status: head.statusCode, headers: head.headers, body: Buffer.concat(chunks) };
 }
 
+/** Tells whether the connection of the newest request has been made, its TLS handshake included; undefined where it was
+ * gone before it could be watched. Node holds the request back until it is made, and says so before the first byte leaves. */
+function watchConnection(stream: ReturnType<Got['stream']>): () => boolean | undefined {
+  let isMade: boolean | undefined;
+  const watch = (socket: Socket) => {
+    isMade = socket.destroyed ? undefined : !socket.connecting;
+    if (isMade !== false) return;
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
+      isMade = true;
+    });
+  };
+  stream.on('request', (request: ClientRequest) => {
+    isMade = undefined;
+    if (request.socket === null) request.once('socket', watch);
+    else watch(request.socket);
+  });
+  return () => isMade;
+}
+
 /** got's own error holds the request with its headers, so it is not kept as the cause. */
-function toFault(error: unknown): TransportFault {
+function toFault(error: unknown, connected: boolean | undefined): TransportFault {
   const phase = error instanceof TimeoutError ? error.event : undefined;
   const outer = error as NodeJS.ErrnoException;
   const inner = outer.cause as NodeJS.ErrnoException | undefined;
   // The abort of a signal has a number for a code.
   const code = typeof inner?.code === 'string' ? inner.code : outer.code;
-  return new TransportFault(faultOf({ code, syscall: inner?.syscall ?? outer.syscall, phase }), code);
+  const syscall = inner?.syscall ?? outer.syscall;
+  return new TransportFault(faultOf({ code, syscall, phase, connected }), code);
 }

@@ -1,0 +1,145 @@
+// What breaks below HTTP on a TLS connection: before the handshake has ended nothing can have been sent; after it, a
+// write may have been done, whatever TLS says.
+import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { getCACertificates, type SecureVersion, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Ambiguous } from '../../src/core/errors.ts';
+import { createPointOfInterest } from '../../src/fleet/endpoints/create-point-of-interest.ts';
+import { pointsOfInterest } from '../../src/fleet/endpoints/points-of-interest.ts';
+import { faultFailure } from '../../src/fleet/failures.ts';
+import { createTransport } from '../../src/fleet/transport.ts';
+import type { TransportFault } from '../../src/fleet/transport-fault.ts';
+import { type Certificate, selfSigned } from '../support/self-signed.ts';
+import { failureOf, openFleet, QUICK_RETRY } from './fleet-setup.ts';
+
+const POINT = { title: 'Depot', latitude: -23.5, longitude: -46.6, point_of_interest_category_id: 7 };
+/** The head of a TLS record that announces data, and then none that was ever encrypted. */
+const GARBAGE = Buffer.concat([Buffer.from([0x17, 3, 3, 0, 64]), Buffer.alloc(64, 0x5a)]);
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A TCP server that forgets its connections when the test ends. */
+async function serveRaw(onConnection: (socket: Socket) => void): Promise<string> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return `https://127.0.0.1:${port}`;
+}
+
+function trust({ cert }: Certificate): void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([cert]);
+  onTestFinished(() => setDefaultCACertificates(before));
+}
+
+/** The service over TLS; a call other than the login is accepted and then left to `onAccepted`. */
+async function serveTls(options: ServerOptions, onAccepted: () => void) {
+  const accepted: string[] = [];
+  const server = createHttpsServer(options, (request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      if (request.url === '/auth/login/') return response.end('{"access_token":"t"}');
+      accepted.push(`${request.method} ${body}`);
+      return onAccepted();
+    });
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { accepted, port };
+}
+
+/** In front of the service a proxy that passes bytes on, until it writes some of its own to every client. */
+async function serveBehindProxy(maxVersion: SecureVersion) {
+  const certificate = selfSigned();
+  trust(certificate);
+  const clients = new Set<Socket>();
+  const service = await serveTls({ ...certificate, maxVersion }, () => {
+    for (const client of clients) client.write(GARBAGE);
+  });
+  const url = await serveRaw((client) => {
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
+    const inner = connect(service.port, '127.0.0.1');
+    inner.on('error', () => client.destroy());
+    client.pipe(inner).pipe(client);
+  });
+  return { accepted: service.accepted, url };
+}
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a connection of %s', (version) => {
+  it('that breaks after a write was accepted leaves its outcome unclear', async () => {
+    const { url, accepted } = await serveBehindProxy(version);
+    const failure = await failureOf(openFleet(url, undefined).fleet.call(createPointOfInterest, POINT));
+    expect(accepted).toEqual([expect.stringMatching(/^POST .*Depot/)]);
+    expect(failure).toBeInstanceOf(Ambiguous);
+    expect(failure.message).toMatch(/\((EPROTO|ERR_SSL_\w+)\)$/);
+  });
+
+  it('that breaks after a read was asked has it asked again', async () => {
+    const { url, accepted } = await serveBehindProxy(version);
+    const failure = await failureOf(openFleet(url, undefined).fleet.call(pointsOfInterest, {}));
+    expect(failure).toMatchObject({ code: 'connection_lost' });
+    expect(accepted).toHaveLength(QUICK_RETRY.attempts);
+  });
+});
+
+describe('a handshake', () => {
+  const write = { method: 'POST', path: '/point_of_interest/', query: '', body: '{}' } as const;
+
+  /** What a write means that goes out without a login before it. */
+  async function failureOfWrite(url: string, timeoutMs = 10_000) {
+    const transport = createTransport({ baseUrl: url, timeoutMs, maxBodyBytes: 1_024 });
+    onTestFinished(() => transport.close());
+    const fault = await failureOf(transport.send(write, { ownConnection: true }));
+    return faultFailure({ ...write, kind: 'write' }, fault as unknown as TransportFault);
+  }
+
+  it('that is answered by something other than TLS sends nothing', async () => {
+    const url = await serveRaw((socket) => socket.write('220 this is another service\r\n'));
+    const failure = await failureOfWrite(url);
+    expect(failure).toMatchObject({ name: 'Fatal', code: 'tls' });
+    expect(failure.message).toMatch(/\((EPROTO|ERR_SSL_\w+)\)$/);
+  });
+
+  it('that the other side cuts sends nothing', async () => {
+    const url = await serveRaw((socket) => socket.once('data', () => socket.destroy()));
+    expect(await failureOfWrite(url)).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
+  });
+
+  it('that is never answered sends nothing', async () => {
+    const url = await serveRaw(() => undefined);
+    expect(await failureOfWrite(url, 300)).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
+  });
+
+  it('that cannot even begin sends nothing', async () => {
+    const failure = await failureOfWrite('https://255.255.255.255');
+    expect(failure).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
+  });
+
+  it('that shows a certificate nobody vouches for sends nothing', async () => {
+    const { port, accepted } = await serveTls(selfSigned(), () => undefined);
+    const failure = await failureOfWrite(`https://127.0.0.1:${port}`);
+    expect(failure).toMatchObject({ name: 'Fatal', code: 'tls' });
+    expect(failure.message).toContain('(DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect(accepted).toEqual([]);
+  });
+});
