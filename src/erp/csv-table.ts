@@ -77,7 +77,7 @@ function csvReason({ code, lines }: CsvError & { lines?: number }): string {
   const what = /QUOTE/.test(code)
     ? 'a quotation mark is open or misplaced'
     : 'the lines cannot be read as CSV';
-  return `${what}${where} (${code}); the rest of the file was not read`;
+  return `${what}${where} (${code}); nothing of the file was taken`;
 }
 
 async function* rowsOf(header: readonly string[], records: AsyncIterable<string[]>): AsyncIterable<TableRow> {
@@ -86,7 +86,7 @@ async function* rowsOf(header: readonly string[], records: AsyncIterable<string[
     row += 1;
     if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
       throw new UnreadableTable(
-        `row ${row} has more cells than the header; put quotation marks around texts that hold the delimiter; the rest of the file was not read`,
+        `row ${row} has more cells than the header; put quotation marks around texts that hold the delimiter; nothing of the file was taken`,
       );
     }
     yield { place: `row ${row}`, cells: cellsOf(header, record) };

@@ -1,12 +1,12 @@
-// Reads one dropped file, whatever its format, into things and faults. A file that cannot be read is a fault of
-// its own; only a file that is gone is an error, since then there is nothing to tell of.
+// Reads one dropped file, whatever its format, into items and faults. A file that cannot be read to its end gives one
+// fault and no item: what stands before the break may be half of what the ERP meant. A file that is gone is an error.
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Json } from '../core/glossary.ts';
 import { csvTable, UnreadableTable } from './csv-table.ts';
 import { parseJson, UnreadableJson } from './json-text.ts';
-import { type ReaderContext, readRecords, readTable } from './row-reader.ts';
+import { type ReaderContext, readRecords, readTable, type Table } from './row-reader.ts';
 import { decodeWhole, UnreadableText } from './text-decoding.ts';
 import type { Reading } from './things.ts';
 import { xlsxTable } from './xlsx-table.ts';
@@ -22,26 +22,41 @@ export interface DropFile {
   size: number;
 }
 
+type Readings = AsyncIterable<Reading> | Iterable<Reading>;
+
 export async function* readDropFile(file: DropFile, context: ReaderContext): AsyncIterable<Reading> {
+  const readings = await openFile(file, context);
+  if ('reason' in readings) yield { fault: { origin: file.name, reason: readings.reason } };
+  else yield* readings;
+}
+
+/** A file that was opened is readable to its end: a break after that means that it has changed. */
+async function openFile(file: DropFile, context: ReaderContext): Promise<Readings | { reason: string }> {
   try {
-    yield* readFormat(file, context);
+    return await readFormat(file, context);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    yield { fault: { origin: file.name, reason } };
+    return { reason };
   }
 }
 
-async function* readFormat({ path, name, size }: DropFile, context: ReaderContext): AsyncIterable<Reading> {
+async function readFormat({ path, name, size }: DropFile, context: ReaderContext): Promise<Readings> {
   const format = extname(name).toLowerCase();
-  if (format === '.csv') return yield* readTable(await csvTable(createReadStream(path)), name, context);
-  if (size > MOST_WHOLE_BYTES) {
-    yield { fault: { origin: name, reason: 'file larger than 64 MB; split it, or write it as CSV' } };
-    return;
+  if (format === '.csv') {
+    // Read twice: the file may be larger than the memory.
+    await readToEnd(await csvTable(createReadStream(path)));
+    return readTable(await csvTable(createReadStream(path)), name, context);
   }
+  if (size > MOST_WHOLE_BYTES)
+    throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
   const bytes = await readFile(path);
-  if (format === '.xlsx') return yield* readTable(await xlsxTable(bytes), name, context);
-  yield* readRecords(recordsOf(parseJson(await decodeWhole(bytes))), name, context);
+  if (format === '.xlsx') return readTable(await xlsxTable(bytes), name, context);
+  return readRecords(recordsOf(parseJson(await decodeWhole(bytes))), name, context);
+}
+
+async function readToEnd({ rows }: Table): Promise<void> {
+  for await (const _ of rows);
 }
 
 const recordsOf = (document: Json): Json[] => (Array.isArray(document) ? document : [document]);

@@ -30,22 +30,10 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
   for (const reason of columns.faults) yield { fault: { origin: name, reason } };
   if (columns.faults.length > 0) return;
   const reader = flatReader(context);
-  try {
-    for await (const { place, cells } of table.rows) {
-      yield* reader.push({ origin: `${name} ${place}`, cells: columns.pick(cells) });
-    }
-  } catch (error) {
-    for (const reading of reader.end()) yield cutOff(reading);
-    throw error;
+  for await (const { place, cells } of table.rows) {
+    yield* reader.push({ origin: `${name} ${place}`, cells: columns.pick(cells) });
   }
   yield* reader.end();
-}
-
-/** The thing under way when the table broke may lack rows. */
-function cutOff(reading: Reading): Reading {
-  if ('fault' in reading) return reading;
-  const { externalCode, origin } = reading.thing;
-  return { fault: { origin, externalCode, reason: 'its rows could not be read to the end' } };
 }
 
 /** JSON records: canonical things, or flat rows where a mapping or the dotted names say so. */

@@ -36,7 +36,7 @@ export interface ErpBatch {
   name: string;
   /** Place in the file, query or answer, from 1. */
   part: number;
-  /** The file, query or answer ends with this part. */
+  /** The file, query or answer ends with this part. Where no last part comes, none of its parts counts. */
   last: boolean;
   things: ErpThing[];
   faults: ErpFault[];
@@ -69,8 +69,10 @@ export interface StopOutcome {
 
 export interface ErpSource {
   /**
-   * What waits to be taken, batch by batch; memory stays bounded however much it is. A thing may be given again:
-   * the engine knows it by code and content, and acknowledges it again where its state is final.
+   * What waits to be taken, batch by batch; memory stays bounded however much it is. A query or answer that breaks off
+   * throws. A file that changes while it is read ends without a last part. A file that cannot be read to its end is one
+   * part with one fault. A thing may be given again: the engine knows it by code and content, and acknowledges it again
+   * where its state is final.
    */
   read(signal?: AbortSignal): AsyncIterable<ErpBatch>;
   /**

@@ -9,7 +9,7 @@ export async function xlsxTable(bytes: Buffer): Promise<Table> {
   const start = sheet.findIndex((row) => row.some((cell) => cell !== null));
   if (start < 0) throw new UnreadableTable('the first sheet is empty; its first row must name the columns');
   const header = trimmed(sheet[start] ?? []).map((name) => (name === null ? '' : String(name).trim()));
-  return { header, rows: rowsOf(header, sheet, start + 1) };
+  return { header, rows: [...rowsOf(header, sheet, start + 1)] };
 }
 
 async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
@@ -33,7 +33,8 @@ function trimmed(row: readonly unknown[]): readonly unknown[] {
 function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: number): Iterable<TableRow> {
   for (let i = from; i < sheet.length; i++) {
     const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
-    if (cells.length > header.length) throw new UnreadableTable(`row ${i + 1} has cells outside the header`);
+    if (cells.length > header.length)
+      throw new UnreadableTable(`row ${i + 1} has cells outside the header; nothing of the file was taken`);
     yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
   }
 }

@@ -230,33 +230,53 @@ describe('bad input', () => {
     expect(resultIn('failed/huge.json').faults[0].reason).toContain('file larger than 64 MB');
   });
 
-  test('a CSV file that breaks off names the plan it breaks off in, and keeps those before', async () => {
-    drop(
-      'a.csv',
-      `${columns}\nP1,2026-05-18T08:00,2026-05-18T18:00,A\nP2,2026-05-18T08:00,2026-05-18T18:00,B\n,,,"C`,
-    );
-    const source = open();
-    expect(codesOf(await take(source))).toEqual(['P1']);
-    await source.acknowledge([outcome('P1')]);
-    expect(resultIn('failed/a.csv')).toMatchObject({
-      results: [
-        { external_code: 'P1', state: 'confirmed' },
-        {
-          external_code: 'P2',
-          state: 'rejected',
-          reasons: ['a.csv row 3: its rows could not be read to the end'],
-        },
-      ],
-      faults: [{ origin: 'a.csv' }],
-    });
+  const START = '2026-05-18T08:00';
+  const END = '2026-05-18T18:00';
+  /** Several batches, and more than one chunk of the file, stand before the break. */
+  const lines = Array.from({ length: 2_000 }, (_, i) => `P${i},${START},${END},A`);
+  const cells = lines.map((line) => line.split(','));
+
+  test.each<[string, string | Buffer, string]>([
+    ['quote.csv', [columns, ...lines, ',,,"B'].join('\n'), 'a quotation mark is open or misplaced'],
+    ['wide.csv', [columns, ...lines, `P2000,${START},${END},A,B`].join('\n'), 'row 2002 has more cells'],
+    [
+      'latin.csv',
+      Buffer.concat([Buffer.from([columns, ...lines, ''].join('\n')), Buffer.from('P2000,S\xe3o', 'latin1')]),
+      'not UTF-8 at byte',
+    ],
+    [
+      'wide.xlsx',
+      workbook([columns.split(','), ...cells, ['P2000', START, END, 'A', 'B']]),
+      'row 2002 has cells outside the header',
+    ],
+    ['cut.json', JSON.stringify(lines.map((_, i) => plan(`P${i}`))).slice(0, -2), 'broken JSON at 1:'],
+  ])('%s breaks off: it gives one fault and no item, and goes to failed/', async (name, content, words) => {
+    drop(name, content);
+    const batches = await take(open());
+    expect(batches).toMatchObject([{ part: 1, last: true, things: [], faults: [{ origin: name }] }]);
+    expect(batches[0]?.faults).toHaveLength(1);
+    expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
+    expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
+    expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
   });
 
   test('a CSV file that changes while it is read gives nothing of its end, and is read again', async () => {
-    const lines = Array.from({ length: 600 }, (_, i) => `P${i},2026-05-18T08:00,2026-05-18T18:00,A`);
     drop('a.csv', [columns, ...lines].join('\n'));
     const source = open();
     const cut = await drain(source, clock, async () => utimesSync(join(folder, 'a.csv'), 1, 1));
-    expect(cut.map(({ last }) => last)).toEqual([false]);
-    expect(codesOf(await take(source))).toHaveLength(600);
+    expect(cut.map(({ last }) => last)).toEqual([false, false, false]);
+    expect(codesOf(await take(source))).toHaveLength(2_000);
+  });
+
+  test('a CSV file that breaks off only because it changes while it is read is no fault, and is read again', async () => {
+    // More than the parser reads ahead.
+    const text = [columns, ...lines.map((line) => line + 'B'.repeat(2_000))].join('\n');
+    drop('a.csv', text);
+    const source = open();
+    const cut = await drain(source, clock, async () => drop('a.csv', 'x"'.repeat(text.length)));
+    expect(cut.map(({ last }) => last)).not.toContain(true);
+    expect(cut.flatMap(({ faults }) => faults)).toEqual([]);
+    drop('a.csv', text);
+    expect(codesOf(await take(source))).toHaveLength(2_000);
   });
 });

@@ -3,7 +3,7 @@
 import knex, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
-import type { ErpSource, Outcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpSource, Outcome } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { contextFor, drain, NOW } from './erp-benches.ts';
@@ -61,6 +61,15 @@ describe('sql on PostgreSQL', () => {
       "select count(*)::int as count from pg_stat_activity where datname = current_database() and state <> 'idle'",
     );
     expect(rows.rows).toEqual([{ count: 1 }]);
+  });
+
+  test('fails where its query breaks off, and gives no last part', async () => {
+    const query = QUERY.replace("'Store'", "'Store ' || 1 / (1500 - n)");
+    const batches: ErpBatch[] = [];
+    const reading = drain(open({ query }), clock, async (batch) => void batches.push(batch));
+    await expect(reading).rejects.toMatchObject({ code: 'erp_statement_refused' });
+    expect(batches.map(({ last }) => last)).not.toContain(true);
+    expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
   });
 
   test('takes a statement whose casts are named as its values', async () => {

@@ -96,15 +96,18 @@ async function* readFile(
   { reader, log, identities }: FolderReading,
   file: SettledFile,
 ): AsyncIterable<ErpBatch> {
-  for await (const batch of inBatches(file.name, readDropFile(file, reader))) {
-    // The end of a file that grew meanwhile may be half a plan; all of it is read again.
-    if (batch.last && !(await isUnchanged(file))) {
-      log.warn({ file: file.name }, 'erp file changed while it was read; it is read again');
-      return;
+  try {
+    for await (const batch of inBatches(file.name, readDropFile(file, reader))) {
+      // Without its last part nothing of the file counts; all of it is read again.
+      if (batch.last && !(await isUnchanged(file))) break;
+      identities.set(batch, file);
+      yield batch;
+      if (batch.last) return;
     }
-    identities.set(batch, file);
-    yield batch;
+  } catch (error) {
+    if (isGone(error) || (await isUnchanged(file))) throw error;
   }
+  log.warn({ file: file.name }, 'erp file changed while it was read; it will be read again');
 }
 
 async function take({ pending, identities }: FolderReading, batch: ErpBatch): Promise<void> {
