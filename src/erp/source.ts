@@ -76,8 +76,9 @@ export interface ErpSource {
    */
   read(signal?: AbortSignal): AsyncIterable<ErpBatch>;
   /**
-   * Every thing and fault of this batch is stored durably. Takes the very object that `read` gave, the parts of
-   * one name in order. Until then a batch is given again by the next read.
+   * Every item and fault of this batch is stored durably. Takes the batch that the last `read` gave or an equal copy,
+   * the parts of one name in order; a part that was taken before is ignored. A file that was not taken to its end is
+   * given again by the next read.
    */
   taken(batch: ErpBatch): Promise<void>;
   /**

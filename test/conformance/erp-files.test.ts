@@ -20,6 +20,13 @@ import {
 } from './drop-folder.ts';
 import { csvText, drain, stopOutcome } from './erp-benches.ts';
 
+const row = (code: string) => ({
+  'plan.external_code': code,
+  'plan.date_time_start': '2026-05-18T08:00',
+  'plan.date_time_end': '2026-05-18T18:00',
+  'point.name': 'A',
+});
+
 describe('what becomes of a file', () => {
   test('it stays until every thing is final, then goes to done/ with its result', async () => {
     dropPlans('a.json', 'P1', 'P2');
@@ -80,13 +87,36 @@ describe('what becomes of a file', () => {
     expect(inFolder('pending')).toEqual([]);
   });
 
+  test('its parts are taken as equal copies too, after other files were read, and each counts once', async () => {
+    drop('a.csv', csvText(Array.from({ length: 1_200 }, (_, i) => row(`P${i}`))));
+    dropPlans('b.json', 'Q');
+    const source = open();
+    const copies = structuredClone(await drain(source, clock));
+    expect(copies.map(({ name, part }) => [name, part])).toEqual([
+      ['a.csv', 1],
+      ['a.csv', 2],
+      ['a.csv', 3],
+      ['b.json', 1],
+    ]);
+    for (const copy of copies) {
+      await source.taken(copy);
+      await source.taken(structuredClone(copy));
+    }
+    expect(await awaited(source)).toHaveLength(1_201);
+    expect(codesOf(await take(source))).toEqual([]);
+  });
+
+  test('its parts are not taken once it has turned out to have changed', async () => {
+    drop('a.csv', csvText(Array.from({ length: 600 }, (_, i) => row(`P${i}`))));
+    const source = open();
+    const cut = await drain(source, clock, async () => utimesSync(join(folder, 'a.csv'), 1, 1));
+    expect(cut).toHaveLength(1);
+    for (const batch of cut) await source.taken(batch);
+    expect(inFolder('pending')).toEqual([]);
+    expect(await awaited(source)).toEqual([]);
+  });
+
   test('a plan that is withdrawn by a later part of its file is awaited no more', async () => {
-    const row = (code: string) => ({
-      'plan.external_code': code,
-      'plan.date_time_start': '2026-05-18T08:00',
-      'plan.date_time_end': '2026-05-18T18:00',
-      'point.name': 'A',
-    });
     const codes = Array.from({ length: 600 }, (_, i) => `P${i}`);
     drop('a.csv', csvText([...codes, 'P0'].map(row)));
     const source = open();
@@ -209,13 +239,7 @@ describe('a crash', () => {
   });
 
   test('between the parts of a file reads it again from its start', async () => {
-    const rows = Array.from({ length: 600 }, (_, i) => ({
-      'plan.external_code': `P${i}`,
-      'plan.date_time_start': '2026-05-18T08:00',
-      'plan.date_time_end': '2026-05-18T18:00',
-      'point.name': 'A',
-    }));
-    drop('a.csv', csvText(rows));
+    drop('a.csv', csvText(Array.from({ length: 600 }, (_, i) => row(`P${i}`))));
     const first = open();
     await drain(first, clock, async (batch) => {
       if (batch.part === 1) await first.taken(batch);

@@ -42,8 +42,16 @@ interface FolderReading {
   drops: DropFolder;
   pending: PendingFiles;
   log: Log;
-  /** Of which content each batch is that was given and not taken. */
-  identities: WeakMap<ErpBatch, FileIdentity>;
+  /** The files that were read and not taken to their end, by name. */
+  given: Map<string, GivenFile>;
+}
+
+/** A batch may come back as an equal copy: its name and part say which one it is. */
+interface GivenFile {
+  /** The content that was read. */
+  identity: FileIdentity;
+  /** How many parts of it were taken. */
+  taken: number;
 }
 
 function openFiles({ folder, settleMs, mapping }: FilesSettings, context: SourceContext): ErpSource {
@@ -51,7 +59,7 @@ function openFiles({ folder, settleMs, mapping }: FilesSettings, context: Source
   const reader = { kind, zone, mapping: prepareMapping(kind, mapping) };
   const drops = createDropFolder({ folder, settleMs, clock });
   const pending = createPendingFiles({ folder, clock, log });
-  const reading: FolderReading = { reader, drops, pending, log, identities: new WeakMap() };
+  const reading: FolderReading = { reader, drops, pending, log, given: new Map() };
   // A return file is read, changed and replaced: two at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
 
@@ -87,35 +95,35 @@ async function* readFolder(reading: FolderReading, signal?: AbortSignal): AsyncI
       yield* readFile(reading, file);
     } catch (error) {
       if (!isGone(error)) throw error;
+      reading.given.delete(file.name);
       log.warn({ file: file.name }, 'erp file vanished while it was read');
     }
   }
 }
 
-async function* readFile(
-  { reader, log, identities }: FolderReading,
-  file: SettledFile,
-): AsyncIterable<ErpBatch> {
+async function* readFile({ reader, log, given }: FolderReading, file: SettledFile): AsyncIterable<ErpBatch> {
+  given.set(file.name, { identity: file, taken: 0 });
   try {
     for await (const batch of inBatches(file.name, readDropFile(file, reader))) {
       // Without its last part nothing of the file counts; all of it is read again.
       if (batch.last && !(await isUnchanged(file))) break;
-      identities.set(batch, file);
       yield batch;
       if (batch.last) return;
     }
   } catch (error) {
     if (isGone(error) || (await isUnchanged(file))) throw error;
   }
+  given.delete(file.name);
   log.warn({ file: file.name }, 'erp file changed while it was read; it will be read again');
 }
 
-async function take({ pending, identities }: FolderReading, batch: ErpBatch): Promise<void> {
-  const identity = identities.get(batch);
-  if (identity === undefined) return;
-  await pending.take(batch, identity);
-  // Taken a second time, it would be awaited again.
-  identities.delete(batch);
+/** A part that was taken before is ignored: taken again, it would be awaited again. */
+async function take({ pending, given }: FolderReading, batch: ErpBatch): Promise<void> {
+  const file = given.get(batch.name);
+  if (file === undefined || batch.part <= file.taken) return;
+  await pending.take(batch, file.identity);
+  file.taken = batch.part;
+  if (batch.last) given.delete(batch.name);
 }
 
 async function isUnchanged(file: SettledFile): Promise<boolean> {
