@@ -39,6 +39,13 @@ export function momentMs(value: unknown): number | undefined {
   }
 }
 
+/** The date in `zone` on which a date-time with a zone falls; empty where `value` is none. */
+export function localDay(value: unknown, zone: string): string {
+  const ms = momentMs(value);
+  if (ms === undefined) return '';
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
 /** The wall-clock time that a spreadsheet's date cell shows, to the second; cells hold fractions of days. */
 export function wallTime(cell: Date): string {
   return new Date(Math.round(cell.getTime() / 1_000) * 1_000).toISOString().slice(0, 19);

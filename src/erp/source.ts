@@ -12,6 +12,8 @@ export type FeedKind = (typeof FEED_KINDS)[number];
 export interface ErpThing {
   /** What the ERP calls it; unique within one file, query or answer. */
   externalCode: string;
+  /** Local date (YYYY-MM-DD) on which a plan or itinerary starts; empty for other kinds, or where its start cannot be read. */
+  startDay: string;
   /** The `data` object of its POST call. */
   data: JsonObject;
   /** A plan's own options; those of the feed's settings stand behind them. Plans only. */
@@ -29,6 +31,8 @@ export interface ErpFault {
    * be sent, so sending starts only after a read has ended.
    */
   externalCode?: string;
+  /** The start day of that item, where it is known. */
+  startDay?: string;
 }
 
 export interface ErpBatch {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/glossary.ts';
 import { isStorable } from '../core/storable-text.ts';
 import { canonicalData, canonicalOptions, isObject } from './canonical-form.ts';
 import { UNSTORABLE } from './field-rules.ts';
+import { localDay } from './moments.ts';
 import type { ErpFault, ErpThing, FeedKind } from './source.ts';
 
 export type Reading = { thing: ErpThing } | { fault: ErpFault };
@@ -14,6 +15,12 @@ const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {
   points_of_interest: ['external_code', 'title'],
   agents: ['external_code', 'company_registry', 'cpf'],
   itineraries: ['external_id'],
+};
+
+/** Where the start of the period stands; the other kinds have none. */
+const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
+  route_plans: 'date_time_start',
+  itineraries: 'date_time_start_estimated',
 };
 
 export interface ThingContext {
@@ -34,10 +41,16 @@ export function thingOf(given: JsonObject, origin: string, context: ThingContext
   if (externalCode === undefined) return { fault: { origin, reason: `${names.join(' or ')}: is missing` } };
   if (!isStorable(externalCode)) return { fault: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
-  if (!isPlan || options === null) return { thing: { externalCode, data, origin } };
-  if (!isObject(options)) return { fault: { origin, externalCode, reason: 'options: is not an object' } };
+  const start = START_FIELDS[kind];
+  const startDay = start === undefined ? '' : localDay(data[start], zone);
+  const thing = { externalCode, startDay, data, origin };
+  if (!isPlan || options === null) return { thing };
+  if (!isObject(options)) {
+    const reason = 'options: is not an object';
+    return { fault: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
+  }
   const own = canonicalOptions(options);
-  return { thing: { externalCode, data, origin, ...(Object.keys(own).length > 0 && { options: own }) } };
+  return { thing: { ...thing, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
 /** A number is a code too: many ERPs number their things. */

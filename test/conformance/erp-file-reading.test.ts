@@ -159,6 +159,7 @@ describe('formats', () => {
     expect(batch?.things).toEqual([
       {
         externalCode: 'M1',
+        startDay: '',
         origin: 'a.csv row 2',
         data: { name: 'Sample Agent', cpf: '52998224725', company_registry: 'M1', is_deliveryman: true },
       },

@@ -50,6 +50,7 @@ const point = (code: string, type = 'Entrega') => ({
 
 const plan = (code: string, route_points: object[]) => ({
   externalCode: code,
+  startDay: '2026-05-18',
   options: { optimize: false },
   data: {
     external_code: code,

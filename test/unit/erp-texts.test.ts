@@ -7,7 +7,7 @@ import { parseJournal } from '../../src/erp/file-journal.ts';
 import { columnsInUse } from '../../src/erp/flat-columns.ts';
 import { parseJson } from '../../src/erp/json-text.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
-import { momentMs, zonedMoment } from '../../src/erp/moments.ts';
+import { localDay, momentMs, zonedMoment } from '../../src/erp/moments.ts';
 import { safeName } from '../../src/erp/safe-name.ts';
 import { samplePlans } from '../../src/erp/sample-plans.ts';
 import { decodeText } from '../../src/erp/text-decoding.ts';
@@ -32,6 +32,20 @@ describe('date-times', () => {
     '%j is none',
     (text) => expect(zonedMoment(text, 'UTC')).toBeUndefined(),
   );
+});
+
+describe('local days', () => {
+  test.each<[unknown, string, string]>([
+    ['2026-05-18T08:00:00-03:00', 'America/Sao_Paulo', '2026-05-18'],
+    ['2026-05-19T02:59:59.999Z', 'America/Sao_Paulo', '2026-05-18'],
+    ['2026-05-19T03:00:00.000Z', 'America/Sao_Paulo', '2026-05-19'],
+    ['2026-05-18T23:30:00+09:00', 'UTC', '2026-05-18'],
+    ['2026-05-18T23:30:00-09:00', 'UTC', '2026-05-19'],
+    ['2026-05-18T08:00', 'UTC', ''],
+    ['2026-02-30T08:00:00Z', 'UTC', ''],
+    ['soon', 'UTC', ''],
+    [undefined, 'UTC', ''],
+  ])('%j in %s is %j', (moment, zone, day) => expect(localDay(moment, zone)).toBe(day));
 });
 
 describe('encodings', () => {

@@ -200,6 +200,7 @@ describe('the canonical form', () => {
     expect(read).toEqual({
       thing: {
         externalCode: 'P1',
+        startDay: '2026-05-18',
         origin: 'here',
         data: {
           external_code: 'P1',
@@ -215,7 +216,41 @@ describe('the canonical form', () => {
 
   test('takes the code of an agent or point of interest out of the data', () => {
     const read = thingOf({ external_code: 9, title: 'D' }, 'x', { kind: 'points_of_interest', zone: ZONE });
-    expect(read).toEqual({ thing: { externalCode: '9', origin: 'x', data: { title: 'D' } } });
+    expect(read).toEqual({ thing: { externalCode: '9', startDay: '', origin: 'x', data: { title: 'D' } } });
+  });
+});
+
+describe('the start day', () => {
+  const startDay = (kind: FeedKind, given: JsonObject): string => {
+    const read = thingOf(given, 'here', { kind, zone: ZONE });
+    if ('fault' in read) throw new Error(read.fault.reason);
+    return read.thing.startDay;
+  };
+
+  test.each<[string, FeedKind, JsonObject, string]>([
+    ['of a plan', 'route_plans', plan({ date_time_start: '2026-05-18T08:00' }), '2026-05-18'],
+    [
+      'of a plan before midnight',
+      'route_plans',
+      plan({ date_time_start: '2026-05-19T02:00Z' }),
+      '2026-05-18',
+    ],
+    ['of a plan after midnight', 'route_plans', plan({ date_time_start: '2026-05-19T03:00Z' }), '2026-05-19'],
+    ['of a plan whose start cannot be read', 'route_plans', plan({ date_time_start: 'soon' }), ''],
+    ['of a plan without a start', 'route_plans', plan({ date_time_start: null }), ''],
+    [
+      'of an itinerary',
+      'itineraries',
+      { ...itinerary, date_time_start_estimated: '2026-05-18 23:30' },
+      '2026-05-18',
+    ],
+    ['of a point of interest', 'points_of_interest', poi, ''],
+    ['of an agent', 'agents', agent, ''],
+  ])('%s is its local date', (_what, kind, given, day) => expect(startDay(kind, given)).toBe(day));
+
+  test('is told of an item whose options cannot be read', () => {
+    const read = thingOf(plan({ options: 7 }), 'here', { kind: 'route_plans', zone: ZONE });
+    expect(read).toMatchObject({ fault: { externalCode: 'P1', startDay: '2026-05-18' } });
   });
 });
 
