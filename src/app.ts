@@ -224,7 +224,14 @@ export async function openApp(options: AppOptions): Promise<App> {
       const { erp, timezone } = loaded.config;
       const feed = erp[kind];
       if (feed === undefined) return undefined;
-      const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
+      const source = openSource(feed, {
+        kind,
+        zone: timezone,
+        reuseCodes: false,
+        clock,
+        log,
+        random: Math.random,
+      });
       looked.push(source);
       return source;
     },

@@ -143,19 +143,20 @@ function serviceFor({ service }: Config, around: Surroundings, pressure: Pressur
 
 function feedFor(
   kind: FeedKind,
-  { erp, timezone, service: { baseUrl } }: Config,
+  { erp, timezone, jobs, service: { baseUrl } }: Config,
   { clock, log }: Surroundings,
   service: Part<Service>,
 ): Part<Feed> | undefined {
   const feed = erp[kind];
   if (feed === undefined) return undefined;
+  const reuseCodes = jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
   return createPart(
-    JSON.stringify([timezone, feed]),
+    JSON.stringify([timezone, feed, reuseCodes]),
     async () => {
       if (baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {
         await dropSamplePlans(feed.folder, { fleet: (await service.open()).fleet, clock, timezone });
       }
-      const source = openSource(feed, { kind, zone: timezone, clock, log, random: Math.random });
+      const source = openSource(feed, { kind, zone: timezone, reuseCodes, clock, log, random: Math.random });
       return { source, options: feed.options };
     },
     ({ source }) => source.close(),

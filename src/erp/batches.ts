@@ -1,23 +1,34 @@
-// Packs what was read into batches of bounded size, and holds each code to one thing a read: a code that comes
-// again withdraws the thing, since nobody could tell which of the two is meant, or whether one is half a plan.
-import type { ErpBatch } from './source.ts';
+// Packs the readings into batches of bounded size, and holds each code to one item a read, or to one for each start day
+// where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is meant, or
+// whether each is half a plan.
+import type { ErpBatch, ErpFault, SourceContext } from './source.ts';
 import type { Reading } from './things.ts';
 
-/** Things and faults a batch. */
+/** Items and faults a batch. */
 const BATCH_SIZE = 500;
+
+type Rule = Pick<SourceContext, 'reuseCodes'>;
+
+/** A reading of a code. */
+interface Use {
+  origin: string;
+  /** Empty where it is not known. */
+  startDay: string;
+}
 
 export async function* inBatches(
   name: string,
   readings: AsyncIterable<Reading> | Iterable<Reading>,
+  rule: Rule,
 ): AsyncIterable<ErpBatch> {
-  const origins = new Map<string, string>();
+  const uses = new Map<string, Use[]>();
   let batch = emptyBatch(name, 1);
   for await (const reading of readings) {
     if (batch.things.length + batch.faults.length >= BATCH_SIZE) {
       yield batch;
       batch = emptyBatch(name, batch.part + 1);
     }
-    add(batch, reading, origins);
+    add(batch, reading, uses, rule);
   }
   yield { ...batch, last: true };
 }
@@ -30,27 +41,50 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   faults: [],
 });
 
-function add(batch: ErpBatch, reading: Reading, origins: Map<string, string>): void {
-  if ('fault' in reading) {
-    const { externalCode, origin } = reading.fault;
-    batch.faults.push(reading.fault);
-    if (externalCode === undefined) return;
-    withdraw(batch, externalCode);
-    if (!origins.has(externalCode)) origins.set(externalCode, origin);
-    return;
-  }
-  const { externalCode, origin } = reading.thing;
-  const first = origins.get(externalCode);
-  if (first === undefined) {
-    origins.set(externalCode, origin);
+function add(batch: ErpBatch, reading: Reading, uses: Map<string, Use[]>, rule: Rule): void {
+  const { externalCode, origin, startDay = '' } = 'fault' in reading ? reading.fault : reading.thing;
+  const use = { origin, startDay };
+  const before = externalCode === undefined ? undefined : noteUse(uses, externalCode, use, rule);
+  if ('thing' in reading && before === undefined) {
     batch.things.push(reading.thing);
     return;
   }
-  withdraw(batch, externalCode);
-  const reason = `this external code was read before, at ${first}; keep the rows of a plan together (order them by its code) and give each code once`;
-  batch.faults.push({ origin, externalCode, reason });
+  const { startDay: _, ...fault } =
+    'fault' in reading ? reading.fault : { origin, externalCode, reason: againReason(before, use, rule) };
+  const isOfOneDay = startDay !== '' && (before === undefined || before.startDay === startDay);
+  invalidate(batch, isOfOneDay ? { ...fault, startDay } : fault);
 }
 
-function withdraw(batch: ErpBatch, externalCode: string): void {
-  batch.things = batch.things.filter((thing) => thing.externalCode !== externalCode);
+/** The use of the code that this one cannot be told from; undefined where there is none. */
+function noteUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes }: Rule): Use | undefined {
+  const known = uses.get(code);
+  if (known === undefined) {
+    uses.set(code, [use]);
+    return undefined;
+  }
+  const before = known.find(({ startDay }) => !reuseCodes || isSameDay(startDay, use.startDay));
+  if (!known.some(({ startDay }) => startDay === use.startDay)) known.push(use);
+  return before;
+}
+
+/** An unknown day may be any day. */
+const isSameDay = (a: string, b: string): boolean => a === b || a === '' || b === '';
+
+function invalidate(batch: ErpBatch, fault: ErpFault): void {
+  const { externalCode, startDay } = fault;
+  batch.faults.push(fault);
+  if (externalCode === undefined) return;
+  batch.things = batch.things.filter(
+    (thing) => thing.externalCode !== externalCode || (startDay !== undefined && thing.startDay !== startDay),
+  );
+}
+
+function againReason(before: Use | undefined, { startDay }: Use, { reuseCodes }: Rule): string {
+  const once = reuseCodes ? 'once for each start day' : 'once';
+  const isOtherDay =
+    before !== undefined && before.startDay !== '' && startDay !== '' && before.startDay !== startDay;
+  const hint = isOtherDay
+    ? '; if the ERP uses codes again on other days, set reuse_codes of the push job'
+    : '';
+  return `this external code was read before, at ${before?.origin}; keep the rows of a plan together (order them by its code) and give each code ${once}${hint}`;
 }

@@ -3,7 +3,8 @@
 import type { Json, JsonObject } from '../core/glossary.ts';
 import { readCell } from './cell-values.ts';
 import { FLAT_COLUMNS } from './fields.ts';
-import type { ErpFault } from './source.ts';
+import { localDay, zonedMoment } from './moments.ts';
+import type { ErpFault, SourceContext } from './source.ts';
 
 export interface FlatRow {
   /** Where it stands, for messages: file and row. */
@@ -36,17 +37,32 @@ interface PlanDraft {
   entities: JsonObject[];
   points: PointDraft[];
   faults: ErpFault[];
+  /** A row may belong to another plan of this code. */
+  isDayUnclear: boolean;
 }
 
+type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'>;
+
 /** `fill` stands where a field is absent, by canonical path. */
-export function createPlanFold(fill: JsonObject): PlanFold {
+export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldContext): PlanFold {
   const defaults = partsOf(fill);
   let draft: PlanDraft | undefined;
 
   const close = (): Folded[] => {
-    const done = draft === undefined ? [] : finished(draft, defaults);
+    if (draft === undefined) return [];
+    const { plan, faults, isDayUnclear } = draft;
+    const startDay =
+      faults.length === 0 || isDayUnclear ? '' : startDayOf({ ...defaults.plan, ...plan }, zone);
+    const done = finished(draft, defaults, startDay);
     draft = undefined;
     return done;
+  };
+
+  /** The row says that it starts on another day than the plan under way, or on none. */
+  const hasOtherDay = ({ plan }: PlanDraft, row: JsonObject): boolean => {
+    const [known, given] = [plan.date_time_start, row.date_time_start];
+    if (known === undefined || given === undefined || isSame(known, given)) return false;
+    return startDayOf(plan, zone) !== startDayOf(row, zone);
   };
 
   return {
@@ -55,7 +71,10 @@ export function createPlanFold(fill: JsonObject): PlanFold {
       if (Object.keys(cells).length === 0) return [];
       const code = parts.plan.external_code;
       const continues = isEmpty(parts.plan) && draft !== undefined;
-      const before = !continues && code !== undefined && code !== draft?.code ? close() : [];
+      const isOtherDay = draft !== undefined && hasOtherDay(draft, parts.plan);
+      const isReused = reuseCodes && isOtherDay && startDayOf(parts.plan, zone) !== '';
+      const before = !continues && code !== undefined && (code !== draft?.code || isReused) ? close() : [];
+      if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
       if (typeof code !== 'string' && !continues) {
         // The row may belong to the plan under way: that plan must not be sent without it.
         const fault = { origin, reason: 'plan.external_code is empty' };
@@ -79,7 +98,11 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
   entities: [],
   points: [],
   faults: [],
+  isDayUnclear: false,
 });
+
+const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): string =>
+  typeof start === 'string' ? localDay(zonedMoment(start, zone), zone) : '';
 
 function addRow(draft: PlanDraft, parts: Parts, reasons: string[], origin: string): void {
   const tell = (reason: string) => draft.faults.push({ origin, reason, externalCode: draft.code });
@@ -118,8 +141,10 @@ function merge(into: JsonObject, given: JsonObject): string[] {
   return different;
 }
 
-function finished({ plan, options, entities, points, faults, origin }: PlanDraft, defaults: Parts): Folded[] {
-  if (faults.length > 0) return faults.map((fault) => ({ fault }));
+function finished(draft: PlanDraft, defaults: Parts, startDay: string): Folded[] {
+  const { plan, options, entities, points, faults, origin } = draft;
+  if (faults.length > 0)
+    return faults.map((fault) => ({ fault: { ...fault, ...(startDay !== '' && { startDay }) } }));
   const routePoints = points.map(({ fields, items }) => ({
     ...nestedFields({ ...defaults.point, ...fields }),
     ...(items.length > 0 && { route_point_items: items.map((item) => ({ ...defaults.item, ...item })) }),

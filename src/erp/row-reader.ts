@@ -10,6 +10,7 @@ import type { ReadyMapping } from './mapping.ts';
 import { type Reading, type ThingContext, thingOf } from './things.ts';
 
 export interface ReaderContext extends ThingContext {
+  reuseCodes: boolean;
   mapping: ReadyMapping;
 }
 
@@ -85,7 +86,7 @@ interface FlatReader {
 function flatReader(context: ReaderContext): FlatReader {
   const { kind, mapping } = context;
   if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
-  const fold = createPlanFold(mapping.fill);
+  const fold = createPlanFold(mapping.fill, context);
   const toReading = (folded: Folded): Reading =>
     'fault' in folded ? folded : thingOf({ ...folded.plan, options: folded.options }, folded.origin, context);
   return {

@@ -10,7 +10,7 @@ export type FeedKind = (typeof FEED_KINDS)[number];
 
 /** One thing the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
 export interface ErpThing {
-  /** What the ERP calls it; unique within one file, query or answer. */
+  /** What the ERP calls it; once in a file, query or answer, or once for each start day where codes are reused. */
   externalCode: string;
   /** Local date (YYYY-MM-DD) on which a plan or itinerary starts; empty for other kinds, or where its start cannot be read. */
   startDay: string;
@@ -27,11 +27,11 @@ export interface ErpFault {
   origin: string;
   reason: string;
   /**
-   * The thing it would have been. A thing of this code that the same read gave before is withdrawn: it must not
-   * be sent, so sending starts only after a read has ended.
+   * The item that it would have been. An item of this code that the same read gave before is invalid: it must not be
+   * sent, so sending starts only after a read has ended.
    */
   externalCode?: string;
-  /** The start day of that item, where it is known. */
+  /** Only the item that starts on this day is invalid. Where it is absent, every item of the code is. */
   startDay?: string;
 }
 
@@ -104,6 +104,11 @@ export interface SourceContext {
   kind: FeedKind;
   /** IANA zone in which date-times without a zone are read. */
   zone: string;
+  /**
+   * True: items of one code that start on different local days are different items. False: a code that comes twice in
+   * one read is a fault.
+   */
+  reuseCodes: boolean;
   clock: Clock;
   log: Log;
   /** For the jitter of retries, in [0, 1). */

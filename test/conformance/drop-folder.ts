@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import type { Mapping } from '../../src/erp/mapping.ts';
-import type { ErpBatch, ErpSource, FeedKind, Outcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { contextFor, drain, NOW, temporaryFolder } from './erp-benches.ts';
 
@@ -17,8 +17,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-export const open = (kind: FeedKind = 'route_plans', mapping: Mapping = {}): ErpSource =>
-  openSource({ source: 'files', folder, settleMs: 2_000, mapping }, contextFor(clock, kind));
+export const open = (change: Partial<SourceContext> = {}, mapping: Mapping = {}): ErpSource =>
+  openSource({ source: 'files', folder, settleMs: 2_000, mapping }, contextFor(clock, change));
 
 export const drop = (name: string, content: string | Buffer): void =>
   writeFileSync(join(folder, name), content);

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import type { ErpBatch, ErpSource, FeedKind, SourceContext, StopOutcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpSource, SourceContext, StopOutcome } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { type Cell, workbook } from './erp-workbook.ts';
 
@@ -21,7 +21,7 @@ export interface Told {
 export interface Bench {
   name: string;
   clock: ManualClock;
-  open(): ErpSource;
+  open(change?: Partial<SourceContext>): ErpSource;
   /** The ERP wants these rows pushed. */
   offer(rows: readonly Row[]): Promise<void>;
   /** What the ERP was told of each code. */
@@ -37,9 +37,9 @@ export type Row = Record<string, string | number | boolean | null>;
 export const NOW = Date.parse('2026-05-17T12:00:00Z');
 export const ZONE = 'America/Sao_Paulo';
 
-export function contextFor(clock: ManualClock, kind: FeedKind = 'route_plans'): SourceContext {
+export function contextFor(clock: ManualClock, change: Partial<SourceContext> = {}): SourceContext {
   const log = createLog({ level: 'silent', redactor: createRedactor() });
-  return { kind, zone: ZONE, clock, log, random: () => 0 };
+  return { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log, random: () => 0, ...change };
 }
 
 /** Everything that is offered now; moves the clock whenever the source waits on it. */
@@ -109,7 +109,8 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
   return {
     name: `files, ${format}`,
     clock,
-    open: () => openSource({ source: 'files', folder, settleMs: 2_000, mapping: {} }, contextFor(clock)),
+    open: (change) =>
+      openSource({ source: 'files', folder, settleMs: 2_000, mapping: {} }, contextFor(clock, change)),
     async offer(rows) {
       drops += 1;
       writeFileSync(join(folder, `drop-${drops}.${format}`), WRITERS[format](rows));
@@ -155,7 +156,7 @@ export async function httpBench(): Promise<Bench> {
   return {
     name: 'http',
     clock,
-    open: () =>
+    open: (change) =>
       openSource(
         {
           source: 'http',
@@ -166,7 +167,7 @@ export async function httpBench(): Promise<Bench> {
           returnUrl: `${server.url}/return`,
           mapping: {},
         },
-        contextFor(clock),
+        contextFor(clock, change),
       ),
     async offer(more) {
       rows.push(...more);

@@ -149,12 +149,15 @@ describe('formats', () => {
 
   test('the other kinds are flat records, and a mapping renames', async () => {
     drop('a.csv', 'NOME,DOC,MATRICULA\nSample Agent,529.982.247-25,M1\n');
-    const source = open('agents', {
-      name: 'NOME',
-      cpf: 'DOC',
-      company_registry: 'MATRICULA',
-      is_deliveryman: { value: true },
-    });
+    const source = open(
+      { kind: 'agents' },
+      {
+        name: 'NOME',
+        cpf: 'DOC',
+        company_registry: 'MATRICULA',
+        is_deliveryman: { value: true },
+      },
+    );
     const [batch] = await drain(source, clock);
     expect(batch?.things).toEqual([
       {

@@ -196,6 +196,49 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
+  describe('a code that is used again on another day', () => {
+    const day = (date: string): Row => ({
+      'plan.date_time_start': `${date}T08:00`,
+      'plan.date_time_end': `${date}T18:00:00-03:00`,
+    });
+    const rows = [
+      row('R7', 'A', day('2026-05-18')),
+      row('R7', 'B', day('2026-05-18')),
+      row('R7', 'C', day('2026-05-19')),
+      row('R8', 'D', day('2026-05-19')),
+    ];
+    const itemsIn = (batches: readonly ErpBatch[]) =>
+      thingsOf(batches).map(({ externalCode, startDay, data }) => [
+        externalCode,
+        startDay,
+        (data.route_points as unknown[]).length,
+      ]);
+
+    test('is a fault, and no half of it is an item', async () => {
+      const erp = await benchOf(make, rows);
+      const source = erp.open();
+      const batches = await drain(source, erp.clock);
+      expect(itemsIn(batches)).toEqual([['R8', '2026-05-19', 1]]);
+      const faults = batches.flatMap((batch) => batch.faults);
+      expect(faults).not.toEqual([]);
+      expect(new Set(faults.map(({ externalCode }) => externalCode))).toEqual(new Set(['R7']));
+      await source.close();
+    });
+
+    test('is another item where codes are reused', async () => {
+      const erp = await benchOf(make, rows);
+      const source = erp.open({ reuseCodes: true });
+      const batches = await drain(source, erp.clock);
+      expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
+      expect(itemsIn(batches)).toEqual([
+        ['R7', '2026-05-18', 2],
+        ['R7', '2026-05-19', 1],
+        ['R8', '2026-05-19', 1],
+      ]);
+      await source.close();
+    });
+  });
+
   test('more than a batch comes in parts, all of it', async () => {
     const rows = Array.from({ length: 1_200 }, (_, i) => row(`P${i}`, 'A'));
     const erp = await benchOf(make, rows);

@@ -53,7 +53,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
   return {
     name: client,
     clock,
-    open() {
+    open(change) {
       const selected = columnsOf(offered).map((name) => `${cell(name, offered)} as "${name}"`);
       const code = cell('plan.external_code', offered);
       return openSource(
@@ -68,7 +68,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
             'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict (plan, point) do update set status = excluded.status',
           mapping: {},
         },
-        contextFor(clock),
+        contextFor(clock, change),
       );
     },
     async offer(rows) {

@@ -35,7 +35,7 @@ test('an ERP on SQLite may write while its feed is read, and a reading may be gi
   );
   const query = `select ${columns.join(', ')} from shop order by rowid;`;
   const settings = { source: 'sql', client: 'sqlite3', connection, query, mapping: {} } as const;
-  const source = openSource(settings, contextFor(createManualClock(NOW), 'points_of_interest'));
+  const source = openSource(settings, contextFor(createManualClock(NOW), { kind: 'points_of_interest' }));
   try {
     for (let readings = 0; readings < 2; readings++) {
       const titles: string[] = [];

@@ -52,7 +52,7 @@ export async function fillWarehouse({ make }: EngineCase): Promise<FilledWarehou
   await dropSamplePlans(folder, { fleet: parts.fleet, clock, timezone: ZONE });
   const source = openSource(
     { source: 'files', folder, settleMs: 0, mapping: {} },
-    { kind: 'route_plans', zone: ZONE, clock, log: parts.log, random: () => 0.5 },
+    { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log: parts.log, random: () => 0.5 },
   );
   feed = { source, options: {} };
   for (const job of JOBS) {

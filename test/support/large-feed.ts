@@ -43,7 +43,14 @@ async function read(erp: Erp): Promise<void> {
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   const source = openSource(
     { source: 'sql', ...erp, query: QUERY, mapping: {} },
-    { kind: 'route_plans', zone: 'America/Sao_Paulo', clock: systemClock, log, random: Math.random },
+    {
+      kind: 'route_plans',
+      zone: 'America/Sao_Paulo',
+      reuseCodes: false,
+      clock: systemClock,
+      log,
+      random: Math.random,
+    },
   );
   const startedAt = performance.now();
   let plans = 0;

@@ -98,7 +98,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     async erp(kind) {
       const known = feeds.get(kind);
       if (known !== undefined) return known;
-      const context = { kind, zone: 'America/Sao_Paulo', clock, log, random: () => 0.5 };
+      const context = { kind, zone: 'America/Sao_Paulo', reuseCodes: false, clock, log, random: () => 0.5 };
       const dropFolder: FeedSettings = { source: 'files', folder: folder(kind), settleMs: 0, mapping: {} };
       const source = openSource(options.feeds?.[kind] ?? dropFolder, context);
       const feed = { source, options: options.feedOptions ?? {} };

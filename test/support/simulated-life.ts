@@ -99,7 +99,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     images: join(dir, 'images'),
     leases: createLeaseKeeper(engine, { clock, log }),
     async erp(kind) {
-      const context = { kind, zone: TIMEZONE, clock, log, random: jitter.next };
+      const context = { kind, zone: TIMEZONE, reuseCodes: false, clock, log, random: jitter.next };
       const settings = { source: 'files' as const, folder: join(dir, kind), settleMs: 0, mapping: {} };
       const feed = feeds.get(kind) ?? { source: openSource(settings, context), options: {} };
       feeds.set(kind, feed);

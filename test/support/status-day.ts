@@ -49,7 +49,14 @@ jobs:
   const feed: Feed = {
     source: openSource(
       { source: 'files', folder, settleMs: 0, mapping: {} },
-      { kind: 'route_plans', zone: 'America/Sao_Paulo', clock, log: parts.log, random: Math.random },
+      {
+        kind: 'route_plans',
+        zone: 'America/Sao_Paulo',
+        reuseCodes: false,
+        clock,
+        log: parts.log,
+        random: Math.random,
+      },
     ),
     options: {},
   };

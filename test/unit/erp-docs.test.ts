@@ -42,6 +42,7 @@ describe('the examples', () => {
     }
     const table = readTable(await csvTable(bytes()), 'docs', {
       ...context,
+      reuseCodes: false,
       mapping: prepareMapping('route_plans', {}),
     });
     const plans: Reading[] = [];

@@ -8,8 +8,10 @@ import { createPlanFold, type Folded } from '../../src/erp/flat-rows.ts';
 
 type Cells = Record<string, unknown>;
 
-function fold(rows: readonly Cells[], fill: JsonObject = {}): Folded[] {
-  const folding = createPlanFold(fill);
+const ZONE = 'America/Sao_Paulo';
+
+function fold(rows: readonly Cells[], fill: JsonObject = {}, reuseCodes = false): Folded[] {
+  const folding = createPlanFold(fill, { zone: ZONE, reuseCodes });
   const folded = rows.flatMap((cells, i) => folding.push({ origin: `row ${i + 2}`, cells }));
   return [...folded, ...folding.end()];
 }
@@ -147,6 +149,73 @@ describe('what cannot be folded', () => {
     expect(faults(folded).map(({ reason }) => reason)).toEqual([
       "plan.vehicle_plate differs from the plan's rows above",
     ]);
+  });
+});
+
+describe('a code that is reused', () => {
+  const row = (start: string | undefined, point: string, code = 'R7'): Cells => ({
+    'plan.external_code': code,
+    ...(start !== undefined && { 'plan.date_time_start': start }),
+    'point.name': point,
+  });
+  const stopsOf = (folded: readonly Folded[]) =>
+    plans(folded).map(({ date_time_start, route_points }) => [
+      date_time_start,
+      (route_points as JsonObject[]).map(({ name }) => name),
+    ]);
+  const [EIGHTEENTH, NINETEENTH] = ['2026-05-18T08:00', '2026-05-19T08:00'];
+
+  test('begins a new plan with a row of another local day, however its start is written', () => {
+    const rows = [
+      row(EIGHTEENTH, 'A'),
+      { 'point.name': 'B' },
+      row(undefined, 'C'),
+      // Midnight in São Paulo.
+      row('2026-05-19T03:00:00Z', 'D'),
+      row('2026-05-19 00:00', 'E'),
+      row(EIGHTEENTH, 'F', 'R8'),
+    ];
+    const same = rows.filter((_, i) => i !== 4);
+    expect(stopsOf(fold(same, {}, true))).toEqual([
+      [EIGHTEENTH, ['A', 'B', 'C']],
+      ['2026-05-19T03:00:00Z', ['D']],
+      [EIGHTEENTH, ['F']],
+    ]);
+    expect(faults(fold(rows, {}, true))).toEqual([
+      {
+        origin: 'row 6',
+        externalCode: 'R7',
+        startDay: '2026-05-19',
+        reason: "plan.date_time_start differs from the plan's rows above",
+      },
+    ]);
+  });
+
+  test('is one plan with rows that disagree where codes are not reused', () => {
+    const folded = fold([row(EIGHTEENTH, 'A'), row(NINETEENTH, 'B')]);
+    expect(plans(folded)).toEqual([]);
+    expect(faults(folded)).toEqual([
+      {
+        origin: 'row 3',
+        externalCode: 'R7',
+        reason: "plan.date_time_start differs from the plan's rows above",
+      },
+    ]);
+  });
+
+  test('refuses the plan under way where another start of the same day comes', () => {
+    const folded = fold([row(EIGHTEENTH, 'A'), row('2026-05-18T14:00', 'B')], {}, true);
+    expect(plans(folded)).toEqual([]);
+    expect(faults(folded)).toMatchObject([{ externalCode: 'R7', startDay: '2026-05-18' }]);
+  });
+
+  test.each([
+    ['a start that cannot be read', row('soon', 'B')],
+    ['no code but a start of its own', { 'plan.date_time_start': NINETEENTH, 'point.name': 'B' }],
+  ])('names no day where a row has %s: the row may belong to any of its plans', (_what, unclear) => {
+    const folded = fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true);
+    expect(stopsOf(folded)).toEqual([[NINETEENTH, ['C']]]);
+    expect(faults(folded)).toEqual([{ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) }]);
   });
 });
 

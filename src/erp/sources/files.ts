@@ -55,8 +55,8 @@ interface GivenFile {
 }
 
 function openFiles({ folder, settleMs, mapping }: FilesSettings, context: SourceContext): ErpSource {
-  const { kind, zone, clock, log } = context;
-  const reader = { kind, zone, mapping: prepareMapping(kind, mapping) };
+  const { kind, zone, reuseCodes, clock, log } = context;
+  const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, mapping) };
   const drops = createDropFolder({ folder, settleMs, clock });
   const pending = createPendingFiles({ folder, clock, log });
   const reading: FolderReading = { reader, drops, pending, log, given: new Map() };
@@ -104,7 +104,7 @@ async function* readFolder(reading: FolderReading, signal?: AbortSignal): AsyncI
 async function* readFile({ reader, log, given }: FolderReading, file: SettledFile): AsyncIterable<ErpBatch> {
   given.set(file.name, { identity: file, taken: 0 });
   try {
-    for await (const batch of inBatches(file.name, readDropFile(file, reader))) {
+    for await (const batch of inBatches(file.name, readDropFile(file, reader), reader)) {
       // Without its last part nothing of the file counts; all of it is read again.
       if (batch.last && !(await isUnchanged(file))) break;
       yield batch;

@@ -27,8 +27,8 @@ const PAGE = 500;
 export const http: SourceKind<HttpSettings> = { open: openHttp };
 
 function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
-  const { kind, zone } = context;
-  const reader = { kind, zone, mapping: prepareMapping(kind, settings.mapping) };
+  const { kind, zone, reuseCodes } = context;
+  const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
   const exchange = createHttpExchange(settings.headers, context);
 
   const list = async (signal?: AbortSignal): Promise<Json[]> =>
@@ -43,7 +43,7 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
 
   return {
     async *read(signal) {
-      yield* inBatches(kind, readRecords(await list(signal), kind, reader));
+      yield* inBatches(kind, readRecords(await list(signal), kind, reader), reader);
     },
     async taken() {},
     async *awaited() {},

@@ -34,8 +34,8 @@ type Bindings = Record<string, string | number | null>;
 
 export const sql: SourceKind<SqlSettings> = { open: openSql };
 
-function openSql(settings: SqlSettings, { kind, zone }: SourceContext): ErpSource {
-  const reader: ReaderContext = { kind, zone, mapping: prepareMapping(kind, settings.mapping) };
+function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContext): ErpSource {
+  const reader: ReaderContext = { kind, zone, reuseCodes, mapping: prepareMapping(kind, settings.mapping) };
   const database = connect(settings);
 
   async function* readings(signal?: AbortSignal): AsyncIterable<Reading> {
@@ -54,7 +54,7 @@ function openSql(settings: SqlSettings, { kind, zone }: SourceContext): ErpSourc
   }
 
   return {
-    read: (signal) => inBatches(kind, readings(signal)),
+    read: (signal) => inBatches(kind, readings(signal), reader),
     async taken() {},
     async *awaited() {},
     async acknowledge(outcomes) {

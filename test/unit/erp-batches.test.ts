@@ -1,0 +1,96 @@
+// Each code once a read: what comes again is a fault, and the fault says which of the items given before it invalidates.
+import { describe, expect, test } from 'vitest';
+import { inBatches } from '../../src/erp/batches.ts';
+import type { ErpBatch } from '../../src/erp/source.ts';
+import type { Reading } from '../../src/erp/things.ts';
+
+const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
+  thing: { externalCode, startDay, data: {}, origin },
+});
+const fault = (externalCode: string, startDay?: string): Reading => ({
+  fault: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
+});
+
+async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<ErpBatch> {
+  const batches: ErpBatch[] = [];
+  for await (const batch of inBatches('feed', readings, { reuseCodes })) batches.push(batch);
+  expect(batches).toHaveLength(1);
+  return batches[0] as ErpBatch;
+}
+
+const itemsIn = ({ things }: ErpBatch) =>
+  things.map(({ externalCode, startDay }) => [externalCode, startDay]);
+const faultsIn = ({ faults }: ErpBatch) =>
+  faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
+
+const other = item('R8', '18');
+
+describe('where codes are not reused', () => {
+  test.each<[string, Reading[], (string | undefined)[]]>([
+    ['on the same day', [item('R7', '18'), item('R7', '18')], ['18']],
+    ['on another day', [item('R7', '18'), item('R7', '19')], [undefined]],
+    ['after a fault of another day', [fault('R7', '18'), item('R7', '19')], ['18', undefined]],
+    ['as a fault of another day', [item('R7', '18'), fault('R7', '19')], [undefined]],
+    ['as several faults of one day', [fault('R7', '18'), fault('R7', '18')], ['18', '18']],
+  ])('a code that comes again %s is no item', async (_when, readings, days) => {
+    const batch = await read([...readings, other], false);
+    expect(itemsIn(batch)).toEqual([['R8', '18']]);
+    expect(faultsIn(batch)).toEqual(days.map((day) => ['R7', day]));
+  });
+
+  test('the reason names the first place and the setting', async () => {
+    const { faults } = await read([item('R7', '18', 'row 2'), item('R7', '19', 'row 9')], false);
+    expect(faults).toMatchObject([{ origin: 'row 9' }]);
+    expect(faults[0]?.reason).toMatch(/read before, at row 2; .*give each code once; .*reuse_codes/);
+  });
+});
+
+describe('where codes are reused', () => {
+  test('items of one code on different days are different items', async () => {
+    const batch = await read([item('R7', '18'), item('R7', '19'), other], true);
+    expect(itemsIn(batch)).toEqual([
+      ['R7', '18'],
+      ['R7', '19'],
+      ['R8', '18'],
+    ]);
+    expect(batch.faults).toEqual([]);
+  });
+
+  test.each<[string, Reading[], string[], (string | undefined)[]]>([
+    ['of its own day', [item('R7', '18'), item('R7', '19'), item('R7', '18')], ['19'], ['18']],
+    [
+      'that cannot be read, of its own day',
+      [item('R7', '18'), item('R7', '19'), fault('R7', '18')],
+      ['19'],
+      ['18'],
+    ],
+    [
+      'that could not be read before',
+      [fault('R7', '18'), item('R7', '18'), item('R7', '19')],
+      ['19'],
+      ['18', '18'],
+    ],
+    [
+      'of an unknown day: it may be any of them',
+      [item('R7', '18'), item('R7', '19'), fault('R7')],
+      [],
+      [undefined],
+    ],
+    [
+      'whose start cannot be read',
+      [item('R7', '18'), item('R7', ''), item('R7', '19')],
+      [],
+      [undefined, undefined],
+    ],
+    ['whose start could not be read before', [fault('R7'), item('R7', '18')], [], [undefined, undefined]],
+  ])('an item is invalidated by another %s', async (_what, readings, left, days) => {
+    const batch = await read([...readings, other], true);
+    expect(itemsIn(batch)).toEqual([...left.map((day) => ['R7', day]), ['R8', '18']]);
+    expect(faultsIn(batch)).toEqual(days.map((day) => ['R7', day]));
+  });
+
+  test('kinds without a period have each code once', async () => {
+    const batch = await read([item('A1', ''), item('A1', '')], true);
+    expect([itemsIn(batch), faultsIn(batch)]).toEqual([[], [['A1', undefined]]]);
+  });
+});
