@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
-import { executeReturns, previewReturns } from '../src/sync/push/return-executions.ts';
-import { pushReturn } from '../src/warehouse/tables/push-return.ts';
+import { executeReturns, previewReturns } from '../src/sync/returns/run.ts';
+import { pushReturn } from '../src/warehouse/outbox/returns.ts';
 
 const job: Job = {
   meaning: 'Returns the outcome of each stop of a pushed plan to the ERP.',

@@ -1,16 +1,19 @@
-// Every table there is: the declarations in tables/, each found by being there, and the lookup tables.
+// Every table there is: the declarations in tables/ and in outbox/, each found by being there, and the lookup tables.
+// Nothing in those folders may import this file: it waits for them.
 import { readdirSync } from 'node:fs';
 import { lookups } from './lookups.ts';
 import type { Table } from './table.ts';
 
-const folder = new URL('./tables/', import.meta.url);
+const folders = ['./tables/', './outbox/'].map((path) => new URL(path, import.meta.url));
 
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && 'columns' in value && 'key' in value;
 
 async function declaredTables(): Promise<Table[]> {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
-  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder).flatMap((file) => (file.endsWith('.ts') ? [new URL(file, folder).href] : [])),
+  );
+  const modules = await Promise.all(files.map((file) => import(file)));
   return modules.flatMap((module) => Object.values(module).filter(isTable));
 }
 

@@ -1,8 +1,8 @@
 // Of several executions of one stop the latest counts, on every database: engines differ in where they put nulls.
 import knex, { type Knex } from 'knex';
 import { afterAll, expect, test } from 'vitest';
-import { outcomesOfRows } from '../../src/sync/push/stop-outcomes.ts';
-import { stopsOf } from '../../src/warehouse/stop-outcomes.ts';
+import { outcomesOfRows } from '../../src/sync/returns/stop-outcome.ts';
+import { stopsOf } from '../../src/warehouse/outbox/returns.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { openDatabase } from '../support/workplace.ts';
 

@@ -3,14 +3,14 @@
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
+import { noteTold } from '../../warehouse/outbox/returns.ts';
 import { noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { runningPlans } from '../../warehouse/outbox-lookup.ts';
-import { noteTold } from '../../warehouse/stop-outcomes.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import { routePlanKind } from './kinds/route-plans.ts';
-import { openPush, type PushRun } from './push-run.ts';
-import { type News, newsOf } from './return-news.ts';
-import { createTeller } from './teller.ts';
+import { routePlanKind } from '../push/kinds/route-plans.ts';
+import { openPush, type PushRun } from '../push/push-run.ts';
+import { createTeller } from '../push/teller.ts';
+import { type News, newsOf } from './changes.ts';
 
 const MOST_NAMED = 10;
 

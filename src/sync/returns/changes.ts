@@ -7,10 +7,10 @@ import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';
 import { routePoint } from '../../fleet/endpoints/route-point.ts';
+import { pulledPlans, stopsOf, toldStops } from '../../warehouse/outbox/returns.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { pulledPlans, stopsOf, toldStops } from '../../warehouse/stop-outcomes.ts';
-import type { PushRun } from './push-run.ts';
-import { outcomeHash, outcomesOfRows, rowsOfPlan, rowsOfPoint, uncodedStops } from './stop-outcomes.ts';
+import type { PushRun } from '../push/push-run.ts';
+import { outcomeHash, outcomesOfRows, rowsOfPlan, rowsOfPoint, uncodedStops } from './stop-outcome.ts';
 
 export interface News {
   outcome: StopOutcome;

@@ -1,5 +1,20 @@
 // The outcome of each stop of a plan as the warehouse holds it, and what the ERP was told of it.
 import type { Knex } from 'knex';
+import { controlTable, instant, text } from '../table.ts';
+
+export const pushReturn = controlTable({
+  name: 'push_return',
+  meaning: 'The outcome of each stop as the ERP was last told it.',
+  key: ['plan_external_code', 'point_external_code'],
+  columns: {
+    plan_external_code: text('Code of the plan.'),
+    point_external_code: text('Code of the stop.'),
+    status: text('Status told.', { required: true }),
+    outcome_hash: text('Digest of all that was told.', { required: true }),
+    told_at: instant('When it was told.', { required: true }),
+    run_id: text('The run that told it.', { required: true }),
+  },
+});
 
 /** A stop that something happened at; the latest execution counts. */
 export interface StopRow {

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import { toInstant } from '../../fleet/instants.ts';
-import type { StopRow } from '../../warehouse/stop-outcomes.ts';
-import { fieldText } from './push-listing.ts';
+import type { StopRow } from '../../warehouse/outbox/returns.ts';
+import { fieldText } from '../push/push-listing.ts';
 
 /** Nothing has happened at such a stop yet. */
 const PLANNED = 'P';
