@@ -61,6 +61,8 @@ export interface Outcome {
 
 export interface StopOutcome {
   planExternalCode: string;
+  /** ISO instant at which the plan begins: tells the plans of a reused code apart. */
+  planPeriodStart: string | null;
   pointExternalCode: string;
   /** The service's point status code. */
   status: string;

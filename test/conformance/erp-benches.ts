@@ -212,6 +212,7 @@ async function bodyOf(request: IncomingMessage): Promise<JsonObject> {
 
 export const stopOutcome = (plan: string, point: string, status: string): StopOutcome => ({
   planExternalCode: plan,
+  planPeriodStart: null,
   pointExternalCode: point,
   status,
   executedAt: '2026-05-18T12:00:00.000Z',

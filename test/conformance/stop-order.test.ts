@@ -40,7 +40,9 @@ test.each(databases)(
       );
       const rows = await stopsOf(database, [7]);
       expect(rows.map(({ pictures }) => pictures)).toEqual(['3.jpg', '1.jpg', '2.jpg', '4.jpg']);
-      expect(outcomesOfRows('P', rows)).toMatchObject([{ executedAt: dates[1], pictures: ['4.jpg'] }]);
+      expect(outcomesOfRows({ external_code: 'P', period_start: null }, rows)).toMatchObject([
+        { executedAt: dates[1], pictures: ['4.jpg'] },
+      ]);
     } finally {
       await database.destroy();
     }

@@ -76,7 +76,7 @@ async function outcomesOf(push: PushRun, plans: readonly OutboxEntry[]): Promise
       const id = Number(plan.remote_id);
       const isPulled = pulled.has(id);
       const own = isPulled ? (rows.get(id) ?? []) : await calls.add(() => planRows(push, id));
-      const outcomes = outcomesOfRows(plan.external_code, own);
+      const outcomes = outcomesOfRows(plan, own);
       return { plan, outcomes, uncoded: uncodedStops(own), isPulled };
     }),
   );
@@ -94,7 +94,7 @@ async function completed(push: PushRun, plan: OutboxEntry, known: StopOutcome): 
   const request = { route_plan_id: id, external_code: known.pointExternalCode, includes: ['routes_info'] };
   const points = await asked(push, routePoint, request);
   const [outcome] = outcomesOfRows(
-    plan.external_code,
+    plan,
     points.flatMap((point) => rowsOfPoint(id, point)),
   );
   return outcome ?? known;

@@ -5,20 +5,25 @@ import type { JsonObject } from '../../core/glossary.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import { toInstant } from '../../fleet/instants.ts';
 import type { StopRow } from '../../warehouse/outbox/returns.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { fieldText } from '../push/push-listing.ts';
 
 /** Nothing has happened at such a stop yet. */
 const PLANNED = 'P';
 
 /** Of several executions of one stop the last row counts. Stops without a code cannot be told. */
-export function outcomesOfRows(planExternalCode: string, rows: readonly StopRow[]): StopOutcome[] {
+export function outcomesOfRows(
+  plan: Pick<OutboxEntry, 'external_code' | 'period_start'>,
+  rows: readonly StopRow[],
+): StopOutcome[] {
   const byStop = new Map(rows.flatMap((row) => (row.external_code ? [[row.external_code, row]] : [])));
   return [...byStop].flatMap(([pointExternalCode, row]) =>
     !hasHappened(row)
       ? []
       : [
           {
-            planExternalCode,
+            planExternalCode: plan.external_code,
+            planPeriodStart: plan.period_start,
             pointExternalCode,
             status: row.status,
             executedAt: row.return_date,
@@ -74,5 +79,8 @@ const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 
 const names = (...texts: (string | null)[]): string[] =>
   texts.filter((text) => text !== null && text !== '').map(String);
 
+/** The period is no part of it: it names the plan, and digests from before it was known stay valid. */
+const HASHED = ['planExternalCode', 'pointExternalCode', 'status', 'executedAt', 'reason', 'pictures'];
+
 export const outcomeHash = (outcome: StopOutcome): string =>
-  createHash('sha256').update(JSON.stringify(outcome)).digest('hex');
+  createHash('sha256').update(JSON.stringify(outcome, HASHED)).digest('hex');
