@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { Ddl } from './engine.ts';
 import { keyAgentDigests } from './migrations/key-agent-digests.ts';
+import { returnKey } from './migrations/return-key.ts';
 
 export interface Migration {
   /** Date and words, as in `2026-12-01 split address`; unique for ever. */
@@ -11,4 +12,4 @@ export interface Migration {
   up(sql: Knex, engine: Ddl): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [keyAgentDigests];
+export const migrations: readonly Migration[] = [keyAgentDigests, returnKey];

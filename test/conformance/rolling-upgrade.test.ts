@@ -63,6 +63,12 @@ const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
   ],
 ];
 
+/**
+ * What daemons of a release can no longer do after the upgrade; the CHANGELOG says to stop all of them first. Another key
+ * cannot be had beside the old one.
+ */
+const BROKEN: Record<string, readonly string[]> = { '0.1.0': ['insert into push_return'] };
+
 describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
   it.each(['sqlite', 'postgres'] as const)('goes on after the upgrade: %s', async (engineName) => {
     const { engine, known } = await released(release, engineName);
@@ -74,7 +80,8 @@ describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
     // Code lists are written by every start.
     for (const { table } of lookups) delete after[table.name];
     expect(before).toMatchObject(after);
-    expect(await oldDaemonFaults(engine, known)).toEqual([]);
+    const faults = (await oldDaemonFaults(engine, known)).map((fault) => fault.split(':')[0]);
+    expect(faults).toEqual(BROKEN[release] ?? []);
   });
 
   it.each(FORBIDDEN)('would be seen to fail by %s: %s', async (_what, engineName, statement, words) => {

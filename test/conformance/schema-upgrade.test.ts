@@ -4,7 +4,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import knex from 'knex';
+import knex, { type Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -17,6 +17,7 @@ import { stopPostgres } from '../support/postgres.ts';
 import { isChange, NEXT, SCHEMAS, withStatements } from '../support/schema-dump.ts';
 
 const releases = readdirSync(SCHEMAS);
+const NOTIFIED_AT = '2025-12-31T12:00:00.000Z';
 const STAMPS = `'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'run-1'`;
 
 /** Stand for what a later version may have to move; each would be seen if it were done twice or by half. */
@@ -47,12 +48,38 @@ async function releasedPlace(release: string, engineName: EngineName): Promise<E
     await sql.raw(`insert into vehicle (id, title, ${columns}) values (1, 'one', ${STAMPS})`);
     await sql.raw(`insert into driver (id, status, ${columns}) values (1, 'A', ${STAMPS})`);
     await sql.raw(`insert into event (event_category, id, ${columns}) values (1, 1, ${STAMPS})`);
+    await fillReturns(sql);
     await sql.raw('drop index idx_vehicle_plate');
     await sql.raw('alter table vehicle drop column plate');
     await sql.raw('drop table image');
   });
   await engine.close();
   return place;
+}
+
+/** Two stops of which the ERP was notified: the execution of the first has vanished since, the second never had one. */
+async function fillReturns(sql: Knex): Promise<void> {
+  const at = '2026-01-01T00:00:00.000Z';
+  const loaded = { _first_seen_at: at, _changed_at: at, _run_id: 'run-1' };
+  await sql('push_outbox').insert({
+    ...{ kind: 'route_plans', external_code: 'P', state: 'confirmed', content_hash: 'c', remote_key: 'P' },
+    ...{ remote_id: 7, attempts: 1, unclear_sends: 0, revision: 1, created_at: at, updated_at: at },
+  });
+  await sql('route_point').insert([
+    { id: 71, route_plan_id: 7, external_code: 'A', ...loaded },
+    { id: 72, route_plan_id: 7, external_code: 'B', ...loaded },
+    { id: 81, route_plan_id: 8, external_code: 'B', ...loaded },
+  ]);
+  await sql('route_point_execution').insert([
+    { id: 1, route_point_id: 71, return_date: '2025-12-31T10:00:00.000Z', _missing_since: null, ...loaded },
+    { id: 2, route_point_id: 71, return_date: NOTIFIED_AT, _missing_since: at, ...loaded },
+    { id: 3, route_point_id: 81, return_date: NOTIFIED_AT, _missing_since: null, ...loaded },
+  ]);
+  const notified = { plan_external_code: 'P', status: 'E', outcome_hash: 'h', told_at: at, run_id: 'run-1' };
+  await sql('push_return').insert([
+    { ...notified, point_external_code: 'A' },
+    { ...notified, point_external_code: 'B' },
+  ]);
 }
 
 /** The databases that kills have left, one for each statement; `open` opens one. */
@@ -136,6 +163,12 @@ describe.each(releases)('a database of release %s', (release) => {
         ]);
         expect(await engine.read((sql) => rowsOf(sql, 'select id from moved'))).toEqual([{ id: 1 }]);
         expect(await engine.read((sql) => rowsOf(sql, 'select id from event'))).toEqual([{ id: 1 }]);
+        const returns = await engine.read((sql) => sql('push_return').orderBy('point_external_code'));
+        expect(returns).toMatchObject([
+          { plan_external_code: 'P', code_use: 1, point_external_code: 'A', executed_at: NOTIFIED_AT },
+          { plan_external_code: 'P', code_use: 1, point_external_code: 'B', executed_at: null },
+        ]);
+        await engine.write(({ sql }) => sql('push_return').insert({ ...returns[0], code_use: 2 }));
         await engine.close();
       }
     },

@@ -7,7 +7,7 @@ import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';
 import { routePoint } from '../../fleet/endpoints/route-point.ts';
-import { pulledPlans, stopsOf, toldStops } from '../../warehouse/outbox/returns.ts';
+import { notifiedStops, pulledPlans, stopsOf } from '../../warehouse/outbox/returns.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushRun } from '../push/push-run.ts';
 import { outcomeHash, outcomesOfRows, rowsOfPlan, rowsOfPoint, uncodedStops } from './stop-outcome.ts';
@@ -34,7 +34,7 @@ export async function newsOf(push: PushRun, plans: readonly OutboxEntry[]): Prom
   const { engine } = push.context.parts;
   const codes = plans.map(({ external_code }) => external_code);
   const told = new Map(
-    (await engine.read((sql) => toldStops(sql, codes))).map((stop) => [
+    (await engine.read((sql) => notifiedStops(sql, codes))).map((stop) => [
       stopName(stop.plan_external_code, stop.point_external_code),
       stop.outcome_hash,
     ]),

@@ -3,7 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
-import { noteTold } from '../../warehouse/outbox/returns.ts';
+import { storeNotified } from '../../warehouse/outbox/returns.ts';
 import { noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { runningPlans } from '../../warehouse/outbox-lookup.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
@@ -73,13 +73,15 @@ async function tell({ feed, context, now }: PushRun, news: readonly News[]): Pro
   context.counts.sent += news.length;
   const stops = news.map(({ outcome, hash }) => ({
     plan_external_code: outcome.planExternalCode,
+    code_use: 1,
     point_external_code: outcome.pointExternalCode,
     status: outcome.status,
+    executed_at: outcome.executedAt,
     outcome_hash: hash,
     told_at: now(),
     run_id: context.runId,
   }));
-  await context.parts.engine.write(({ sql }) => noteTold(sql, stops));
+  await context.parts.engine.write(({ sql }) => storeNotified(sql, stops));
 }
 
 /** Adds to `news` the plans of which that was not known yet. */

@@ -1,20 +1,51 @@
-// The outcome of each stop of a plan as the warehouse holds it, and what the ERP was told of it.
+// What the ERP was last notified of each stop, so that it is notified once for each change; and the stops of pushed
+// plans as the warehouse holds them.
 import type { Knex } from 'knex';
-import { controlTable, instant, text } from '../table.ts';
+import { pieces } from '../../core/pieces.ts';
+import { controlTable, instant, integer, text } from '../table.ts';
 
 export const pushReturn = controlTable({
   name: 'push_return',
-  meaning: 'The outcome of each stop as the ERP was last told it.',
-  key: ['plan_external_code', 'point_external_code'],
+  meaning: 'The outcome of each stop of a pushed plan as the ERP was last notified of it.',
+  key: ['plan_external_code', 'code_use', 'point_external_code'],
   columns: {
     plan_external_code: text('Code of the plan.'),
+    code_use: integer("Which use of the plan's code, from 1: an ERP may give one code to several plans."),
     point_external_code: text('Code of the stop.'),
-    status: text('Status told.', { required: true }),
-    outcome_hash: text('Digest of all that was told.', { required: true }),
-    told_at: instant('When it was told.', { required: true }),
-    run_id: text('The run that told it.', { required: true }),
+    status: text('Status in the notification.', { required: true }),
+    executed_at: instant('Time of execution in the notification; null where it had none.'),
+    outcome_hash: text('Digest of the notification.', { required: true }),
+    told_at: instant('When the ERP was notified.', { required: true }),
+    run_id: text('The run that notified it.', { required: true }),
   },
 });
+
+export interface NotifiedStop {
+  plan_external_code: string;
+  code_use: number;
+  point_external_code: string;
+  status: string;
+  executed_at: string | null;
+  outcome_hash: string;
+  told_at: string;
+  run_id: string;
+}
+
+export const notifiedStops = (sql: Knex, planCodes: readonly string[]): Promise<NotifiedStop[]> =>
+  sql(pushReturn.name).whereIn('plan_external_code', [...planCodes]);
+
+/** Rows a statement: SQLite takes at most 500. */
+const CHUNK = 400;
+
+/** No key may occur twice in `stops`. */
+export async function storeNotified(sql: Knex, stops: readonly NotifiedStop[]): Promise<void> {
+  for (const chunk of pieces(stops, CHUNK)) {
+    await sql(pushReturn.name)
+      .insert(chunk)
+      .onConflict([...pushReturn.key])
+      .merge();
+  }
+}
 
 /** A stop that something happened at; the latest execution counts. */
 export interface StopRow {
@@ -60,21 +91,3 @@ export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[
       'done.route_return_reason_name',
       'done.route_executed_reason_name',
     );
-
-export interface ToldStop {
-  plan_external_code: string;
-  point_external_code: string;
-  status: string;
-  outcome_hash: string;
-  told_at: string;
-  run_id: string;
-}
-
-export const toldStops = (sql: Knex, planCodes: readonly string[]): Promise<ToldStop[]> =>
-  sql('push_return').whereIn('plan_external_code', [...planCodes]);
-
-export async function noteTold(sql: Knex, stops: readonly ToldStop[]): Promise<void> {
-  for (const stop of stops) {
-    await sql('push_return').insert(stop).onConflict(['plan_external_code', 'point_external_code']).merge();
-  }
-}
