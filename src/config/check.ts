@@ -19,7 +19,10 @@ export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> 
     if (result.success) return { config: result.data, findings: [] };
     const { issues } = result.error;
     if (convertReferences(issues, tree)) continue;
-    return { config: undefined, findings: issues.flatMap((issue) => findingsOf(issue, schema, tree)) };
+    return {
+      config: undefined,
+      findings: distinct(issues.flatMap((issue) => findingsOf(issue, schema, tree))),
+    };
   }
 }
 
@@ -28,7 +31,9 @@ export function checkTolerantly<T>(schema: z.ZodType<T>, tree: ValueTree): T | u
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const result = schema.safeParse(tree.value);
     if (result.success) return result.data;
-    for (const issue of result.error.issues) removeFault(tree.value, issue);
+    // All are found before the first goes: what is named twice must not take its section along.
+    const faulty = result.error.issues.flatMap((issue) => faultyPaths(issue, tree.value));
+    for (const path of faulty) remove(tree.value, path);
   }
   return undefined;
 }
@@ -36,16 +41,29 @@ export function checkTolerantly<T>(schema: z.ZodType<T>, tree: ValueTree): T | u
 /** What one removal uncovers, the next takes away. */
 const MOST_ROUNDS = 8;
 
-function removeFault(root: unknown, issue: Issue): void {
-  const path = issue.path as Path;
+function faultyPaths(issue: Issue, root: unknown): Path[] {
+  const path = pathOf(issue, root);
   const wrong = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-  for (const each of wrong) {
-    // Where a key is missing, what lacks it goes.
-    const at = valueAt(root, each) === undefined ? each.slice(0, -1) : each;
-    const parent = valueAt(root, at.slice(0, -1)) as Record<string | number, unknown> | undefined;
-    if (parent !== undefined) delete parent[at.at(-1) ?? ''];
-  }
+  // Where a key is missing, what lacks it goes.
+  return wrong.map((each) => (valueAt(root, each) === undefined ? each.slice(0, -1) : each));
 }
+
+function remove(root: unknown, path: Path): void {
+  const parent = valueAt(root, path.slice(0, -1)) as Record<string | number, unknown> | undefined;
+  if (parent !== undefined) delete parent[path.at(-1) ?? ''];
+}
+
+/** A rule between two keys is broken at the one it names as `orAt` where the other is left at its default. */
+function pathOf(issue: Issue, root: unknown): Path {
+  const path = issue.path as Path;
+  const orAt = issue.code === 'custom' ? (issue.params?.orAt as Path | undefined) : undefined;
+  return orAt === undefined || valueAt(root, path) !== undefined ? path : orAt;
+}
+
+/** Several defaults may break a rule at one place. */
+const distinct = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values(),
+];
 
 const CONVERTIBLE = ['number', 'boolean'] as const;
 
@@ -81,7 +99,7 @@ const asNumber = (text: string): number | undefined =>
   /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
 
 function findingsOf(issue: Issue, schema: z.ZodType, tree: ValueTree): Finding[] {
-  const path = issue.path as Path;
+  const path = pathOf(issue, tree.value);
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path, schema, tree);
   const place = tree.places.get(placeKey(path));
   if (place?.broken) return [];

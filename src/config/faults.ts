@@ -1,5 +1,5 @@
 // What is wrong with a configuration file, all of it at once and each at its place. A fault names keys and
-// what is allowed, never a value from the file, the environment or a secret file.
+// what is allowed, never a value from the file, the environment or a secret file, save durations that do not go together.
 import { Fatal } from '../core/errors.ts';
 
 export type Path = readonly (string | number)[];

@@ -1,6 +1,7 @@
 // The whole configuration as one zod schema: snake_case as ops write it, going in; the settings of each part
 // as the code names them, coming out. Defaults are stated here and in the parts, once.
 import { z } from 'zod';
+import { formatDuration } from '../core/durations.ts';
 import { erpSection } from './erp-section.ts';
 import { type JobPart, jobsSection } from './jobs-section.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './privacy-section.ts';
@@ -61,7 +62,8 @@ export function configSchema(parts: ConfigParts): z.ZodType<Config> {
     alerts: alertsSection,
     jobs: jobsSection(parts.jobs),
   });
-  const file = settings.superRefine(({ scale, warehouse }, context) => {
+  const file = settings.superRefine(({ scale, warehouse, service, jobs }, context) => {
+    for (const issue of settleIssues(jobs, service.timeoutMs)) context.addIssue(issue);
     if (scale.dispatcher !== 'pg-boss' || parts.queueEngines.includes(warehouse.engine)) return;
     context.addIssue({
       code: 'custom',
@@ -71,6 +73,22 @@ export function configSchema(parts: ConfigParts): z.ZodType<Config> {
     });
   });
   return section(file).transform((value) => ({ ...value, jobs: withTimezone(value.jobs, value.timezone) }));
+}
+
+/** A send that is still under way must not be believed absent: a push settles for longer than a request may take. */
+function settleIssues(jobs: Record<string, Partial<JobSettings>>, timeoutMs: number) {
+  return Object.entries(jobs).flatMap(([name, { options }]) => {
+    // Without options where something else is wrong with the job.
+    const settleMs = name.startsWith('push-') ? options?.settle : undefined;
+    if (typeof settleMs !== 'number' || !(settleMs <= timeoutMs)) return [];
+    const [settle, timeout] = [formatDuration(settleMs), formatDuration(timeoutMs)];
+    return {
+      code: 'custom' as const,
+      path: ['jobs', name, 'settle'],
+      message: `\`settle\` of a push job (${settle}) must be longer than \`service.timeout\` (${timeout})`,
+      params: { orAt: ['service', 'timeout'], hint: 'raise `settle`, or lower `service.timeout`' },
+    };
+  });
 }
 
 /** A job without a time zone of its own takes that of the file. */

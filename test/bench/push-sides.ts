@@ -14,7 +14,6 @@ export const CONCURRENCY = 16;
 const COST = resolve(import.meta.dirname, '../support/process-cost.ts');
 const SCRIPT = resolve(import.meta.dirname, 'push-script.ts');
 const CONFIG = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
-jobs: { push-route-plans: { settle: 0s } }
 `;
 
 /** Plans of a ratio that is measured in every test run. */

@@ -42,16 +42,11 @@ interface Proof {
 }
 
 const inPlace = (plans: number, work: Work<Proof>, perMinute?: number): Promise<Proof> =>
-  withMany(
-    plans,
-    'settle: 0s',
-    async (place, ledger) => {
-      const proof = await work(place, ledger);
-      process.stdout.write(`${proof.line}\n`);
-      return proof;
-    },
-    perMinute,
-  );
+  withMany(plans, { perMinute }, async (place, ledger) => {
+    const proof = await work(place, ledger);
+    process.stdout.write(`${proof.line}\n`);
+    return proof;
+  });
 
 const secondsSince = (startedAt: number): number => (Date.now() - startedAt) / 1_000;
 

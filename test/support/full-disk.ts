@@ -3,19 +3,20 @@
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import PQueue from 'p-queue';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing, openEntries } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
-import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
+import { configFor, type Ended, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 const SWITCH = join(import.meta.dirname, 'kill-at.ts');
 const [PLANS] = planCases as [KillCase];
 const SETTINGS = `warehouse: { images: data/images }
 erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: 0s, check_before_send: false } }
+jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: ${QUICK.settle}, check_before_send: false } }
 `;
 /** What may be said where there is no room; anything else is not plain. */
 const PLAIN = [
@@ -27,6 +28,8 @@ const PLAIN = [
   'export_unwritable',
 ];
 const MOST_RUNS = 8;
+/** Between runs that did not end as they should: what a push did not find has to stay so for a while. */
+const REST_MS = 1_000;
 
 export interface FullDiskOptions {
   work: keyof typeof WORKS;
@@ -98,9 +101,9 @@ export async function fillDisk(options: FullDiskOptions): Promise<FullDiskReport
   const { work: name, disk, atOnce = 1 } = options;
   const sandbox = await startSandbox({ vehicles: 3, churn: false, stepped: true });
   const work: Work = WORKS[name];
-  const before = makeWorkplace(configFor(sandbox.url, SETTINGS));
+  const before = makeWorkplace(configFor(sandbox.url, SETTINGS, QUICK.timeout));
   const newPlace = async (n: number): Promise<Workplace> => {
-    const place = placeIn(disk, () => makeWorkplace(configFor(sandbox.url, SETTINGS)));
+    const place = placeIn(disk, () => makeWorkplace(configFor(sandbox.url, SETTINGS, QUICK.timeout)));
     if (work.first !== undefined)
       cpSync(join(before.dir, 'data'), join(place.dir, 'data'), { recursive: true });
     await work.prepare(place, n);
@@ -187,6 +190,7 @@ async function calm(
 /** With room again; a push may take some runs until it has found what it had sent. */
 async function comesRight(work: Work, place: Workplace, n: number, sandbox: Sandbox, outcome: string) {
   for (let runs = 0; runs < MOST_RUNS; runs++) {
+    if (runs > 0) await pause(REST_MS);
     const { code } = await place.run(work.args);
     if (code === 0 && (await work.outcome(place, n, sandbox)) === outcome) return true;
   }

@@ -2,6 +2,7 @@
 import type { FeedKind } from '../../src/erp/source.ts';
 import type { Ledger, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { type PushCase, pushCases } from './push-cases.ts';
+import { QUICK } from './workplace.ts';
 
 export interface KillCase extends Pick<PushCase, 'job' | 'create' | 'list'> {
   feed: FeedKind;
@@ -85,7 +86,7 @@ export const otherCases: readonly KillCase[] = [caseOf(points), caseOf(agents), 
 const LATE_MS = 5_000;
 
 export const killModes: readonly KillMode[] = [
-  { name: 'readable at once', sandbox: () => ({}), settle: '0s' },
+  { name: 'readable at once', sandbox: () => ({}), settle: QUICK.settle },
   {
     // Longer than the next process takes to start: it cannot see what the last one has brought in.
     name: 'readable after a delay',
@@ -95,11 +96,11 @@ export const killModes: readonly KillMode[] = [
   {
     name: 'unreadable for a while',
     sandbox: ({ list }) => ({ faults: [{ call: list, fault: '400', rate: 0.5 }] }),
-    settle: '0s',
+    settle: QUICK.settle,
   },
   {
     name: 'resets after commit',
     sandbox: ({ create }) => ({ faults: [{ call: create, fault: 'reset-after-commit', rate: 0.6 }] }),
-    settle: '0s',
+    settle: QUICK.settle,
   },
 ];

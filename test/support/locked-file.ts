@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing } from './dropped-things.ts';
 import { startFront } from './front.ts';
@@ -27,6 +28,10 @@ const PUSHED = 4;
 const MET = 2;
 /** Of a push, until it has found what it had sent. */
 const MOST_RUNS = 8;
+const REST_MS = 1_000;
+/** Longer than it takes to start the process that locks the file, which the answer waits for. */
+const TIMEOUT = '5s';
+const SETTLE = '5100ms';
 
 export interface LockReport {
   during: 'the beginning of a pull' | 'the answer to a push';
@@ -90,8 +95,9 @@ export async function lockPush(heldMs: number): Promise<LockReport> {
     configFor(
       front.url,
       `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { push-route-plans: { settle: 0s, check_before_send: false } }
+jobs: { push-route-plans: { settle: ${SETTLE}, check_before_send: false } }
 `,
+      TIMEOUT,
     ),
   );
   const args = ['run', PLANS.job, '--json'];
@@ -103,8 +109,10 @@ jobs: { push-route-plans: { settle: 0s, check_before_send: false } }
     const confirmed = () =>
       count(place, `select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null`);
     let next: number | null = null;
-    for (let runs = 0; runs < MOST_RUNS && (next !== 0 || (await confirmed()) < PUSHED); runs++)
+    for (let runs = 0; runs < MOST_RUNS && (next !== 0 || (await confirmed()) < PUSHED); runs++) {
+      if (runs > 0) await pause(REST_MS);
       next = (await place.run(args)).code;
+    }
     const accepted = Object.values(sandbox.ledger().plans);
     return {
       during: 'the answer to a push',

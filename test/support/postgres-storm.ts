@@ -9,7 +9,7 @@ import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
 import { type KillCase, planCases } from './kill-cases.ts';
 import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
 import { contentOf } from './pull-kills.ts';
-import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
+import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 const [PLANS] = planCases as [KillCase];
 const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
@@ -84,9 +84,9 @@ export async function stormPostgres(options: StormOptions): Promise<StormReport>
     const rest = `warehouse: ${JSON.stringify(warehouse.settings)}
 privacy: { secret: the-same-in-both-places }
 erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: 0s, check_before_send: false } }
+jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: ${QUICK.settle}, check_before_send: false } }
 `;
-    return makeWorkplace(configFor(sandbox.url, rest), warehouse);
+    return makeWorkplace(configFor(sandbox.url, rest, QUICK.timeout), warehouse);
   };
 
   /** Until it ends well. */

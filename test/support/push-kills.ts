@@ -2,12 +2,13 @@
 // meets what the death left, and dies too. In the end the ledger of the service tells what really happened.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
 import { type EngineName, makePlace } from './engines.ts';
 import type { KillCase, KillMode } from './kill-cases.ts';
 import { type RecoverySteps, recoverySteps } from './recovery-steps.ts';
-import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
+import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 export interface KillReport {
   job: string;
@@ -56,6 +57,8 @@ export interface SweepOptions {
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 /** Chances for everything to be resolved after the last kill. */
 const MOST_RUNS = 60;
+/** From one chance to the next: what was not found has to stay so for a while. */
+const REST_MS = 500;
 /** Where the service answers by chance or late, one run is longer than the other. */
 const MOST_TRIES = 5;
 /** A run that is longer than a calm one is tried so often for each further step. */
@@ -80,7 +83,7 @@ export async function sweepKills({
   const sandbox = await startSandbox({ churn: false, vehicles: 2, ...mode.sandbox(kind) });
   const warehouse = await makePlace(engine);
   const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n${settingsOf(kind, mode)}`;
-  const place = makeWorkplace(configFor(sandbox.url, settings), warehouse);
+  const place = makeWorkplace(configFor(sandbox.url, settings, QUICK.timeout), warehouse);
   const sweep: Sweep = { place, kind, things: 0, ...(onRound && { onRound }) };
   try {
     const steps = await calmSteps(sweep);
@@ -172,6 +175,7 @@ async function finish(sweep: Sweep): Promise<void> {
   for (let runs = 0; runs < MOST_RUNS; runs++) {
     await run(sweep);
     if ((await openEntries(sweep.place)) === 0) return;
+    await pause(REST_MS);
   }
 }
 

@@ -2,13 +2,16 @@
 // what the ledger says became of them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { twiceAndLost } from './dropped-things.ts';
-import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
+import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 const PER_FILE = 500;
 const STOPS = 10;
 const MOST_RUNS = 10;
+/** Between runs that leave something open: what was not found has to stay so for a while. */
+const REST_MS = 1_000;
 export const HEAP_MB = 100;
 export const RUN = ['run', 'push-route-plans', '--json'];
 
@@ -34,18 +37,25 @@ export type Work<Result> = (place: Workplace, ledger: () => Ledger) => Promise<R
 export const smallHeap = (preload: string): string =>
   `--import=${join(import.meta.dirname, preload)} --max-old-space-size=${HEAP_MB}`;
 
-/** With so many plans dropped; `job` is the settings of the push. */
+export interface ManyOptions {
+  /** Settings of the push; its defaults unless told. */
+  job?: string;
+  /** `service.timeout`. */
+  timeout?: string;
+  perMinute?: number;
+}
+
+/** With so many plans dropped. */
 export async function withMany<Result>(
   plans: number,
-  job: string,
+  { job = '', timeout, perMinute = 60_000 }: ManyOptions,
   work: Work<Result>,
-  perMinute = 60_000,
 ): Promise<Result> {
   const sandbox = await startSandbox({ churn: false, vehicles: 2 });
   const config = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
 jobs: { push-route-plans: { ${job} } }
 `;
-  const settings = configFor(sandbox.url, config);
+  const settings = configFor(sandbox.url, config, timeout);
   const place = makeWorkplace(settings.replace(/(?<=requests_per_minute: )\d+/, String(perMinute)));
   try {
     dropMany(place.dir, plans);
@@ -56,13 +66,18 @@ jobs: { push-route-plans: { ${job} } }
   }
 }
 
+const KILLED: ManyOptions = {
+  job: `settle: ${QUICK.settle}, check_before_send: false`,
+  timeout: QUICK.timeout,
+};
+
 /** One process after another dies; the last ones are left alone until nothing is open. */
 export const pushManyKilled = (
   plans: number,
   kills: readonly Kill[],
   tell: (words: string) => void = () => undefined,
 ): Promise<KilledReport> =>
-  withMany(plans, 'settle: 0s, check_before_send: false', async (place, ledger) => {
+  withMany(plans, KILLED, async (place, ledger) => {
     const arrived: number[] = [];
     for (const { at, step, where } of kills) {
       const env = {
@@ -81,6 +96,7 @@ export const pushManyKilled = (
       const told = "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
       const [row] = await place.query<{ n: number }>(told);
       open = plans - Number(row?.n);
+      if (open > 0) await pause(REST_MS);
     }
     return { arrived, ...verdictOf(ledger(), plans), open };
   });

@@ -15,6 +15,12 @@ const PROBE = join(import.meta.dirname, 'process-probe.ts');
 const [PLANS] = planCases as [KillCase];
 const MB = 1_048_576;
 const FIRST_RUN_MS = 30_000;
+/** Long enough for a huge body, which has to be met by its cap. */
+const TIMEOUT = '3s';
+const SETTLE = '3100ms';
+/** Until nothing is open, in fair weather. */
+const MOST_RUNS = 30;
+const REST_MS = 1_000;
 
 export interface SoakOptions {
   minutes: number;
@@ -53,7 +59,7 @@ const CHAOS: readonly Fault[] = [
 
 export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakReport> {
   const sandbox = await startSandbox({ vehicles: 6, faults: CHAOS });
-  const place = makeWorkplace(configFor(sandbox.url, await sectionsOf(schedule)));
+  const place = makeWorkplace(configFor(sandbox.url, await sectionsOf(schedule), TIMEOUT));
   const probe = join(place.dir, 'probe');
   try {
     const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: probe });
@@ -72,11 +78,12 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
     const counts = await runsIn(place);
-    // What chaos left open, or was dropped last, is for runs in fair weather; what was turned away waits for its time.
-    for (let runs = 0; runs < 10; runs++) {
+    // What chaos left open, or was dropped last, is for runs in fair weather; what was turned away waits for its time, and
+    // what was not found has to stay so for a while.
+    for (let runs = 0; runs < MOST_RUNS; runs++) {
       await place.run(['run', PLANS.job]);
       if ((await openEntries(place)) === 0) break;
-      await pause(await restMs(place));
+      await pause(Math.max(await restMs(place), REST_MS));
     }
     return {
       minutes,
@@ -107,7 +114,7 @@ ${jobs.join('\n')}
 
 const optionsOf = (job: string): string =>
   job === PLANS.job
-    ? ', settle: 0s, check_before_send: false'
+    ? `, settle: ${SETTLE}, check_before_send: false`
     : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(job)
       ? ', since: 3d'
       : '';

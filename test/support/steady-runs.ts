@@ -68,7 +68,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
 function sectionsOf(names: readonly string[]): string {
   const options = (name: string): string =>
     name === PLANS.job
-      ? ', settle: 0s, check_before_send: false'
+      ? ', check_before_send: false'
       : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(name)
         ? ', since: 1d'
         : '';

@@ -117,10 +117,14 @@ async function readWith<Row>(warehouse: EnginePlace, statement: string): Promise
 export const openDatabase = (filename: string): Knex =>
   knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true });
 
+/** As short as a busy machine allows: what a push does not find is believed absent only after longer than a request takes. */
+export const QUICK = { timeout: '2s', settle: '2100ms' } as const;
+
 /** A configuration for a service at `url`, as short as one can be. */
-export const configFor = (url: string, rest = ''): string => `service:
+export const configFor = (url: string, rest = '', timeout = '60s'): string => `service:
   base_url: ${url}
   username: demo
   password: \${ROADBOOK_PASSWORD:-demo}
   requests_per_minute: 60000
+  timeout: ${timeout}
 ${rest}${rest.includes('status:') ? '' : '\nstatus: { port: 0 }\n'}`;

@@ -44,13 +44,21 @@ export const parts: ConfigParts = {
 
 export const FILE = 'config/roadbook.yaml';
 
-export function parse(text: string, env: Record<string, string | undefined> = {}): LoadedConfig {
-  return parseConfig(text, FILE, parts, env);
+export function parse(
+  text: string,
+  env: Record<string, string | undefined> = {},
+  declared: ConfigParts = parts,
+): LoadedConfig {
+  return parseConfig(text, FILE, declared, env);
 }
 
-export function refusal(text: string, env: Record<string, string | undefined> = {}): ConfigError {
+export function refusal(
+  text: string,
+  env: Record<string, string | undefined> = {},
+  declared: ConfigParts = parts,
+): ConfigError {
   try {
-    parse(text, env);
+    parse(text, env, declared);
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

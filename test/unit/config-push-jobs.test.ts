@@ -1,0 +1,87 @@
+// What the configuration says about push jobs: how long they settle.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { parseConfig } from '../../src/config/load.ts';
+import type { ConfigParts } from '../../src/config/schema.ts';
+import { durationOption } from '../../src/core/duration-option.ts';
+import { FILE, parse, parts, refusal } from './config-parts.ts';
+
+const settling = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
+const declared: ConfigParts = {
+  ...parts,
+  jobs: {
+    ...parts.jobs,
+    'push-route-plans': settling,
+    'push-points-of-interest': settling,
+    'pull-route-plans': settling,
+  },
+};
+
+const faultsOf = (text: string, env: Record<string, string> = {}) =>
+  refusal(text, env, declared).faults.map(({ line, column, path, message, hint }) => ({
+    at: `${line}:${column} ${path}`,
+    message,
+    hint,
+  }));
+
+describe('`settle` of a push job', () => {
+  test.each([
+    '',
+    'service: { timeout: 119s }',
+    'jobs: { push-route-plans: { settle: 61s } }',
+    'service: { timeout: 1s }\njobs: { push-route-plans: { settle: 1001ms } }',
+    'jobs: { pull-route-plans: { settle: 1s } }',
+  ])('%j is accepted', (text) => {
+    expect(parse(text, {}, declared).error).toBeNull();
+  });
+
+  test.each([
+    ['jobs: { push-route-plans: { settle: 1m } }', '1:37 jobs.push-route-plans.settle', '1m', '1m'],
+    [
+      'service: { timeout: 5m }\njobs:\n  push-route-plans: { enabled: false, settle: 90s }\n  push-points-of-interest: { settle: 6m }',
+      '3:47 jobs.push-route-plans.settle',
+      '1m 30s',
+      '5m',
+    ],
+    ['service:\n  timeout: 2m', '2:12 service.timeout', '2m', '2m'],
+    ['service: { timeout: 1h }\njobs:\n', '1:21 service.timeout', '2m', '1h'],
+  ])('%j is refused where the file says it', (text, at, settle, timeout) => {
+    expect(faultsOf(text)).toEqual([
+      {
+        at,
+        message: `\`settle\` of a push job (${settle}) must be longer than \`service.timeout\` (${timeout})`,
+        hint: 'raise `settle`, or lower `service.timeout`',
+      },
+    ]);
+  });
+
+  test('is refused at each place that the file has, by value or by reference', () => {
+    const text = 'service: { timeout: "${T}" }\njobs:\n  push-points-of-interest: { settle: "${S}" }\n';
+    expect(faultsOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
+      '1:21 service.timeout',
+      '3:38 jobs.push-points-of-interest.settle',
+    ]);
+  });
+
+  test('is not compared while something else is wrong with either', () => {
+    expect(faultsOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
+    expect(
+      faultsOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
+    ).toHaveLength(2);
+  });
+
+  test('takes its default, and so does the timeout, for who reads the file all the same', () => {
+    const tolerant = (text: string) => parseConfig(text, FILE, declared, {}, { tolerant: true });
+    const short = tolerant('jobs: { push-route-plans: { settle: 1s } }');
+    expect(short.error?.faults).toHaveLength(1);
+    expect(short.config.jobs['push-route-plans']?.options).toEqual({ settle: 120_000 });
+    const slow = tolerant(
+      'service: { timeout: 10m, realm: x }\njobs: { push-route-plans: { enabled: false } }',
+    );
+    expect(slow.config.service).toMatchObject({ timeoutMs: 60_000, realm: 'x' });
+    expect(slow.config.jobs['push-route-plans']).toMatchObject({ enabled: false });
+    const both = tolerant('service: { timeout: 10m }\njobs: { push-route-plans: { settle: 5m } }');
+    expect(both.config.service.timeoutMs).toBe(60_000);
+  });
+});
