@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { suggest } from '../core/near-word.ts';
 import { type Finding, type Path, showKey } from './faults.ts';
 import { issueWords } from './issue-words.ts';
+import { retiredHint } from './retired-keys.ts';
 import { schemaPlace, valueAt } from './schema-place.ts';
 import { type Place, placeKey, type ValueTree } from './value-tree.ts';
 
@@ -119,7 +120,8 @@ function unknownKeys(keys: readonly string[], path: Path, schema: z.ZodType, tre
   return keys.map((key) => {
     const at = [...path, key];
     const offset = tree.places.get(placeKey(at))?.key ?? offsetOf(path, tree.places);
-    return { offset, path: at, message: `unknown key ${showKey(key)}`, hint: suggest(key, allowed) };
+    const hint = retiredHint(at) ?? suggest(key, allowed);
+    return { offset, path: at, message: `unknown key ${showKey(key)}`, hint };
   });
 }
 

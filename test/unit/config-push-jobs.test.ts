@@ -1,4 +1,4 @@
-// What the configuration says about push jobs: how long they settle.
+// What the configuration says about push jobs: how long they settle, and the options that are gone.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -84,4 +84,25 @@ describe('`settle` of a push job', () => {
     const both = tolerant('service: { timeout: 10m }\njobs: { push-route-plans: { settle: 5m } }');
     expect(both.config.service.timeoutMs).toBe(60_000);
   });
+});
+
+describe('an option that is gone', () => {
+  test.each([
+    ['push-route-plans', 'check_before_send', 'every item is looked for'],
+    ['push-points-of-interest', 'check_before_send', 'every item is looked for'],
+    ['push-points-of-interest', 'match', 'by its id once known, else by its title'],
+  ])('%s.%s is refused with what came in its place', (job, key, words) => {
+    const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: `unknown key \`${key}\`` });
+    expect(fault?.hint).toMatch(/^it is gone: .*; delete the line$/);
+    expect(fault?.hint).toContain(words);
+  });
+
+  test.each(['jobs: { push-route-plans: { match: x } }', 'jobs: { pull-events: { check_before_send: x } }'])(
+    'but %j never was one',
+    (text) => {
+      expect(faultsOf(text)[0]?.hint).toContain('use one of');
+    },
+  );
 });
