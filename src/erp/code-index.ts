@@ -1,24 +1,24 @@
-// Which files in work hold a code. A plan may stand in several files: each of them is told of it.
+// Finds by code what belongs to it: the files in work that hold it, or the days on which it could not be read.
 
 export interface CodeIndex {
-  add(code: string, name: string): void;
-  remove(code: string, name: string): void;
-  namesOf(code: string): string[];
+  add(code: string, entry: string): void;
+  remove(code: string, entry: string): void;
+  entriesOf(code: string): string[];
 }
 
 export function createCodeIndex(): CodeIndex {
-  const names = new Map<string, Set<string>>();
+  const entries = new Map<string, Set<string>>();
   return {
-    add(code, name) {
-      const known = names.get(code);
-      if (known === undefined) names.set(code, new Set([name]));
-      else known.add(name);
+    add(code, entry) {
+      const known = entries.get(code);
+      if (known === undefined) entries.set(code, new Set([entry]));
+      else known.add(entry);
     },
-    remove(code, name) {
-      const known = names.get(code);
-      known?.delete(name);
-      if (known?.size === 0) names.delete(code);
+    remove(code, entry) {
+      const known = entries.get(code);
+      known?.delete(entry);
+      if (known?.size === 0) entries.delete(code);
     },
-    namesOf: (code) => [...(names.get(code) ?? [])],
+    entriesOf: (code) => [...(entries.get(code) ?? [])],
   };
 }

@@ -17,6 +17,8 @@ import { createJournalFolder, type JournalFolder } from './journal-folder.ts';
 
 export interface DeskOptions {
   folder: string;
+  /** IANA zone of local days. */
+  zone: string;
   clock: Clock;
   log: Log;
 }
@@ -31,9 +33,10 @@ export interface Pending extends JournalState {
 export interface Desk extends DeskOptions {
   journals: JournalFolder;
   files: Map<string, Pending>;
+  /** Names of the files that hold an item of the code, of whatever day. A plan may stand in several files. */
   holders: CodeIndex;
-  /** Codes that this process could not read in a file: its result says so already. */
-  unread: Set<string>;
+  /** Start days of items that this process could not read in a file, empty for an unknown one: its result says so already. */
+  unread: CodeIndex;
 }
 
 export const openDesk = (options: DeskOptions): Desk => ({
@@ -41,14 +44,14 @@ export const openDesk = (options: DeskOptions): Desk => ({
   journals: createJournalFolder(join(options.folder, 'pending')),
   files: new Map(),
   holders: createCodeIndex(),
-  unread: new Set(),
+  unread: createCodeIndex(),
 });
 
 export function hold(
   { files, holders }: Desk,
   name: string,
   state: Pending,
-  codes = state.things.keys(),
+  codes = state.items.keys(),
 ): void {
   files.set(name, state);
   for (const code of codes) holders.add(code, name);
@@ -56,7 +59,7 @@ export function hold(
 
 export function release({ files, holders }: Desk, name: string, state: Pending): void {
   files.delete(name);
-  for (const code of state.things.keys()) holders.remove(code, name);
+  for (const code of state.items.keys()) holders.remove(code, name);
 }
 
 export async function refreshAll(desk: Desk): Promise<void> {

@@ -16,12 +16,20 @@ export interface Move {
   name: string;
 }
 
+export interface JournalItem {
+  externalCode: string;
+  /** Undefined in the journal of an earlier version, which did not write it. */
+  startDay: string | undefined;
+  /** Null until something is known. */
+  outcome: Outcome | null;
+}
+
 export interface JournalState {
   identity: FileIdentity;
   /** ISO instant. */
   readAt: string;
-  /** By code, in the order of the file; null until something is known. */
-  things: Map<string, Outcome | null>;
+  /** By code, in the order of the file; usually one, several where a code is used again on other days. */
+  items: Map<string, JournalItem[]>;
   /** How many of them have no final state. */
   open: number;
   faults: ErpFault[];
@@ -32,7 +40,7 @@ export interface JournalState {
 
 export type JournalLine =
   | { opened: FileIdentity; at: string }
-  | { thing: string }
+  | { thing: string; startDay?: string }
   | { fault: ErpFault }
   | { whole: true }
   | { outcome: Outcome }
@@ -47,51 +55,74 @@ export function openingLine(identity: FileIdentity, at: string): JournalLine {
 
 export function batchLines({ things, faults, last }: ErpBatch): JournalLine[] {
   return [
-    ...things.map(({ externalCode }): JournalLine => ({ thing: externalCode })),
+    ...things.map(({ externalCode, startDay }): JournalLine => ({ thing: externalCode, startDay })),
     ...faults.map((fault): JournalLine => ({ fault })),
     ...(last ? [{ whole: true } as const] : []),
   ];
 }
 
 export function applyLine(state: JournalState, line: JournalLine): void {
-  if ('thing' in line) setOutcome(state, line.thing, null);
+  if ('thing' in line) addItem(state, line.thing, line.startDay);
   else if ('whole' in line) state.isWhole = true;
   else if ('move' in line) state.move ??= line.move;
-  else if ('outcome' in line && !isOutdated(state, line.outcome))
-    setOutcome(state, line.outcome.externalCode, line.outcome);
+  else if ('outcome' in line) applyOutcome(state, line.outcome);
   else if ('fault' in line) applyFault(state, line.fault);
 }
 
+function addItem(state: JournalState, externalCode: string, startDay: string | undefined): void {
+  const known = state.items.get(externalCode) ?? [];
+  const item = known.find((each) => each.startDay === startDay);
+  if (item === undefined) {
+    state.items.set(externalCode, [...known, { externalCode, startDay, outcome: null }]);
+    state.open += 1;
+  } else {
+    setOutcome(state, item, null);
+  }
+}
+
+/** The item that starts on this day; an item of unknown day stands in for any. */
+export function itemOf({ items }: JournalState, code: string, startDay?: string): JournalItem | undefined {
+  const known = items.get(code) ?? [];
+  return (
+    known.find((item) => item.startDay === startDay) ?? known.find((item) => item.startDay === undefined)
+  );
+}
+
+export const itemsOf = ({ items }: JournalState): JournalItem[] => [...items.values()].flat();
+
+function applyOutcome(state: JournalState, outcome: Outcome): void {
+  const item = itemOf(state, outcome.externalCode, outcome.startDay);
+  if (item !== undefined && !isOutdated(item, outcome)) setOutcome(state, item, outcome);
+}
+
 /** Another process has told a later state, and a final one. */
-export function isOutdated({ things }: JournalState, { externalCode, revision = 0 }: Outcome): boolean {
-  const known = things.get(externalCode);
-  return known !== undefined && known !== null && isFinal(known.state) && revision < (known.revision ?? 0);
+export const isOutdated = ({ outcome: known }: JournalItem, { revision = 0 }: Outcome): boolean =>
+  known !== null && isFinal(known.state) && revision < (known.revision ?? 0);
+
+function setOutcome(state: JournalState, item: JournalItem, outcome: Outcome | null): void {
+  if (isOpen(item)) state.open -= 1;
+  item.outcome = outcome;
+  if (isOpen(item)) state.open += 1;
 }
 
-function setOutcome(state: JournalState, code: string, outcome: Outcome | null): void {
-  if (isOpen(state, code)) state.open -= 1;
-  state.things.set(code, outcome);
-  if (isOpen(state, code)) state.open += 1;
-}
-
-/** A fault with a code withdraws the thing: nothing else will be told of it. */
+/** A fault with a code invalidates the item of its day, or every item of the code: nothing else will be told of it. */
 function applyFault(state: JournalState, fault: ErpFault): void {
+  const { externalCode, startDay } = fault;
   state.faults.push(fault);
-  if (fault.externalCode === undefined) return;
-  if (isOpen(state, fault.externalCode)) state.open -= 1;
-  state.things.delete(fault.externalCode);
+  const known = externalCode === undefined ? undefined : state.items.get(externalCode);
+  if (externalCode === undefined || known === undefined) return;
+  const left = known.filter((item) => startDay !== undefined && item.startDay !== startDay);
+  state.open -= known.filter((item) => isOpen(item) && !left.includes(item)).length;
+  state.items.set(externalCode, left);
 }
 
-/** A thing of the file whose final state is not known. */
-export function isOpen({ things }: JournalState, code: string): boolean {
-  const outcome = things.get(code);
-  return outcome === null || (outcome !== undefined && !isFinal(outcome.state));
-}
+/** Its final state is not known. */
+export const isOpen = ({ outcome }: JournalItem): boolean => outcome === null || !isFinal(outcome.state);
 
 export const newState = (identity: FileIdentity, readAt: string): JournalState => ({
   identity,
   readAt,
-  things: new Map(),
+  items: new Map(),
   open: 0,
   faults: [],
   isWhole: false,
@@ -120,5 +151,5 @@ function wholeLine(text: string): JournalLine[] {
 /** Every thing of the file has its final state. */
 export const isSettled = ({ isWhole, open }: JournalState): boolean => isWhole && open === 0;
 
-export const isFailed = ({ things, faults }: JournalState): boolean =>
-  faults.length > 0 || [...things.values()].some((outcome) => outcome?.state !== 'confirmed');
+export const isFailed = (state: JournalState): boolean =>
+  state.faults.length > 0 || itemsOf(state).some(({ outcome }) => outcome?.state !== 'confirmed');

@@ -1,5 +1,6 @@
-// The dropped files in work: which things each still waits for, kept in memory and in one journal a file. One
-// call runs at a time, and a result is made of all that is known, by whichever process.
+// The dropped files in work: which items each still waits for, kept in memory and in one journal a file. One call runs
+// at a time, and a result is made of all that is known, by whichever process. An outcome goes to the item of its code and
+// start day, never to another day of that code.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isoInstant } from '../core/clock.ts';
@@ -24,12 +25,15 @@ import {
   isOpen,
   isOutdated,
   isSettled,
+  itemOf,
+  itemsOf,
   type JournalState,
   sameIdentity,
 } from './file-journal.ts';
 import { finishFile, freePlace } from './finished-file.ts';
 import { appendLateResults, LATE_RESULTS } from './late-results.ts';
-import type { ErpBatch, Outcome } from './source.ts';
+import { localDay } from './moments.ts';
+import type { AwaitedItem, ErpBatch, Outcome } from './source.ts';
 
 export interface PendingFiles {
   /** Reads what is new in the journals and finishes what a crash left unfinished. */
@@ -38,7 +42,7 @@ export interface PendingFiles {
   isTaken(name: string, identity: FileIdentity): boolean;
   take(batch: ErpBatch, identity: FileIdentity): Promise<void>;
   acknowledge(outcomes: readonly Outcome[]): Promise<void>;
-  awaited(): string[];
+  awaited(): AwaitedItem[];
 }
 
 export function createPendingFiles(options: DeskOptions): PendingFiles {
@@ -66,7 +70,7 @@ export function createPendingFiles(options: DeskOptions): PendingFiles {
     },
     take: (batch, identity) => inTurn(() => take(desk, batch, identity)),
     acknowledge: (outcomes) => inTurn(() => acknowledge(desk, outcomes)),
-    awaited: () => [...new Set([...desk.files.values()].flatMap(openCodes))],
+    awaited: () => awaitedIn(desk),
   };
 }
 
@@ -113,15 +117,23 @@ async function take(desk: Desk, batch: ErpBatch, identity: FileIdentity): Promis
   if (taken === undefined) return;
   if (known !== undefined && !isNext) release(desk, name, known);
   taken.parts = part;
-  for (const { externalCode } of batch.faults) if (externalCode !== undefined) desk.unread.add(externalCode);
+  for (const { externalCode, startDay = '' } of batch.faults)
+    if (externalCode !== undefined) desk.unread.add(externalCode, startDay);
   hold(desk, name, taken, batch.things.map(({ externalCode }) => externalCode).values());
   if (isSettled(taken)) await finish(desk, name, taken);
 }
 
-async function acknowledge(desk: Desk, outcomes: readonly Outcome[]): Promise<void> {
-  const told = outcomes.flatMap((outcome) =>
-    desk.holders.namesOf(outcome.externalCode).map((name) => ({ name, outcome })),
+/** An outcome whose day is known. */
+type DatedOutcome = Outcome & { startDay: string };
+
+async function acknowledge(desk: Desk, given: readonly Outcome[]): Promise<void> {
+  const outcomes = given.map(
+    (outcome): DatedOutcome => ({
+      ...outcome,
+      startDay: outcome.startDay ?? localDay(outcome.periodStart, desk.zone),
+    }),
   );
+  const told = outcomes.flatMap((outcome) => holdersOf(desk, outcome).map((name) => ({ name, outcome })));
   const late = new Set(outcomes.filter((outcome) => isLate(desk, outcome)));
   for (const [name, own] of Map.groupBy(told, (entry) => entry.name)) {
     const known = await refresh(desk, name);
@@ -137,19 +149,42 @@ async function acknowledge(desk: Desk, outcomes: readonly Outcome[]): Promise<vo
   await appendLateResults(join(desk.folder, LATE_RESULTS), [...late], isoInstant(desk.clock.now()));
 }
 
-/** No file in work holds it, and it is not what the result of its file says already. */
-function isLate({ holders, unread }: Desk, { externalCode, state }: Outcome): boolean {
-  if (holders.namesOf(externalCode).length > 0) return false;
-  return !(unread.delete(externalCode) && state === 'rejected');
+/** The files that hold the item of this day; where there is none, those that hold one of unknown day. */
+function holdersOf({ holders, files }: Desk, { externalCode, startDay }: DatedOutcome): string[] {
+  const found = holders.entriesOf(externalCode).flatMap((name) => {
+    const state = files.get(name);
+    const item = state && itemOf(state, externalCode, startDay);
+    return item === undefined ? [] : [{ name, isOfDay: item.startDay === startDay }];
+  });
+  const exact = found.filter(({ isOfDay }) => isOfDay);
+  return (exact.length > 0 ? exact : found).map(({ name }) => name);
 }
 
-const openCodes = (state: JournalState): string[] =>
-  [...state.things.keys()].filter((code) => isOpen(state, code));
+/** No file in work holds it, and it is not what the result of its file says already. */
+function isLate(desk: Desk, outcome: DatedOutcome): boolean {
+  const { externalCode, startDay, state } = outcome;
+  if (holdersOf(desk, outcome).length > 0) return false;
+  const unread = desk.unread.entriesOf(externalCode);
+  // The outbox may not know the day of an item that could not be read.
+  const day = startDay === '' ? unread[0] : unread.find((each) => each === startDay);
+  if (day === undefined) return true;
+  desk.unread.remove(externalCode, day);
+  return state !== 'rejected';
+}
 
-const isNews = (state: JournalState, outcome: Outcome): boolean =>
-  state.things.has(outcome.externalCode) &&
-  !isOutdated(state, outcome) &&
-  JSON.stringify(state.things.get(outcome.externalCode)) !== JSON.stringify(outcome);
+function awaitedIn({ files }: Desk): AwaitedItem[] {
+  const open = [...files.values()].flatMap(itemsOf).filter(isOpen);
+  const items = open.map(({ externalCode, startDay = '' }): AwaitedItem => ({ externalCode, startDay }));
+  return [
+    ...new Map(items.map((item) => [JSON.stringify([item.externalCode, item.startDay]), item])).values(),
+  ];
+}
+
+function isNews(state: JournalState, outcome: DatedOutcome): boolean {
+  const item = itemOf(state, outcome.externalCode, outcome.startDay);
+  if (item === undefined || isOutdated(item, outcome)) return false;
+  return JSON.stringify(item.outcome) !== JSON.stringify(outcome);
+}
 
 const outOfOrder = (name: string): Fatal =>
   new Fatal(`A part of the file ${name} was taken before the parts that precede it`, {

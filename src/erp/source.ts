@@ -51,12 +51,23 @@ export type OutcomeState = 'confirmed' | 'rejected' | 'cancelled' | 'unknown';
 
 export interface Outcome {
   externalCode: string;
+  /** ISO instant at which the plan or itinerary starts, for the ERP; null where there is none. */
+  periodStart: string | null;
+  /** The start day under which the source awaits the item; default: the local day of `periodStart`, empty without one. */
+  startDay?: string;
   state: OutcomeState;
   remoteId: number | null;
   message: string | null;
   reasons?: string[];
   /** Grows with every change of the state; a source that remembers what it was told takes no older one for newer. */
   revision?: number;
+}
+
+/** An item without a final state. */
+export interface AwaitedItem {
+  externalCode: string;
+  /** That of the item as it was read; empty where it has none or it is not known. */
+  startDay: string;
 }
 
 export interface StopOutcome {
@@ -88,11 +99,14 @@ export interface ErpSource {
    */
   taken(batch: ErpBatch): Promise<void>;
   /**
-   * Codes the source still waits for, in pages. The engine acknowledges again those it knows to be final: this
-   * heals every cut between storing an outcome and telling it, and a code that is offered a second time.
+   * Items the source still waits for, in pages. The engine acknowledges again those it knows to be final, under the
+   * same start day: this heals every cut between storing an outcome and telling it, and an item that is offered again.
    */
-  awaited(): AsyncIterable<string[]>;
-  /** States go back, also of codes that nobody awaits any more: what is known of a thing may change after its final state. */
+  awaited(): AsyncIterable<AwaitedItem[]>;
+  /**
+   * States go back to the item of their code and start day, and to no other day of that code. Also of items that nobody
+   * awaits any more: what is known of an item may change after its final state.
+   */
   acknowledge(outcomes: readonly Outcome[]): Promise<void>;
   /** Outcomes of stops go back; the latest for each stop counts. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;

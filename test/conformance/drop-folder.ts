@@ -2,9 +2,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import type { Mapping } from '../../src/erp/mapping.ts';
-import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
+import type { AwaitedItem, ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { contextFor, drain, NOW, temporaryFolder } from './erp-benches.ts';
 
@@ -22,21 +23,27 @@ export const open = (change: Partial<SourceContext> = {}, mapping: Mapping = {})
 
 export const drop = (name: string, content: string | Buffer): void =>
   writeFileSync(join(folder, name), content);
-export const plan = (code: string) => ({
+const DAY = '2026-05-18';
+export const plan = (code: string, day = DAY) => ({
   external_code: code,
-  date_time_start: '2026-05-18T08:00',
-  date_time_end: '2026-05-18T18:00',
+  date_time_start: `${day}T08:00`,
+  date_time_end: `${day}T18:00`,
   route_points: [{ name: 'A', address: 'Rua Um, 1' }],
 });
 export const dropPlans = (name: string, ...codes: string[]): void =>
-  drop(name, JSON.stringify(codes.map(plan)));
+  drop(name, JSON.stringify(codes.map((code) => plan(code))));
 
 export const take = (source: ErpSource): Promise<ErpBatch[]> =>
   drain(source, clock, (batch) => source.taken(batch));
 export const codesOf = (batches: readonly ErpBatch[]): string[] =>
   batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
-export const outcome = (externalCode: string, state: Outcome['state'] = 'confirmed'): Outcome => ({
+export const outcome = (
+  externalCode: string,
+  state: Outcome['state'] = 'confirmed',
+  day: string | null = DAY,
+): Outcome => ({
   externalCode,
+  periodStart: day && `${day}T11:00:00.000Z`,
   state,
   remoteId: state === 'confirmed' ? 7 : null,
   message: null,
@@ -51,8 +58,16 @@ export const inFolder = (place = ''): string[] => {
 };
 export const resultIn = (path: string) =>
   JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
-export async function awaited(source: ErpSource): Promise<string[]> {
-  const codes: string[] = [];
-  for await (const page of source.awaited()) codes.push(...page);
-  return codes;
+export async function awaitedItems(source: ErpSource): Promise<AwaitedItem[]> {
+  const items: AwaitedItem[] = [];
+  for await (const page of source.awaited()) items.push(...page);
+  return items;
 }
+export const awaited = async (source: ErpSource): Promise<string[]> =>
+  (await awaitedItems(source)).map(({ externalCode }) => externalCode);
+export const lateResults = (): JsonObject[] => {
+  const path = join(folder, 'late-results.jsonl');
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as JsonObject);
+};

@@ -16,6 +16,7 @@ import { type Cell, workbook } from './erp-workbook.ts';
 export interface Told {
   state: string;
   remoteId: number | null;
+  periodStart: string | null;
 }
 
 export interface Bench {
@@ -135,6 +136,7 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
 const toldOf = (one: JsonObject): Told => ({
   state: one.state as string,
   remoteId: one.remote_id as number | null,
+  periodStart: one.period_start as string | null,
 });
 
 export async function httpBench(): Promise<Bench> {

@@ -34,7 +34,13 @@ async function failure(work: Promise<unknown>): Promise<RoadbookError> {
   return error;
 }
 
-const OUTCOME = { externalCode: 'canary-code', state: 'confirmed', remoteId: 1, message: 'canary' } as const;
+const OUTCOME = {
+  externalCode: 'canary-code',
+  periodStart: '2026-05-18T11:00:00.000Z',
+  state: 'confirmed',
+  remoteId: 1,
+  message: 'canary',
+} as const;
 
 describe('sql', () => {
   let folder: string;

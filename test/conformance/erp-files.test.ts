@@ -1,30 +1,34 @@
 // The life of a file in the drop folder: what becomes of it, every crash between the steps of moving it, what is returned
 // beside it, and two processes on one folder.
-import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ErpBatch, Outcome } from '../../src/erp/source.ts';
 import {
   awaited,
+  awaitedItems,
   clock,
   codesOf,
   drop,
   dropPlans,
   folder,
   inFolder,
+  lateResults,
   open,
   outcome,
+  plan,
   resultIn,
   take,
 } from './drop-folder.ts';
-import { csvText, drain, stopOutcome } from './erp-benches.ts';
+import { csvText, drain, type Row, stopOutcome } from './erp-benches.ts';
 
-const row = (code: string) => ({
+const row = (code: string, day = '2026-05-18', more: Row = {}): Row => ({
   'plan.external_code': code,
-  'plan.date_time_start': '2026-05-18T08:00',
-  'plan.date_time_end': '2026-05-18T18:00',
+  'plan.date_time_start': `${day}T08:00`,
+  'plan.date_time_end': `${day}T18:00`,
   'point.name': 'A',
+  ...more,
 });
 
 describe('what becomes of a file', () => {
@@ -46,6 +50,7 @@ describe('what becomes of a file', () => {
       finished_at: '2026-05-17T12:00:02.000Z',
       results: ['P1', 'P2'].map((code) => ({
         external_code: code,
+        period_start: '2026-05-18T11:00:00.000Z',
         state: 'confirmed',
         remote_id: 7,
         message: null,
@@ -118,7 +123,7 @@ describe('what becomes of a file', () => {
 
   test('a plan that is withdrawn by a later part of its file is awaited no more', async () => {
     const codes = Array.from({ length: 600 }, (_, i) => `P${i}`);
-    drop('a.csv', csvText([...codes, 'P0'].map(row)));
+    drop('a.csv', csvText([...codes, 'P0'].map((code) => row(code))));
     const source = open();
     await take(source);
     const rest = codes.slice(1);
@@ -164,9 +169,170 @@ describe('what becomes of a file', () => {
   });
 });
 
+describe('one code on two days', () => {
+  const [EIGHTEENTH, NINETEENTH] = ['2026-05-18', '2026-05-19'];
+  const r7 = (startDay: string) => ({ externalCode: 'R7', startDay });
+
+  test.each([false, true])(
+    'in two files: each is told of its own day, reused codes or not (%s)',
+    async (reuseCodes) => {
+      drop('a.json', JSON.stringify(plan('R7', EIGHTEENTH)));
+      drop('b.json', JSON.stringify(plan('R7', NINETEENTH)));
+      const source = open({ reuseCodes });
+      await take(source);
+      expect(await awaitedItems(source)).toEqual([r7(EIGHTEENTH), r7(NINETEENTH)]);
+      await source.acknowledge([outcome('R7', 'rejected', NINETEENTH)]);
+      expect([inFolder(), inFolder('failed')]).toEqual([['a.json'], ['b.json', 'b.json.result.json']]);
+      // Another process, and the journal alone.
+      const second = open({ reuseCodes });
+      expect(await awaitedItems(second)).toEqual([r7(EIGHTEENTH)]);
+      await second.acknowledge([outcome('R7', 'confirmed', EIGHTEENTH)]);
+      expect(inFolder('done')).toEqual(['a.json', 'a.json.result.json']);
+      expect([resultIn('done/a.json').results, resultIn('failed/b.json').results]).toMatchObject([
+        [{ external_code: 'R7', period_start: '2026-05-18T11:00:00.000Z', state: 'confirmed' }],
+        [{ external_code: 'R7', period_start: '2026-05-19T11:00:00.000Z', state: 'rejected' }],
+      ]);
+      expect(lateResults()).toEqual([]);
+    },
+  );
+
+  test('in one file are two items, each with its own result', async () => {
+    drop('a.json', JSON.stringify([plan('R7', EIGHTEENTH), plan('R7', NINETEENTH)]));
+    const source = open({ reuseCodes: true });
+    await take(source);
+    await source.acknowledge([outcome('R7', 'confirmed', NINETEENTH)]);
+    expect(await awaitedItems(open({ reuseCodes: true }))).toEqual([r7(EIGHTEENTH)]);
+    await source.acknowledge([outcome('R7', 'rejected', EIGHTEENTH)]);
+    expect(resultIn('failed/a.json').results).toMatchObject([
+      { period_start: '2026-05-18T11:00:00.000Z', state: 'rejected' },
+      { period_start: '2026-05-19T11:00:00.000Z', state: 'confirmed' },
+    ]);
+  });
+
+  test('the day of an outcome is the local one of its start, or the one that it names', async () => {
+    drop('a.json', JSON.stringify(plan('R7', EIGHTEENTH)));
+    drop('b.json', JSON.stringify(plan('R7', NINETEENTH)));
+    drop('c.json', JSON.stringify({ ...plan('R7'), date_time_start: 'soon' }));
+    const source = open();
+    await take(source);
+    await source.acknowledge([{ ...outcome('R7'), periodStart: '2026-05-19T02:59:00.000Z' }]);
+    expect(await awaitedItems(source)).toEqual([r7(NINETEENTH), r7('')]);
+    await source.acknowledge([{ ...outcome('R7'), startDay: NINETEENTH }]);
+    expect(await awaitedItems(source)).toEqual([r7('')]);
+    await source.acknowledge([outcome('R7', 'rejected', null)]);
+    expect(await awaitedItems(source)).toEqual([]);
+    expect(resultIn('failed/c.json').results).toMatchObject([{ period_start: null, state: 'rejected' }]);
+  });
+
+  test('what becomes of a day whose file has moved goes to the late results, not to another day', async () => {
+    drop('a.json', JSON.stringify(plan('R7', EIGHTEENTH)));
+    const source = open();
+    await take(source);
+    await source.acknowledge([outcome('R7', 'confirmed', '2026-05-17')]);
+    expect(await awaitedItems(source)).toEqual([r7(EIGHTEENTH)]);
+    expect(lateResults()).toMatchObject([
+      { external_code: 'R7', period_start: '2026-05-17T11:00:00.000Z', state: 'confirmed' },
+    ]);
+  });
+
+  test.each([
+    ['a day', EIGHTEENTH, [NINETEENTH]],
+    ['no day', 'soon', []],
+  ])('a fault of %s in a later part invalidates what it may mean', async (_what, day, left) => {
+    const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
+    drop('a.csv', csvText([row('R7', EIGHTEENTH), row('R7', NINETEENTH), ...rows, row('R7', day)]));
+    const source = open({ reuseCodes: true });
+    await take(source);
+    const items = await awaitedItems(source);
+    expect(items.filter(({ externalCode }) => externalCode === 'R7')).toEqual(left.map(r7));
+    await source.acknowledge([
+      ...items.map(({ externalCode, startDay }) => outcome(externalCode, 'confirmed', startDay)),
+      outcome('R7', 'rejected', day === 'soon' ? null : day),
+    ]);
+    expect(lateResults()).toEqual([]);
+    const own = resultIn('failed/a.csv').results.filter(
+      ({ external_code }: { external_code: string }) => external_code === 'R7',
+    );
+    expect(own).toMatchObject([...left.map(() => ({ state: 'confirmed' })), { state: 'rejected' }]);
+  });
+
+  test('items that could not be read have a result for each day', async () => {
+    const bad = { 'point.order': 'first' };
+    drop('a.csv', csvText([row('R7', EIGHTEENTH, bad), row('R7', NINETEENTH, bad)]));
+    await take(open({ reuseCodes: true }));
+    expect(resultIn('failed/a.csv').results).toMatchObject([
+      { external_code: 'R7', state: 'rejected', reasons: ['a.csv row 2: point.order is not a whole number'] },
+      { external_code: 'R7', state: 'rejected', reasons: ['a.csv row 3: point.order is not a whole number'] },
+    ]);
+  });
+});
+
+describe('a journal of an earlier version, which has no start days', () => {
+  const { periodStart: _, ...told } = outcome('P2');
+  /** As it was written: the items, their end, and an outcome. */
+  async function writeOld(...lines: object[]): Promise<void> {
+    const { size, mtimeMs } = statSync(join(folder, 'a.json'));
+    const opened = { opened: { size, mtimeMs }, at: '2026-05-17T11:00:00.000Z' };
+    mkdirSync(join(folder, 'pending'), { recursive: true });
+    writeFileSync(
+      join(folder, 'pending', 'a.json.journal'),
+      [opened, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('\n'),
+    );
+  }
+
+  test('is read on: its items are awaited and finished by code alone', async () => {
+    dropPlans('a.json', 'P1', 'P2');
+    await writeOld({ thing: 'P1' }, { thing: 'P2' }, { whole: true }, { outcome: told });
+    expect(codesOf(await take(open()))).toEqual([]);
+    const source = open();
+    expect(await awaitedItems(source)).toEqual([{ externalCode: 'P1', startDay: '' }]);
+    await source.acknowledge([outcome('P1', 'unknown')]);
+    expect(await awaited(open())).toEqual(['P1']);
+    await source.acknowledge([outcome('P1')]);
+    expect(resultIn('done/a.json').results).toMatchObject([
+      { external_code: 'P1', period_start: '2026-05-18T11:00:00.000Z', state: 'confirmed' },
+      { external_code: 'P2', period_start: null, state: 'confirmed' },
+    ]);
+  });
+
+  test('is finished by an outcome without a day, as it is awaited', async () => {
+    dropPlans('a.json', 'P1');
+    await writeOld({ thing: 'P1' }, { whole: true });
+    const source = open();
+    await source.acknowledge([{ ...outcome('P1'), startDay: '' }]);
+    expect(inFolder('done')).toEqual(['a.json', 'a.json.result.json']);
+  });
+
+  test('gives way to a file that holds the item of that very day', async () => {
+    dropPlans('a.json', 'R7');
+    await writeOld({ thing: 'R7' }, { whole: true });
+    drop('b.json', JSON.stringify(plan('R7', '2026-05-19')));
+    const source = open();
+    await take(source);
+    await source.acknowledge([outcome('R7', 'rejected', '2026-05-19')]);
+    expect([inFolder(), inFolder('failed')]).toEqual([['a.json'], ['b.json', 'b.json.result.json']]);
+    await source.acknowledge([outcome('R7')]);
+    expect(inFolder('done')).toEqual(['a.json', 'a.json.result.json']);
+  });
+
+  test('has its faults and its place', async () => {
+    dropPlans('a.json', 'P1');
+    const fault = { origin: 'a.json record 2', externalCode: 'P2', reason: 'is wrong' };
+    await writeOld(
+      { thing: 'P2' },
+      { fault },
+      { whole: true },
+      { move: { folder: 'failed', name: 'x.json' } },
+    );
+    await take(open());
+    expect(inFolder('failed')).toEqual(['x.json', 'x.json.result.json']);
+    expect(resultIn('failed/x.json').results).toMatchObject([{ external_code: 'P2', state: 'rejected' }]);
+  });
+});
+
 describe('a crash', () => {
   const journal = () => join(folder, 'pending', 'a.json.journal');
-  const finalLine = `${JSON.stringify({ outcome: outcome('P1') })}\n`;
+  const finalLine = `${JSON.stringify({ outcome: { ...outcome('P1'), startDay: '2026-05-18' } })}\n`;
   const moveLine = `${JSON.stringify({ move: { folder: 'done', name: 'a.json' } })}\n`;
   const laidAside = () => {
     mkdirSync(join(folder, 'done'), { recursive: true });

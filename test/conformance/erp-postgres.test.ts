@@ -9,7 +9,13 @@ import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { contextFor, drain, NOW } from './erp-benches.ts';
 
 const SECRET = 'the value of a customer';
-const outcome: Outcome = { externalCode: 'P1', state: 'rejected', remoteId: null, message: SECRET };
+const outcome: Outcome = {
+  externalCode: 'P1',
+  periodStart: '2026-05-18T11:00:00.000Z',
+  state: 'rejected',
+  remoteId: null,
+  message: SECRET,
+};
 const QUERY = `select 'P' || n as "plan.external_code", timestamp '2026-05-18 08:00' as "plan.date_time_start",
   timestamptz '2026-05-18 21:00Z' as "plan.date_time_end", 'Store' as "point.name"
   from generate_series(1, 2000) n`;
@@ -61,6 +67,19 @@ describe('sql on PostgreSQL', () => {
       "select count(*)::int as count from pg_stat_activity where datname = current_database() and state <> 'idle'",
     );
     expect(rows.rows).toEqual([{ count: 1 }]);
+  });
+
+  test('takes the start of the period as a value, and as the name of a type', async () => {
+    await database.raw('create domain period_start as timestamptz');
+    await database.raw('create table told (code text, starts timestamptz)');
+    const erp = open({
+      acknowledge: 'insert into told values (:external_code, :period_start::period_start)',
+    });
+    await erp.acknowledge([outcome, { ...outcome, externalCode: 'P2', periodStart: null }]);
+    expect(await database('told').select()).toEqual([
+      { code: 'P1', starts: new Date('2026-05-18T11:00:00Z') },
+      { code: 'P2', starts: null },
+    ]);
   });
 
   test('fails where its query breaks off, and gives no last part', async () => {

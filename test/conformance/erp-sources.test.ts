@@ -76,8 +76,10 @@ const THINGS = [
 ];
 
 const thingsOf = (batches: readonly ErpBatch[]): ErpThing[] => batches.flatMap(({ things }) => things);
+const PERIOD_START = '2026-05-18T11:00:00.000Z';
 const confirmed = (externalCode: string, remoteId = 7): Outcome => ({
   externalCode,
+  periodStart: PERIOD_START,
   state: 'confirmed',
   remoteId,
   message: null,
@@ -117,13 +119,13 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await drain(source, erp.clock, (batch) => source.taken(batch));
     const outcomes: Outcome[] = [
       confirmed('P1'),
-      { externalCode: 'P2', state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
+      { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
     ];
     await source.acknowledge(outcomes);
     await source.acknowledge(outcomes);
     expect(await erp.told()).toEqual({
-      P1: { state: 'confirmed', remoteId: 7 },
-      P2: { state: 'rejected', remoteId: null },
+      P1: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
+      P2: { state: 'rejected', remoteId: null, periodStart: PERIOD_START },
     });
     expect(thingsOf(await drain(source, erp.clock))).toEqual([]);
     await source.close();
@@ -152,8 +154,8 @@ describe.each(BENCHES)('%s', (_name, make) => {
         `cut at step ${cutAt}`,
       ).toEqual([1, 1]);
       expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
-        P1: { state: 'confirmed', remoteId: 7 },
-        P2: { state: 'confirmed', remoteId: 7 },
+        P1: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
+        P2: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
       });
       await erp.close();
     }
@@ -295,11 +297,10 @@ async function engineRun(erp: Bench, outbox: Outbox, cutAt: number): Promise<boo
       step();
       entry.acknowledged = true;
     }
-    for await (const codes of source.awaited()) {
+    for await (const items of source.awaited()) {
       step();
-      await source.acknowledge(
-        codes.filter((code) => (outbox.get(code)?.sent ?? 0) > 0).map((code) => confirmed(code)),
-      );
+      const sent = items.filter(({ externalCode }) => (outbox.get(externalCode)?.sent ?? 0) > 0);
+      await source.acknowledge(sent.map(({ externalCode }) => confirmed(externalCode)));
     }
     return true;
   } catch (error) {

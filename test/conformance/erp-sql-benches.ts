@@ -47,7 +47,9 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
   const clock = createManualClock(NOW);
   const database: Knex = knex({ client, connection, useNullAsDefault: true });
   await database.raw('create table orders (number integer primary key, body text)');
-  await database.raw('create table told (code text primary key, state text, remote_id integer)');
+  await database.raw(
+    'create table told (code text primary key, state text, remote_id integer, period_start text)',
+  );
   await database.raw('create table stops (plan text, point text, status text, primary key (plan, point))');
   let offered: Row[] = [];
   return {
@@ -63,7 +65,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
           connection,
           query: `select ${selected.join(', ')} from orders where ${code} not in (select code from told where state <> 'unknown') order by number`,
           acknowledge:
-            'insert into told values (:external_code, :state, :remote_id) on conflict (code) do update set state = excluded.state, remote_id = excluded.remote_id',
+            'insert into told values (:external_code, :state, :remote_id, :period_start) on conflict (code) do update set state = excluded.state, remote_id = excluded.remote_id',
           return:
             'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict (plan, point) do update set status = excluded.status',
           mapping: {},
@@ -78,7 +80,12 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
     },
     async told() {
       const rows = await database('told').select();
-      return Object.fromEntries(rows.map((one) => [one.code, { state: one.state, remoteId: one.remote_id }]));
+      return Object.fromEntries(
+        rows.map((one) => [
+          one.code,
+          { state: one.state, remoteId: one.remote_id, periodStart: one.period_start },
+        ]),
+      );
     },
     async returned() {
       const rows = await database('stops').select();

@@ -117,7 +117,8 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
   const source = openSource({ source: 'files', folder, settleMs: 0, mapping: {} }, contextFor(clock));
   try {
     const batches = await drain(source, clock, (batch) => source.taken(batch));
-    const things = batches.flatMap((batch) => batch.things.map(({ externalCode }) => externalCode));
+    const items = batches.flatMap((batch) => batch.things);
+    const things = items.map(({ externalCode }) => externalCode);
     const faults = batches.flatMap((batch) => batch.faults);
     const unclear = faults.find(
       ({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10,
@@ -126,7 +127,14 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     const missing = (codes ?? []).filter((code) => !things.includes(code));
     if (missing.length > 0) throw new Error(`${missing.join()} not read: ${faults[0]?.reason}`);
     await source.acknowledge(
-      things.map((externalCode) => ({ externalCode, state: 'confirmed', remoteId: 7, message: null })),
+      items.map(({ externalCode, startDay }) => ({
+        externalCode,
+        startDay,
+        periodStart: null,
+        state: 'confirmed',
+        remoteId: 7,
+        message: null,
+      })),
     );
     // What had nothing to wait for is finished by the next look.
     await drain(source, clock);

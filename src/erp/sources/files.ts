@@ -58,7 +58,7 @@ function openFiles({ folder, settleMs, mapping }: FilesSettings, context: Source
   const { kind, zone, reuseCodes, clock, log } = context;
   const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, mapping) };
   const drops = createDropFolder({ folder, settleMs, clock });
-  const pending = createPendingFiles({ folder, clock, log });
+  const pending = createPendingFiles({ folder, zone, clock, log });
   const reading: FolderReading = { reader, drops, pending, log, given: new Map() };
   // A return file is read, changed and replaced: two at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
@@ -74,8 +74,8 @@ function openFiles({ folder, settleMs, mapping }: FilesSettings, context: Source
     taken: (batch) => inFolder(folder, () => take(reading, batch)),
     async *awaited() {
       await inFolder(folder, () => pending.recover());
-      const codes = pending.awaited();
-      for (let at = 0; at < codes.length; at += PAGE) yield codes.slice(at, at + PAGE);
+      const items = pending.awaited();
+      for (let at = 0; at < items.length; at += PAGE) yield items.slice(at, at + PAGE);
     },
     acknowledge: (outcomes) => inFolder(folder, () => pending.acknowledge(outcomes)),
     returnExecutions: (stops) =>

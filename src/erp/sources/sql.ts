@@ -164,8 +164,16 @@ async function runEach(
 const castsApart = (statement: string, bindings: Bindings): string =>
   statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
-const outcomeBindings = ({ externalCode, state, remoteId, message, reasons }: Outcome): Bindings => ({
+const outcomeBindings = ({
+  externalCode,
+  periodStart,
+  state,
+  remoteId,
+  message,
+  reasons,
+}: Outcome): Bindings => ({
   external_code: externalCode,
+  period_start: periodStart,
   state,
   remote_id: remoteId,
   message: [message, ...(reasons ?? [])].filter((part) => part !== null && part !== '').join('; ') || null,

@@ -65,11 +65,12 @@ async function tell({ feed, context, now }: PushRun, entries: readonly OutboxEnt
 async function tellAwaited({ kind, feed, context, digest }: PushRun): Promise<void> {
   const { engine } = context.parts;
   const codeIn = (code: string): string => outboxCode(kind.feed, code, digest);
-  for await (const codes of feed.source.awaited()) {
-    const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes.map(codeIn)));
-    const outcomes = codes.flatMap((code) => {
-      const entry = known.get(codeIn(code));
-      return entry === undefined || !isTold(entry) ? [] : [outcomeOf(entry, code)];
+  for await (const items of feed.source.awaited()) {
+    const codes = items.map(({ externalCode }) => codeIn(externalCode));
+    const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
+    const outcomes = items.flatMap(({ externalCode, startDay }) => {
+      const entry = known.get(codeIn(externalCode));
+      return entry === undefined || !isTold(entry) ? [] : [{ ...outcomeOf(entry, externalCode), startDay }];
     });
     if (outcomes.length > 0) await feed.source.acknowledge(outcomes);
   }
@@ -84,6 +85,7 @@ const codeInClear = ({ kind, external_code, erp_code }: OutboxEntry): string | u
 
 const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
   externalCode,
+  periodStart: entry.period_start,
   state: entry.state as OutcomeState,
   remoteId: entry.remote_id,
   message: entry.message,
