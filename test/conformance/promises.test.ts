@@ -273,7 +273,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     }
   });
 
-  it('return-executions tells each outcome once', async () => {
+  it('return-executions notifies the ERP of each outcome once', async () => {
     const [job, place] = ['return-executions', await makePushPlace({ engine })];
     place.drop('route_plans', 'a.json', pushCases[0]?.thing(0));
     await place.run('push-route-plans');

@@ -1,10 +1,9 @@
-// What happened at the stops goes back to the ERP, once for each change, from the service or from the warehouse.
+// The outcome of each stop goes back to the ERP, once for each change, from the service or from the warehouse.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { entryText } from '../../src/cli/outbox-text.ts';
-import { shownEntry } from '../../src/warehouse/outbox-shown.ts';
-import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import type { Feed } from '../../src/sync/push/push-run.ts';
+import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 
 const JOB = 'return-executions';
@@ -14,14 +13,64 @@ const fileOf = (place: PushPlace): string => join(place.folder('route_plans'), '
 const stopsOf = (place: PushPlace) => JSON.parse(readFileSync(fileOf(place), 'utf8')).stops;
 
 async function pushed(...plans: Record<string, unknown>[]): Promise<PushPlace> {
-  const place = await makePushPlace();
+  return pushedTo({}, ...plans);
+}
+
+async function pushedTo(options: PlaceOptions, ...plans: Record<string, unknown>[]): Promise<PushPlace> {
+  const place = await makePushPlace(options);
   place.drop('route_plans', 'a.json', plans.length > 0 ? plans : plan('P1'));
   await place.run('push-route-plans');
   return place;
 }
 
+type Point = Record<string, unknown> & { external_code?: string; routes_info?: Record<string, unknown>[] };
+type Edit = (point: Point) => Point[];
+
+/** A service whose answers show the points of a plan as the last edit makes them. */
+function editedService() {
+  let edit: Edit = (point) => [point];
+  const answering: PlaceOptions['answering'] = async (url, original, { method }) => {
+    const isPoint = url.pathname.endsWith('/import/route_point');
+    if (method !== 'GET' || !(isPoint || url.pathname.endsWith('/import/route_plan'))) return undefined;
+    const body = (await original()) as { data: Point[] };
+    const data = isPoint
+      ? body.data.flatMap(edit)
+      : body.data.map((each) => ({ ...each, route_points: (each.route_points as Point[])?.flatMap(edit) }));
+    return { body: { ...body, data } };
+  };
+  const becomes = (next: Edit): void => {
+    edit = next;
+  };
+  return { answering, becomes };
+}
+
+/** Changes the stop P1-1 and leaves the others as they are. */
+const customer =
+  (change: (point: Point) => Point | undefined): Edit =>
+  (point) =>
+    point.external_code === 'P1-1' ? [change(point) ?? []].flat() : [point];
+
+const withoutExecution = customer((point) => ({ ...point, routes_info: [] }));
+const withoutTime = customer((point) => ({
+  ...point,
+  routes_info: point.routes_info?.map((execution) => ({ ...execution, return_date: null })),
+}));
+const inStatus = (status: string) => customer((point) => ({ ...point, status }));
+
+/** Both ways in which the outcome of a stop becomes known. */
+const SOURCES = [
+  ['the service', false],
+  ['the warehouse', true],
+] as const;
+
+/** A run that sees what the service shows now. */
+async function nextRun(place: PushPlace, isPulled: boolean) {
+  if (isPulled) expect(await place.run('pull-route-plans')).toMatchObject({ status: 'ok' });
+  return place.run(JOB);
+}
+
 describe('return-executions', () => {
-  it('returns each outcome once, whether the service or the warehouse tells it', async () => {
+  it('returns each outcome once, whether the service or the warehouse shows it', async () => {
     const place = await pushed();
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', records: 0, requests: 0 });
     expect(existsSync(fileOf(place))).toBe(false);
@@ -36,7 +85,7 @@ describe('return-executions', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2, requests: 0 });
   });
 
-  it('tells an outcome that changed again', async () => {
+  it('notifies again of an outcome that changed', async () => {
     const place = await pushed();
     await place.clock.advance(60 * HOUR_MS);
     await place.run('pull-route-plans');
@@ -48,28 +97,28 @@ describe('return-executions', () => {
     expect(stopsOf(place)[1]).toMatchObject({ status: 'M' });
   });
 
-  it('tells again what was told but not noted, and that changes nothing', async () => {
+  it('notifies again of what was notified but not stored, and that changes nothing', async () => {
     const place = await pushed();
     await place.clock.advance(60 * HOUR_MS);
     await place.run(JOB);
-    const told = readFileSync(fileOf(place), 'utf8');
+    const notified = readFileSync(fileOf(place), 'utf8');
     await place.engine.write(({ sql }) => sql('push_return').delete());
     expect(await place.run(JOB)).toMatchObject({ sent: 2 });
-    expect(readFileSync(fileOf(place), 'utf8')).toBe(told);
+    expect(readFileSync(fileOf(place), 'utf8')).toBe(notified);
   });
 
-  it('tells all the others where the ERP refuses one, and that one once it is mended', async () => {
+  it('notifies of all the others where the ERP refuses one, and of that one once it is mended', async () => {
     const place = await pushed(plan('P1'), plan('P2'), plan('P3'));
     await place.clock.advance(60 * HOUR_MS);
     mkdirSync(join(fileOf(place), '..'), { recursive: true });
     writeFileSync(fileOf(place), 'not written here');
     const { error } = await place.run(JOB);
     expect(error?.code).toBe('erp_return_unreadable');
-    const told = () =>
+    const notified = () =>
       place.engine.read((sql) =>
         sql('push_return').distinct('plan_external_code').pluck('plan_external_code'),
       );
-    expect((await told()).sort()).toEqual(['P2', 'P3']);
+    expect((await notified()).sort()).toEqual(['P2', 'P3']);
     expect(existsSync(join(fileOf(place), '../P3.json'))).toBe(true);
     rmSync(fileOf(place));
     expect(await place.run(JOB)).toMatchObject({ error: null, sent: 2, unchanged: 4 });
@@ -95,31 +144,113 @@ describe('return-executions', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2 });
   });
 
-  it.each([
-    ['the service', false],
-    ['the warehouse', true],
-  ])(
-    'says once that a stop has no code, where %s tells of it, and keeps it with the plan',
-    async (_, isPulled) => {
-      const [depot, customer] = plan('P1').route_points as Record<string, unknown>[];
-      const place = await pushed(
-        plan('P1', { route_points: [depot, { ...customer, external_code: undefined }] }),
-      );
+  describe.each(SOURCES)('where %s shows the stops', (_, isPulled) => {
+    it.each([
+      ['its execution vanishes', withoutExecution],
+      ['its execution loses its time', withoutTime],
+    ])('does not notify an outcome again without its time when %s', async (_what, edit) => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
+      await place.clock.advance(60 * HOUR_MS);
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 2 });
+      const before = readFileSync(fileOf(place), 'utf8');
+      becomes(edit);
+      const requests = isPulled ? 0 : 1;
+      expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', sent: 0, unchanged: 2, requests });
+      expect(readFileSync(fileOf(place), 'utf8')).toBe(before);
+    });
+
+    it('keeps the time of an outcome whose status changes while its execution vanishes', async () => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
+      await place.clock.advance(60 * HOUR_MS);
+      await nextRun(place, isPulled);
+      const [, { executed_at }] = stopsOf(place);
+      becomes((point) => withoutExecution(point).flatMap(inStatus('M')));
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 1, updated: 1, unchanged: 1 });
+      expect(stopsOf(place)[1]).toMatchObject({ status: 'M', executed_at });
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 0, unchanged: 2 });
+    });
+
+    it('does not count an execution or a stop that has vanished', async () => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
       await place.clock.advance(60 * HOUR_MS);
       if (isPulled) await place.run('pull-route-plans');
-      const { error, status, sent } = await place.run(JOB);
+      becomes((point) => (point.external_code === 'P1-0' ? [] : withoutExecution(point)));
+      expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', sent: 1 });
+      expect(place.sandbox.ledger().requests['route-point'] ?? 0).toBe(isPulled ? 1 : 0);
+      expect(stopsOf(place)).toEqual([
+        { point_external_code: 'P1-1', status: 'E', executed_at: null, reason: null, pictures: [] },
+      ]);
+    });
+
+    it('neither notifies nor counts a stop that has been pending all along', async () => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
+      await place.clock.advance(60 * HOUR_MS);
+      becomes(inStatus('P'));
+      expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', records: 1, sent: 1 });
+      expect(await nextRun(place, isPulled)).toMatchObject({ records: 1, sent: 0, unchanged: 1 });
+    });
+
+    it('notifies once that a stop is pending again, and then its next outcome', async () => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
+      await place.clock.advance(60 * HOUR_MS);
+      await nextRun(place, isPulled);
+      const [, before] = stopsOf(place);
+      becomes(inStatus('P'));
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 1, updated: 1, unchanged: 1 });
+      const pending = { status: 'P', executed_at: null, reason: null, pictures: [] };
+      expect(stopsOf(place)[1]).toEqual({ point_external_code: 'P1-1', ...pending });
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 0, unchanged: 2 });
+      becomes((point) => [point]);
+      expect(await nextRun(place, isPulled)).toMatchObject({ sent: 1, updated: 1, unchanged: 1 });
+      expect(stopsOf(place)[1]).toEqual(before);
+    });
+
+    it('reports once for each new count that stops have no code', async () => {
+      const { answering, becomes } = editedService();
+      const place = await pushedTo({ answering });
+      await place.clock.advance(60 * HOUR_MS);
+      becomes(customer((point) => ({ ...point, external_code: undefined })));
+      const { error, status, sent } = await nextRun(place, isPulled);
       expect(error).toMatchObject({
         code: 'stops_without_code',
         message: expect.stringMatching(/^1 stops .* P1$/),
       });
       expect([status, sent]).toEqual(['partial', 1]);
       expect(stopsOf(place)).toMatchObject([{ point_external_code: 'P1-0' }]);
-      const [entry] = await place.outbox();
-      expect(entryText(entry as never)).toMatch(/not returned +1 stops without an external_code/);
-      expect(shownEntry(entry as never)).toMatchObject({ uncoded_stops: 1 });
-      expect(await place.run(JOB)).toMatchObject({ status: 'ok', error: null, unchanged: 1 });
-    },
-  );
+      const noted = () =>
+        place.engine.read((sql) => sql('push_return').where({ point_external_code: '' }).pluck('status'));
+      expect(await noted()).toEqual(['1']);
+      expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', error: null, unchanged: 1 });
+      becomes((point) => [{ ...point, external_code: undefined }]);
+      expect((await nextRun(place, isPulled)).error?.message).toMatch(/^2 stops/);
+      expect(await noted()).toEqual(['2']);
+      expect(await nextRun(place, isPulled)).toMatchObject({ status: 'ok', error: null });
+    });
+  });
+
+  it('reports stops without a code again where the run ended before its result was stored', async () => {
+    const { answering, becomes } = editedService();
+    const place = await pushedTo({ answering });
+    await place.clock.advance(60 * HOUR_MS);
+    becomes(customer((point) => ({ ...point, external_code: undefined })));
+    await place.run('pull-route-plans');
+    mkdirSync(join(fileOf(place), '..'), { recursive: true });
+    const ended = new AbortController();
+    const { source } = (await place.parts.erp('route_plans')) as Feed;
+    const notify = source.returnExecutions;
+    source.returnExecutions = async (stops) => {
+      source.returnExecutions = notify;
+      ended.abort(new Error('the process ends'));
+      return notify(stops);
+    };
+    await place.run(JOB, {}, ended.signal);
+    expect((await place.run(JOB)).error).toMatchObject({ code: 'stops_without_code' });
+  });
 
   it('shows in a dry run what would be returned, and returns nothing', async () => {
     const place = await pushed();

@@ -1,5 +1,5 @@
-// What the ERP has not been told yet of the stops of some plans. The warehouse tells it; the service is asked for a
-// plan that has not been pulled yet, and for a single stop whose execution has not been.
+// What the ERP has not been notified of yet. The warehouse shows the stops; the service is asked for a plan that has not
+// been pulled yet, and for a single stop whose time of execution the warehouse does not know.
 import PQueue from 'p-queue';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
@@ -7,100 +7,112 @@ import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';
 import { routePoint } from '../../fleet/endpoints/route-point.ts';
-import { notifiedStops, pulledPlans, stopsOf } from '../../warehouse/outbox/returns.ts';
+import {
+  type NotifiedStop,
+  notifiedStops,
+  pulledStops,
+  type StopRow,
+} from '../../warehouse/outbox/returns.ts';
 import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import type { PushRun } from '../push/push-run.ts';
-import { outcomeHash, outcomesOfRows, rowsOfPlan, rowsOfPoint, uncodedStops } from './stop-outcome.ts';
+import { countUncoded, outcomeHash, outcomesOf, PENDING, rowsOfPlan, rowsOfPoint } from './stop-outcome.ts';
 
-export interface News {
-  outcome: StopOutcome;
-  hash: string;
+type Plan = Pick<OutboxEntry, 'external_code' | 'remote_id' | 'period_start'>;
+
+export interface Change {
+  /** Null where the change is that more stops of the plan have an outcome and no code. */
+  outcome: StopOutcome | null;
+  /** What `push_return` holds once the ERP is notified. */
+  row: Omit<NotifiedStop, 'told_at' | 'run_id'>;
 }
 
-export interface PageOfNews {
-  news: News[];
-  /** How many stops of each plan have an outcome and no code to return it under. */
-  uncoded: Map<OutboxEntry, number>;
+/** The outcome to notify; undefined where the ERP has it already. */
+export function changeOf(
+  before: Pick<NotifiedStop, 'status' | 'executed_at' | 'outcome_hash'> | undefined,
+  now: StopOutcome,
+): StopOutcome | undefined {
+  if (before === undefined) return now.status === PENDING ? undefined : now;
+  const isBare = now.executedAt === null && now.reason === null && now.pictures.length === 0;
+  // An execution that is not known any more takes nothing back.
+  if (isBare && now.status === before.status) return undefined;
+  const executedAt = now.status === PENDING ? null : (now.executedAt ?? before.executed_at);
+  const outcome = { ...now, executedAt };
+  return outcomeHash(outcome) === before.outcome_hash ? undefined : outcome;
 }
 
-interface PlanOutcomes {
-  plan: OutboxEntry;
-  outcomes: StopOutcome[];
-  uncoded: number;
-  isPulled: boolean;
-}
-
-export async function newsOf(push: PushRun, plans: readonly OutboxEntry[]): Promise<PageOfNews> {
-  const { engine } = push.context.parts;
-  const codes = plans.map(({ external_code }) => external_code);
-  const told = new Map(
-    (await engine.read((sql) => notifiedStops(sql, codes))).map((stop) => [
-      stopName(stop.plan_external_code, stop.point_external_code),
-      stop.outcome_hash,
-    ]),
-  );
-  const found = await outcomesOf(push, plans);
-  const news: News[] = [];
-  for (const { plan, outcomes, isPulled } of found) {
-    for (const known of outcomes) {
-      const before = told.get(stopName(known.planExternalCode, known.pointExternalCode));
-      const isBare = isPulled && known.executedAt === null && before !== outcomeHash(known);
-      const outcome = isBare ? await completed(push, plan, known) : known;
-      const hash = outcomeHash(outcome);
-      count(push, before, hash);
-      if (before !== hash) news.push({ outcome, hash });
-    }
-  }
-  return { news, uncoded: new Map(found.map(({ plan, uncoded }) => [plan, uncoded])) };
-}
-
-const stopName = (plan: string, point: string): string => JSON.stringify([plan, point]);
-
-function count({ context: { counts } }: PushRun, before: string | undefined, hash: string): void {
-  counts.records++;
-  if (before === undefined) counts.inserted++;
-  else if (before === hash) counts.unchanged++;
-  else counts.updated++;
-}
-
-async function outcomesOf(push: PushRun, plans: readonly OutboxEntry[]): Promise<PlanOutcomes[]> {
+export async function changesOf(push: PushRun, plans: readonly Plan[]): Promise<Change[]> {
   const { engine, concurrency } = push.context.parts;
-  const ids = plans.map(({ remote_id }) => Number(remote_id));
-  const pulled = await engine.read((sql) => pulledPlans(sql, ids));
-  const rows = Map.groupBy(await engine.read((sql) => stopsOf(sql, [...pulled])), ({ route_plan_id }) =>
-    Number(route_plan_id),
-  );
+  const codes = plans.map(({ external_code }) => external_code);
+  const notified = await engine.read((sql) => notifiedStops(sql, codes));
+  const before = new Map(notified.map((row) => [keyOf(row), row]));
+  const pulled = await engine.read((sql) => pulledStops(sql, plans.map(idOf)));
   const calls = new PQueue({ concurrency });
-  return Promise.all(
-    plans.map(async (plan) => {
-      const id = Number(plan.remote_id);
-      const isPulled = pulled.has(id);
-      const own = isPulled ? (rows.get(id) ?? []) : await calls.add(() => planRows(push, id));
-      const outcomes = outcomesOfRows(plan, own);
-      return { plan, outcomes, uncoded: uncodedStops(own), isPulled };
-    }),
-  );
+  const found = plans.map((plan) => changesOfPlan(push, plan, pulled.get(idOf(plan)), before, calls));
+  return (await Promise.all(found)).flat();
 }
 
-async function planRows(push: PushRun, id: number) {
-  const includes = ['route_points', 'route_points.routes_info'] as const;
-  const plans = await asked(push, routePlan, { route_plan_id: id, includes: [...includes] });
-  return plans.flatMap(rowsOfPlan);
+async function changesOfPlan(
+  push: PushRun,
+  plan: Plan,
+  pulled: readonly StopRow[] | undefined,
+  before: ReadonlyMap<string, NotifiedStop>,
+  calls: PQueue,
+): Promise<Change[]> {
+  const { counts } = push.context;
+  const rows = pulled ?? (await calls.add(() => planAtService(push, plan)));
+  const stops = outcomesOf(plan, rows).map(async (known) => {
+    const last = before.get(keyOf(rowOf(plan, known)));
+    const isUntimed = known.status !== PENDING && known.executedAt === null;
+    const isAsked = pulled !== undefined && isUntimed && changeOf(last, known) !== undefined;
+    return { last, now: isAsked ? await calls.add(() => stopAtService(push, plan, known)) : known };
+  });
+  const changes: Change[] = [];
+  for (const { last, now } of await Promise.all(stops)) {
+    const outcome = changeOf(last, now);
+    if (last === undefined && outcome === undefined) continue;
+    counts.records++;
+    counts[outcome === undefined ? 'unchanged' : last === undefined ? 'inserted' : 'updated']++;
+    if (outcome !== undefined) changes.push({ outcome, row: rowOf(plan, outcome) });
+  }
+  const uncoded = countUncoded(rows);
+  const row = { ...planKey(plan), ...UNCODED, status: String(uncoded) };
+  if (uncoded > Number(before.get(keyOf(row))?.status ?? 0)) changes.push({ outcome: null, row });
+  return changes;
 }
 
-/** The warehouse knows that something happened there, but not when: the service may by now. */
-async function completed(push: PushRun, plan: OutboxEntry, known: StopOutcome): Promise<StopOutcome> {
-  const id = Number(plan.remote_id);
-  const request = { route_plan_id: id, external_code: known.pointExternalCode, includes: ['routes_info'] };
-  const points = await asked(push, routePoint, request);
-  const [outcome] = outcomesOfRows(
-    plan,
-    points.flatMap((point) => rowsOfPoint(id, point)),
-  );
-  return outcome ?? known;
+const idOf = ({ remote_id }: Plan): number => Number(remote_id);
+
+const planKey = (plan: Plan): Pick<NotifiedStop, 'plan_external_code' | 'code_use'> => ({
+  plan_external_code: plan.external_code,
+  code_use: (plan as { code_use?: number }).code_use ?? 1,
+});
+
+const UNCODED = { point_external_code: '', executed_at: null, outcome_hash: '' };
+
+const rowOf = (plan: Plan, outcome: StopOutcome): Change['row'] => ({
+  ...planKey(plan),
+  point_external_code: outcome.pointExternalCode,
+  status: outcome.status,
+  executed_at: outcome.executedAt,
+  outcome_hash: outcomeHash(outcome),
+});
+
+const keyOf = ({ plan_external_code, code_use, point_external_code }: Change['row']): string =>
+  JSON.stringify([plan_external_code, code_use, point_external_code]);
+
+async function planAtService(push: PushRun, plan: Plan): Promise<StopRow[]> {
+  const includes = ['route_points' as const, 'route_points.routes_info' as const];
+  return (await asked(push, routePlan, { route_plan_id: idOf(plan), includes })).flatMap(rowsOfPlan);
 }
 
-/** What cannot be had now is left for the next run. */
+async function stopAtService(push: PushRun, plan: Plan, known: StopOutcome): Promise<StopOutcome> {
+  const { pointExternalCode: external_code } = known;
+  const request = { route_plan_id: idOf(plan), external_code, includes: ['routes_info'] };
+  const [shown] = outcomesOf(plan, (await asked(push, routePoint, request)).flatMap(rowsOfPoint));
+  return shown ?? known;
+}
+
+/** Nothing where the call fails: it is made again by the next run. */
 async function asked<Request>(
   push: PushRun,
   endpoint: Endpoint<Request, unknown[]>,

@@ -1,16 +1,16 @@
-// Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. Told first, noted
-// afterwards. A stop without a code cannot be told: that is said once, and kept with the plan.
+// Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. The ERP is notified first
+// and the notification stored afterwards: a crash notifies twice rather than never.
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import { storeNotified } from '../../warehouse/outbox/returns.ts';
-import { noteEntry, type OutboxEntry } from '../../warehouse/outbox-entry.ts';
+import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
 import { runningPlans } from '../../warehouse/outbox-lookup.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
 import { openPush, type PushRun } from '../push/push-run.ts';
 import { createTeller } from '../push/teller.ts';
-import { type News, newsOf } from './changes.ts';
+import { type Change, changesOf } from './changes.ts';
 
 const MOST_NAMED = 10;
 
@@ -21,21 +21,22 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
     return { failures: [], worked: true };
   }
   const push = await openPush(routePlanKind, feed, context);
-  const teller = createTeller<News>(context.signal, (news) => tell(push, news));
-  const uncoded = new Map<string, number>();
+  const erp = createTeller<Change>(context.signal, (some) => notify(push, some));
+  const uncoded: Change[] = [];
   try {
     await eachPage(push, async (plans) => {
-      const page = await newsOf(push, plans);
-      await noteUncoded(push, page.uncoded, uncoded);
-      return teller.tell(page.news);
+      const changes = Map.groupBy(await changesOf(push, plans), ({ outcome }) => outcome !== null);
+      uncoded.push(...(changes.get(false) ?? []));
+      return erp.tell(changes.get(true) ?? []);
     });
   } catch (thrown) {
     if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
   }
-  const refusal = teller.refusal();
+  const refusal = erp.refusal();
   if (refusal !== undefined) push.failures.push(refusal);
-  tellUncoded(push, uncoded);
-  return { failures: push.failures, worked: context.counts.records + uncoded.size > 0 };
+  // A run that is cut leaves the report to the next one.
+  if (uncoded.length > 0 && !context.signal.aborted) await reportUncoded(push, uncoded);
+  return { failures: push.failures, worked: context.counts.records + uncoded.length > 0 };
 }
 
 export async function previewReturns(
@@ -48,8 +49,8 @@ export async function previewReturns(
   const push = await openPush(routePlanKind, feed, { ...context, ...unrecorded });
   const lines: Preview[] = [];
   await eachPage(push, async (plans) => {
-    const { news } = await newsOf(push, plans);
-    for (const { outcome } of news) lines.push({ what: 'return', detail: outcome });
+    for (const { outcome } of await changesOf(push, plans))
+      if (outcome !== null) lines.push({ what: 'return', detail: outcome });
     return true;
   });
   return lines;
@@ -68,49 +69,30 @@ async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<b
   }
 }
 
-async function tell({ feed, context, now }: PushRun, news: readonly News[]): Promise<void> {
-  await feed.source.returnExecutions(news.map(({ outcome }) => outcome));
-  context.counts.sent += news.length;
-  const stops = news.map(({ outcome, hash }) => ({
-    plan_external_code: outcome.planExternalCode,
-    code_use: 1,
-    point_external_code: outcome.pointExternalCode,
-    status: outcome.status,
-    executed_at: outcome.executedAt,
-    outcome_hash: hash,
-    told_at: now(),
-    run_id: context.runId,
-  }));
-  await context.parts.engine.write(({ sql }) => storeNotified(sql, stops));
+async function notify(push: PushRun, changes: readonly Change[]): Promise<void> {
+  await push.feed.source.returnExecutions(changes.flatMap(({ outcome }) => outcome ?? []));
+  push.context.counts.sent += changes.length;
+  await store(push, changes);
 }
 
-/** Adds to `news` the plans of which that was not known yet. */
-async function noteUncoded(
-  { context }: PushRun,
-  found: ReadonlyMap<OutboxEntry, number>,
-  news: Map<string, number>,
-): Promise<void> {
-  const changed = [...found].filter(([plan, stops]) => stops > (plan.uncoded_stops ?? 0));
-  if (changed.length === 0) return;
-  await context.parts.engine.write(async (tx) => {
-    for (const [plan, uncoded_stops] of changed) {
-      if (await noteEntry(tx, plan, { uncoded_stops })) news.set(plan.external_code, uncoded_stops);
-    }
-  });
+async function store({ context, now }: PushRun, changes: readonly Change[]): Promise<void> {
+  const rows = changes.map(({ row }) => ({ ...row, told_at: now(), run_id: context.runId }));
+  await context.parts.engine.write(({ sql }) => storeNotified(sql, rows));
 }
 
-function tellUncoded({ context, failures }: PushRun, uncoded: ReadonlyMap<string, number>): void {
-  if (uncoded.size === 0) return;
-  const stops = [...uncoded.values()].reduce((sum, count) => sum + count, 0);
-  const named =
-    [...uncoded.keys()].slice(0, MOST_NAMED).join(', ') + (uncoded.size > MOST_NAMED ? ', …' : '');
+async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise<void> {
+  const { context, failures } = push;
+  const stops = uncoded.reduce((sum, { row }) => sum + Number(row.status), 0);
+  const plans = uncoded.slice(0, MOST_NAMED).map(({ row }) => row.plan_external_code);
+  const named = plans.join(', ') + (uncoded.length > MOST_NAMED ? ', …' : '');
   const failure = new Skippable(
     `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`,
     {
       code: 'stops_without_code',
-      hint: 'Let the ERP give every stop an external_code; what it was told of the others is right.',
+      hint: 'Have the ERP give every stop an external_code; the outcomes of all other stops are returned.',
     },
   );
-  context.log.warn({ err: failure, stops, plans: uncoded.size }, 'stops cannot be returned');
+  context.log.warn({ err: failure, stops, plans: uncoded.length }, 'stops cannot be returned');
   failures.push(failure);
+  await store(push, uncoded);
 }

@@ -11,10 +11,14 @@ export const pushReturn = controlTable({
   columns: {
     plan_external_code: text('Code of the plan.'),
     code_use: integer("Which use of the plan's code, from 1: an ERP may give one code to several plans."),
-    point_external_code: text('Code of the stop.'),
-    status: text('Status in the notification.', { required: true }),
+    point_external_code: text(
+      'Code of the stop; empty in the row that counts the stops of the plan with an outcome and no code.',
+    ),
+    status: text('Status in the notification; where point_external_code is empty, the count of such stops.', {
+      required: true,
+    }),
     executed_at: instant('Time of execution in the notification; null where it had none.'),
-    outcome_hash: text('Digest of the notification.', { required: true }),
+    outcome_hash: text('Digest of the notification; empty where point_external_code is.', { required: true }),
     told_at: instant('When the ERP was notified.', { required: true }),
     run_id: text('The run that notified it.', { required: true }),
   },
@@ -47,13 +51,12 @@ export async function storeNotified(sql: Knex, stops: readonly NotifiedStop[]): 
   }
 }
 
-/** A stop that something happened at; the latest execution counts. */
+/** A stop with one of its executions; the columns of the execution are null where it has none. */
 export interface StopRow {
-  route_plan_id: number;
   route_point_id: number;
   /** Null or empty where the ERP gave none. */
   external_code: string | null;
-  status: string;
+  status: string | null;
   return_date: string | null;
   pictures: string | null;
   signature_img: string | null;
@@ -62,25 +65,26 @@ export interface StopRow {
   route_executed_reason_name: string | null;
 }
 
-/** The identifiers of those of `planIds` that have been pulled. */
-export async function pulledPlans(sql: Knex, planIds: readonly number[]): Promise<Set<number>> {
-  const rows = await sql('route_point')
-    .distinct('route_plan_id')
-    .whereIn('route_plan_id', [...planIds]);
-  return new Set(rows.map(({ route_plan_id }) => Number(route_plan_id)));
-}
+type PulledRow = StopRow & { route_plan_id: number; _missing_since: string | null };
 
-export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[]> =>
-  sql('route_point as point')
-    .leftJoin('route_point_execution as done', 'done.route_point_id', 'point.id')
+/**
+ * By plan; a plan that has not been pulled is left out. Stops and executions that have vanished do not count. The last
+ * execution of a stop comes last, so one without a time comes first.
+ */
+export async function pulledStops(sql: Knex, planIds: readonly number[]): Promise<Map<number, StopRow[]>> {
+  const rows: PulledRow[] = await sql('route_point as point')
+    .leftJoin('route_point_execution as done', (join) =>
+      join.on('done.route_point_id', 'point.id').andOnNull('done._missing_since'),
+    )
     .whereIn('point.route_plan_id', [...planIds])
-    // The last row of a stop counts, so an execution without a time comes first.
     .orderBy([
       { column: 'done.return_date', order: 'asc', nulls: 'first' },
       { column: 'done.id', order: 'asc' },
+      { column: 'point.id', order: 'asc' },
     ])
     .select(
       'point.route_plan_id',
+      'point._missing_since',
       'point.id as route_point_id',
       'point.external_code',
       'point.status',
@@ -91,3 +95,9 @@ export const stopsOf = (sql: Knex, planIds: readonly number[]): Promise<StopRow[
       'done.route_return_reason_name',
       'done.route_executed_reason_name',
     );
+  const byPlan = Map.groupBy(rows, ({ route_plan_id }) => Number(route_plan_id));
+  // A plan all of whose stops have vanished was pulled all the same.
+  return new Map(
+    [...byPlan].map(([id, own]) => [id, own.filter(({ _missing_since }) => _missing_since === null)]),
+  );
+}
