@@ -39,6 +39,11 @@ export interface Transaction {
    * row that was written after the reading began.
    */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
+  /**
+   * Writes whole rows of a control table by their keys, over an existing row only where `guard` allows it; that is SQL
+   * and may name the new row as `excluded`. Gives the keys of the rows that were written. No key may occur twice.
+   */
+  store<R extends object>(table: Table, rows: readonly R[], guard?: string): Promise<R[]>;
   /** Rows of `extent` that are not marked as missing. */
   countPresent(table: Table, extent: Extent): Promise<number>;
   /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many, or throws Overtaken. */

@@ -79,7 +79,7 @@ function fieldTree(table: Table): Fields {
     }
     return field;
   };
-  const indexed = new Set([...table.key, ...table.indexes.flat()]);
+  const indexed = new Set([...table.key, ...table.indexes.flatMap(({ columns }) => columns)]);
   for (const [position, column] of recordColumns(table).entries()) {
     const longest = indexed.has(column.name) ? LONGEST_INDEXED : undefined;
     Object.assign(at(column.from), { position, type: column.type, longest });

@@ -6,7 +6,8 @@ import { Fatal } from '../core/errors.ts';
 import { tables } from './catalog.ts';
 import type { Engine } from './engine.ts';
 import { lookups } from './lookups.ts';
-import { type Migration, migrations } from './migrations.ts';
+import type { Migration } from './migrations/migration.ts';
+import { migrations } from './migrations.ts';
 import { convergeViews, dropViews } from './schema-views.ts';
 import { controlTable, type Table, text } from './table.ts';
 import { views } from './view-catalog.ts';
@@ -78,9 +79,12 @@ async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> 
   }
   // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
   const indexes = await engine.indexesOf(sql, table.name);
-  for (const columns of table.indexes) {
-    const name = `idx_${table.name}_${columns.join('_')}`;
+  for (const { columns, where } of table.indexes) {
+    const name = `idx_${table.name}_${columns.join('_')}${where === undefined ? '' : '_some'}`;
     if (indexes.includes(name)) continue;
-    await sql.raw(`create index ${quote(name)} on ${quote(table.name)} (${columns.map(quote).join(', ')})`);
+    const rows = where === undefined ? '' : ` where ${where}`;
+    await sql.raw(
+      `create index ${quote(name)} on ${quote(table.name)} (${columns.map(quote).join(', ')})${rows}`,
+    );
   }
 }

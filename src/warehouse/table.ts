@@ -21,6 +21,8 @@ export interface Column {
   readonly required: boolean;
   /** Tells of the reading, not of what was read: a row that differs in nothing else is the same. */
   readonly aside: boolean;
+  /** What a row that names no value gets; none where absent. */
+  readonly default?: number;
 }
 
 interface ColumnOptions {
@@ -31,6 +33,7 @@ interface ColumnOptions {
   policy?: Policy;
   required?: boolean;
   aside?: boolean;
+  default?: number;
 }
 
 export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
@@ -45,6 +48,7 @@ const column =
     policy: options.policy ?? 'keep',
     required: options.required ?? false,
     aside: options.aside ?? false,
+    ...(options.default !== undefined && { default: options.default }),
     from: options.from,
     again: options.again,
   });
@@ -57,6 +61,15 @@ export const instant = column('instant');
 export const date = column('date');
 export const json = column('json');
 
+/** An index, of only those rows that meet `where` if it is given. */
+export interface Index {
+  readonly columns: readonly string[];
+  /** SQL condition. A query has to repeat it to the letter, or SQLite does not use the index. */
+  readonly where?: string;
+}
+
+type IndexDraft = readonly string[] | (Index & { where: string });
+
 export interface Table {
   readonly name: string;
   /** `base` tables hold the service's records and carry the trailing columns; `control` tables are our own. */
@@ -68,7 +81,7 @@ export interface Table {
   readonly list: string | null;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
-  readonly indexes: readonly (readonly string[])[];
+  readonly indexes: readonly Index[];
   /** Column whose every observed transition is kept in `status_change`. */
   readonly history: string | null;
   /** Column that tells how old a row is, for retention; null where rows are kept for ever. */
@@ -88,7 +101,7 @@ export interface TableDraft {
   list?: string;
   key: readonly string[];
   columns: Record<string, ColumnDraft>;
-  indexes?: readonly (readonly string[])[];
+  indexes?: readonly IndexDraft[];
   history?: string;
   age?: string;
   partOf?: { table: string; column: string };
@@ -110,7 +123,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
     again: again?.split('.'),
     required: rest.required || draft.key.includes(name),
   })),
-  indexes: draft.indexes ?? [],
+  indexes: (draft.indexes ?? []).map((index) => ('columns' in index ? index : { columns: index })),
   history: draft.history ?? null,
   age: draft.age ?? null,
   partOf: draft.partOf ?? null,
@@ -139,3 +152,7 @@ export const comparedColumns = (table: Table): string[] => [
   ...recordColumns(table).flatMap(({ name, aside }) => (aside || table.key.includes(name) ? [] : [name])),
   'extra',
 ];
+
+/** What follows the type of a column in DDL. */
+export const constraintOf = ({ required, default: value }: Column): string =>
+  `${required ? ' not null' : ''}${value === undefined ? '' : ` default ${value}`}`;

@@ -43,7 +43,7 @@ async function open({ way, engine, settings, dir }: Task): Promise<Knex> {
   await database.raw(`create table script_event (event_category ${number}, id ${number}, begin_date ${instant},
     end_date ${instant}, distance ${number}, vehicle_id ${number}, vehicle_plate text, driver_id ${number},
     driver_name text, raw text, primary key (event_category, id))`);
-  for (const columns of way === 'indexed' ? event.indexes : []) {
+  for (const { columns } of way === 'indexed' ? event.indexes : []) {
     await database.schema.alterTable('script_event', (table) => table.index([...columns]));
   }
   return database;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { lookups } from '../../src/warehouse/lookups.ts';
-import { type Migration, migrations } from '../../src/warehouse/migrations.ts';
+import type { Migration } from '../../src/warehouse/migrations/migration.ts';
+import { migrations } from '../../src/warehouse/migrations.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EngineName, makePlace } from '../support/engines.ts';
 import {
@@ -65,9 +66,19 @@ const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
 
 /**
  * What daemons of a release can no longer do after the upgrade; the CHANGELOG says to stop all of them first. Another key
- * cannot be had beside the old one.
+ * cannot be had beside the old one, and the outbox has fewer columns.
  */
-const BROKEN: Record<string, readonly string[]> = { '0.1.0': ['insert into push_return'] };
+const BROKEN: Record<string, readonly string[]> = {
+  '0.1.0': [
+    'insert into push_attempt',
+    'read push_outbox',
+    'insert into push_outbox',
+    'update push_outbox',
+    'insert into push_return',
+  ],
+};
+/** Tables that lose columns: what becomes of their rows is test/conformance/outbox-upgrade.test.ts. */
+const NARROWED: Record<string, readonly string[]> = { '0.1.0': ['push_outbox'] };
 
 describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
   it.each(['sqlite', 'postgres'] as const)('goes on after the upgrade: %s', async (engineName) => {
@@ -79,6 +90,7 @@ describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
     const after = await plantedRows(engine, known);
     // Code lists are written by every start.
     for (const { table } of lookups) delete after[table.name];
+    for (const name of NARROWED[release] ?? []) delete after[name];
     expect(before).toMatchObject(after);
     const faults = (await oldDaemonFaults(engine, known)).map((fault) => fault.split(':')[0]);
     expect(faults).toEqual(BROKEN[release] ?? []);

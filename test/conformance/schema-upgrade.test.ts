@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
-import type { Migration } from '../../src/warehouse/migrations.ts';
+import type { Migration } from '../../src/warehouse/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/engines.ts';

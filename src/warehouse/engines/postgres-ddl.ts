@@ -1,7 +1,7 @@
 // How PostgreSQL makes what is declared: in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
 import type { Ddl } from '../engine.ts';
-import type { Column, ColumnType, Table } from '../table.ts';
+import { type Column, type ColumnType, constraintOf, type Table } from '../table.ts';
 import type { View } from '../view.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { monthlyTable } from './postgres-months.ts';
@@ -26,7 +26,7 @@ export const typeOf = ({ type }: Pick<Column, 'type'>, { kind }: Table): string 
   type === 'json' && kind === 'control' ? 'json' : TYPES[type];
 
 const columnDefinition = (column: Column, table: Table): string =>
-  `${quote(column.name)} ${typeOf(column, table)}${column.required ? ' not null' : ''}`;
+  `${quote(column.name)} ${typeOf(column, table)}${constraintOf(column)}`;
 
 export const hasSchema = async (sql: Knex, schema: string): Promise<boolean> =>
   (await sql.raw('select 1 from pg_namespace where nspname = ?', [schema])).rows.length > 0;

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import { tables } from '../catalog.ts';
 import type { Engine, EngineKind, Transaction } from '../engine.ts';
+import type { Table } from '../table.ts';
 import { createInFlight } from './in-flight.ts';
 import {
   connectBeside,
@@ -22,8 +23,9 @@ import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts'
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { ONE_WRITER, watchHolder } from './postgres-stalled.ts';
-import { arrayText } from './postgres-statement.ts';
+import { arrayText, quote } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
+import { rowsText, storeStatement } from './store-statement.ts';
 import { turnOf } from './write-turn.ts';
 
 const READERS = 4;
@@ -204,9 +206,24 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   return {
     sql,
     load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
+    store: (table, rows, guard) => storeRows(sql, table, rows, guard),
     countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
   };
+}
+
+async function storeRows<R extends object>(
+  sql: Knex,
+  table: Table,
+  rows: readonly R[],
+  guard: string | undefined,
+): Promise<R[]> {
+  // JSON is bound as text and stays to the letter.
+  const values = table.columns.map(({ name, type }) =>
+    type === 'json' ? `(${quote(name)} #>> '{}')::json` : quote(name),
+  );
+  const from = `select ${values.join(', ')} from json_populate_recordset(null::${quote(table.name)}, ?)`;
+  return (await sql.raw(storeStatement(table, from, guard), [rowsText(rows)])).rows;
 }
 
 /** As long as a queue's may be: the derived names of its parts have to fit too. */

@@ -1,6 +1,6 @@
 // How SQLite makes what is declared: strict tables, so that a column holds its type and nothing else.
 import type { Ddl } from '../engine.ts';
-import type { Column, ColumnType } from '../table.ts';
+import { type Column, type ColumnType, constraintOf } from '../table.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
 const TYPES: Readonly<Record<ColumnType, string>> = {
@@ -15,8 +15,8 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 
 const quote = (name: string): string => `"${name}"`;
 
-const columnDefinition = ({ name, type, required }: Column): string =>
-  `${quote(name)} ${TYPES[type]}${required ? ' not null' : ''}`;
+const columnDefinition = (column: Column): string =>
+  `${quote(column.name)} ${TYPES[column.type]}${constraintOf(column)}`;
 
 export const sqliteDdl: Ddl = {
   dialect: sqliteDialect,

@@ -29,6 +29,7 @@ import {
   presentStatement,
   realPlaces,
 } from './sqlite-upsert.ts';
+import { rowsText, storeStatement } from './store-statement.ts';
 import { turnOf } from './write-turn.ts';
 
 /** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
@@ -66,6 +67,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, stamp) => load(writer, table, rows, stamp),
+    store: (table, rows, guard) => store(writer, table, rows, guard),
     countPresent: (table, extent) => countPresent(writer, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
   };
@@ -224,6 +226,18 @@ async function writtenDown(rows: readonly unknown[]): Promise<string> {
     parts.push(JSON.stringify(part).slice(1, -1));
   }
   return `[${parts.join()}]`;
+}
+
+async function store<R extends object>(
+  sql: Knex,
+  table: Table,
+  rows: readonly R[],
+  guard: string | undefined,
+): Promise<R[]> {
+  const values = table.columns.map(({ name }) => `value ->> '$.${name}'`);
+  const from = `select ${values.join(', ')} from json_each(?)`;
+  const keys: unknown = await sql.raw(storeStatement(table, from, guard), [rowsText(rows)]);
+  return keys as R[];
 }
 
 async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<number> {

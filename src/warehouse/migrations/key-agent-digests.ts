@@ -1,8 +1,8 @@
 // Agents were listed under plain digests of their tax numbers. The digest of today is made of that one, so that
 // existing entries are brought along without their numbers.
 import type { Knex } from 'knex';
-import type { Migration } from '../migrations.ts';
 import { digestWith, madeKey } from '../personal-digest.ts';
+import type { Migration } from './migration.ts';
 
 const PREFIX = 'cpf-';
 const LENGTH = 24;
