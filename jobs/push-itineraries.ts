@@ -1,7 +1,7 @@
 // Itineraries of the ERP to the service: created, or changed where their external_id is there already.
 
+import { pushJob } from '../src/sync/push/job.ts';
 import { itineraryKind } from '../src/sync/push/kinds/itineraries.ts';
-import { pushJob } from '../src/sync/push/push-job.ts';
 
 export default pushJob({
   meaning: 'Pushes itineraries of the ERP to the service.',

@@ -9,11 +9,11 @@ import { createPart, type Part } from './core/part.ts';
 import { createPressure, type Pressure } from './core/pressure.ts';
 import type { Redactor } from './core/redaction.ts';
 import type { RateBook } from './core/shared-rate.ts';
+import type { Feed } from './erp/source.ts';
 import { FEED_KINDS, type FeedKind } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
 import { createFleet, type Fleet } from './fleet/client.ts';
 import type { SessionMemory } from './fleet/session-memory.ts';
-import type { Feed } from './sync/push/push-run.ts';
 import { dropSamplePlans } from './sync/push/sample-drop.ts';
 
 export interface Service {

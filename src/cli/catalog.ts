@@ -40,7 +40,7 @@ export const CATALOG: readonly CatalogEntry[] = [
   },
   {
     usage: 'outbox',
-    summary: 'what was pushed, what is unknown, what was refused and why',
+    summary: 'what was pushed, what needs a person, what was rejected and why',
     isGroup: true,
     load: async () => (await import('./outbox.ts')).fillOutbox,
   },

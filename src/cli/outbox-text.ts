@@ -1,20 +1,27 @@
 // Entries of the outbox as text for people.
-import type { OutboxEntry } from '../warehouse/outbox-entry.ts';
-import { reasonsOf } from '../warehouse/outbox-shown.ts';
+import { attentionReason } from '../status/attention-reason.ts';
+import { isChangedAfterPush, type OutboxEntry, reasonsOf } from '../warehouse/outbox/entry.ts';
 import { coloured, textTable } from './text-table.ts';
 
 /** One line of what a person has to know. */
 const wordsOf = (entry: OutboxEntry): string =>
   [entry.message, ...reasonsOf(entry)].filter((text) => text !== null).join('; ');
 
-export function entriesText(entries: readonly OutboxEntry[]): string {
+export const numberOf = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
+
+/** Why a person has to look, in words. */
+const attentionOf = (entry: OutboxEntry, nowMs: number): string | null =>
+  attentionReason(entry, nowMs)?.replaceAll('_', ' ') ?? null;
+
+export function entriesText(entries: readonly OutboxEntry[], nowMs: number): string {
   if (entries.length === 0) return 'The outbox has no such entries.';
   return textTable(
-    ['state', 'kind', 'code', 'id', 'changed', 'what'],
+    ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'what'],
     entries.map((entry) => [
       coloured(entry.state),
+      attentionOf(entry, nowMs),
       entry.kind,
-      entry.external_code,
+      entry.code_use === 1 ? entry.external_code : `${entry.external_code} (use ${entry.code_use})`,
       entry.remote_id,
       entry.updated_at,
       wordsOf(entry),
@@ -22,22 +29,23 @@ export function entriesText(entries: readonly OutboxEntry[]): string {
   );
 }
 
-export function entryText(entry: OutboxEntry): string {
+export function entryText(entry: OutboxEntry, nowMs: number): string {
   const facts: [string, string | number | null][] = [
     ['kind', entry.kind],
+    ['use of the code', entry.code_use === 1 ? null : entry.code_use],
     ['state', coloured(entry.state)],
+    ['needs a person', attentionOf(entry, nowMs)],
     ['id at the service', entry.remote_id],
     ['status there', entry.remote_status],
-    ['from', entry.origin],
+    ['source', entry.origin],
     ['starts', entry.period_start],
-    ['given', entry.created_at],
+    ['received', entry.created_at],
     ['sent', entry.sent_at],
     ['confirmed', entry.confirmed_at],
     ['unknown since', entry.unknown_since],
     ['next attempt', entry.next_attempt_at],
-    ['ERP told', entry.told_at],
-    ['changed after push', entry.changed_after_push ? 'yes' : null],
-    ['not returned', entry.uncoded_stops ? `${entry.uncoded_stops} stops without an external_code` : null],
+    ['ERP notified', entry.told_at],
+    ['changed after push', isChangedAfterPush(entry) ? 'yes' : null],
     ['message', entry.message],
   ];
   const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(20)}${value}`]));
@@ -57,7 +65,7 @@ export interface AttemptRow {
 
 export const attemptsText = (attempts: readonly AttemptRow[]): string =>
   attempts.length === 0
-    ? 'It was never sent nor looked for.'
+    ? 'It was never sent nor read back.'
     : textTable(
         ['#', 'what', 'began', 'ended', 'outcome', 'status', 'times', 'message'],
         attempts.map((attempt) => [

@@ -39,10 +39,14 @@ const MOST_NAMED = 10;
 
 function deadlineLine({ deadline }: StatusDocument): string[] {
   if (deadline === undefined) return [];
-  const { at, missed } = deadline;
-  if (missed.length === 0) return [`Deadline ${at}: no plan has missed it`];
+  const { at, missed, confirmed, open } = deadline;
+  if (missed.length === 0)
+    return [
+      `Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`,
+    ];
   const named = missed.slice(0, MOST_NAMED).join(', ') + (missed.length > MOST_NAMED ? ', …' : '');
-  return [`Deadline ${at}: missed by ${missed.length} plans that start tomorrow: ${named}`];
+  const plans = missed.length === 1 ? 'plan that starts' : 'plans that start';
+  return [`Deadline ${at}: missed by ${missed.length} ${plans} tomorrow: ${named}`];
 }
 
 /** A sign of life that is old is told as such: what stands beside it may no longer be true. */
@@ -97,6 +101,7 @@ function show(document: StatusDocument, nowMs: number): string {
     textTable(['table', 'rows', 'last change', 'read'], tables),
     '',
     `Outbox: ${outbox.join(', ')}`,
+    ...document.attention.map(({ text, hint }) => `  ${text}. Try: ${hint}`),
     ...deadlineLine(document),
     `Quarantine: ${document.quarantine}`,
     ...daemonLines(document, nowMs),

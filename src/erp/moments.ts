@@ -42,8 +42,21 @@ export function momentMs(value: unknown): number | undefined {
 /** The date in `zone` on which a date-time with a zone falls; empty where `value` is none. */
 export function localDay(value: unknown, zone: string): string {
   const ms = momentMs(value);
-  if (ms === undefined) return '';
-  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+  return ms === undefined ? '' : dayOfInstant(ms, zone);
+}
+
+const MOST_DAYS = 1_000;
+/** Plans of one morning start at few instants, and a zone is slow to ask. */
+const days = new Map<string, string>();
+
+function dayOfInstant(ms: number, zone: string): string {
+  const name = `${ms} ${zone}`;
+  const known = days.get(name);
+  if (known !== undefined) return known;
+  if (days.size >= MOST_DAYS) days.clear();
+  const day = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+  days.set(name, day);
+  return day;
 }
 
 /** The wall-clock time that a spreadsheet's date cell shows, to the second; cells hold fractions of days. */

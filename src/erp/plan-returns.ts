@@ -1,15 +1,19 @@
 // Outcomes of stops for an ERP that reads files: one file a plan in `returns/`, with the latest outcome of each
-// stop, replaced whole. Telling an outcome again leaves the file as it is.
+// stop, replaced whole. Telling an outcome again leaves the file as it is. A file never holds stops of two plans that
+// share a code: where codes are reused its name has the start day, else the other plan begins it anew.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fatal } from '../core/errors.ts';
 import { orGone, replaceFile } from './durable-file.ts';
+import { localDay } from './moments.ts';
 import { safeName } from './safe-name.ts';
-import type { StopOutcome } from './source.ts';
+import type { SourceContext, StopOutcome } from './source.ts';
 
 /** A stop as the file and the HTTP call have it. */
 export interface ReturnedStop {
   plan_external_code: string;
+  /** ISO instant. */
+  plan_period_start: string | null;
   point_external_code: string;
   status: string;
   executed_at: string | null;
@@ -19,11 +23,14 @@ export interface ReturnedStop {
 
 interface PlanReturn {
   plan_external_code: string;
-  stops: Omit<ReturnedStop, 'plan_external_code'>[];
+  /** Absent in a file of an earlier version. */
+  plan_period_start?: string | null;
+  stops: Omit<ReturnedStop, 'plan_external_code' | 'plan_period_start'>[];
 }
 
 export const returnedStop = (stop: StopOutcome): ReturnedStop => ({
   plan_external_code: stop.planExternalCode,
+  plan_period_start: stop.planPeriodStart,
   point_external_code: stop.pointExternalCode,
   status: stop.status,
   executed_at: stop.executedAt,
@@ -31,20 +38,58 @@ export const returnedStop = (stop: StopOutcome): ReturnedStop => ({
   pictures: stop.pictures,
 });
 
-export async function writeReturns(folder: string, stops: readonly StopOutcome[]): Promise<void> {
-  const byPlan = Map.groupBy(stops, ({ planExternalCode }) => planExternalCode);
-  for (const [code, told] of byPlan) {
-    const path = join(folder, `${safeName(code)}.json`);
-    const before = await orGone(readFile(path, 'utf8'));
-    const known = before === undefined ? [] : readReturn(before, path).stops;
-    const latest = new Map(known.map((stop) => [stop.point_external_code, stop]));
-    for (const stop of told) {
-      const { plan_external_code, ...rest } = returnedStop(stop);
-      latest.set(rest.point_external_code, rest);
-    }
-    const text = `${JSON.stringify({ plan_external_code: code, stops: [...latest.values()] }, undefined, 2)}\n`;
-    if (text !== before) await replaceFile(path, text);
+type ReturnRule = Pick<SourceContext, 'zone' | 'reuseCodes'>;
+
+interface ReturnedPlan {
+  code: string;
+  /** ISO instant. */
+  start: string | null;
+  stops: StopOutcome[];
+}
+
+export async function writeReturns(
+  folder: string,
+  stops: readonly StopOutcome[],
+  rule: ReturnRule,
+): Promise<void> {
+  const plans = new Map<string, ReturnedPlan>();
+  for (const stop of stops) {
+    const { planExternalCode: code, planPeriodStart: start } = stop;
+    const key = JSON.stringify([code, localDay(start, rule.zone)]);
+    const plan = plans.get(key) ?? { code, start, stops: [] };
+    plan.stops.push(stop);
+    plans.set(key, plan);
   }
+  for (const plan of plans.values()) await writeReturn(folder, plan, rule);
+}
+
+async function writeReturn(
+  folder: string,
+  plan: ReturnedPlan,
+  { zone, reuseCodes }: ReturnRule,
+): Promise<void> {
+  const { code, start, stops } = plan;
+  const day = localDay(start, zone);
+  // No name of a code has a dot.
+  const name = reuseCodes && day !== '' ? `${safeName(code)}.${day}` : safeName(code);
+  const path = join(folder, `${name}.json`);
+  const before = await orGone(readFile(path, 'utf8'));
+  const known = before === undefined ? undefined : readReturn(before, path);
+  const knownDay = localDay(known?.plan_period_start, zone);
+  const isOfThisPlan = day === '' || knownDay === '' || knownDay === day;
+  const kept = isOfThisPlan ? (known?.stops ?? []) : [];
+  const latest = new Map(kept.map((stop) => [stop.point_external_code, stop]));
+  for (const stop of stops) {
+    const { plan_external_code, plan_period_start, ...rest } = returnedStop(stop);
+    latest.set(rest.point_external_code, rest);
+  }
+  const whole: PlanReturn = {
+    plan_external_code: code,
+    plan_period_start: start ?? known?.plan_period_start ?? null,
+    stops: [...latest.values()],
+  };
+  const text = `${JSON.stringify(whole, undefined, 2)}\n`;
+  if (text !== before) await replaceFile(path, text);
 }
 
 function readReturn(text: string, path: string): PlanReturn {

@@ -72,7 +72,7 @@ export interface AwaitedItem {
 
 export interface StopOutcome {
   planExternalCode: string;
-  /** ISO instant at which the plan begins: tells the plans of a reused code apart. */
+  /** ISO instant at which the plan starts, for the ERP; null where it is not known. */
   planPeriodStart: string | null;
   pointExternalCode: string;
   /** The service's point status code. */
@@ -108,7 +108,7 @@ export interface ErpSource {
    * awaits any more: what is known of an item may change after its final state.
    */
   acknowledge(outcomes: readonly Outcome[]): Promise<void>;
-  /** Outcomes of stops go back; the latest for each stop counts. */
+  /** Outcomes of stops go back; the latest for each stop of a plan counts. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
   /** For doctor: one sentence on what was found, or a clear error. */
   check(): Promise<string>;
@@ -142,3 +142,10 @@ export interface SourceKind<Settings extends SharedSettings> {
 }
 
 export const isFinal = (state: OutcomeState): boolean => state !== 'unknown';
+
+/** The feed of a kind, as the wiring opens it. */
+export interface Feed {
+  source: ErpSource;
+  /** Defaults for the options of each item. */
+  options: JsonObject;
+}

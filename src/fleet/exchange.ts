@@ -57,7 +57,7 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
         if (closed) throw closedError();
         beforeSend?.();
         onRequest?.();
-        sent = transport.send(request, { bearer: bearer(), signal, ownConnection: kind === 'write' });
+        sent = transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
         return sent;
       };
       const guarded = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));

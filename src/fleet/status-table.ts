@@ -50,6 +50,7 @@ export const STATUS_TABLE: Readonly<Record<string, Meaning>> = {
   413: { read: 'skippable', write: 'skippable', code: 'too_large', hint: 'Ask for less at once.' },
   414: { read: 'skippable', write: 'skippable', code: 'too_large', hint: 'Ask for less at once.' },
   422: { read: 'skippable', write: 'skippable', code: 'request_refused', hint: REFUSED },
+  425: { read: 'retriable', write: 'ambiguous', code: 'too_early', hint: OVERLOADED },
   429: {
     read: 'retriable',
     write: 'retriable',

@@ -25,8 +25,8 @@ export interface WireAnswer {
 export interface SendOptions {
   bearer?: string;
   signal?: AbortSignal;
-  /** Takes a connection of its own: a kept one may be closing, which would make a write's outcome unclear. */
-  ownConnection?: boolean;
+  /** Takes no connection that was idle for long: the service may be closing it, which would make a write's outcome unclear. */
+  freshConnection?: boolean;
 }
 
 export interface Transport {
@@ -43,6 +43,8 @@ export interface TransportOptions {
 
 /** Longest wait for each step before the first byte of the request, ms. */
 const CONNECT_MS = 10_000;
+/** A write reuses a connection that was idle for less than this, ms: the next of a batch. */
+const LONGEST_IDLE_MS = 500;
 /** What is read of the body of an answer that is not a success. */
 const REFUSAL_BYTES = 64 * 1024;
 const MOST_REDIRECTS = 3;
@@ -50,11 +52,12 @@ const MOST_REDIRECTS = 3;
 export function createTransport({ baseUrl, timeoutMs, maxBodyBytes }: TransportOptions): Transport {
   const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const kept = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
-  const own = { http: new http.Agent(), https: new https.Agent() };
+  const brief = { keepAlive: true, timeout: LONGEST_IDLE_MS };
+  const fresh = { http: new http.Agent(brief), https: new https.Agent(brief) };
   const client = configuredGot(new URL(base).origin, timeoutMs);
 
   return {
-    async send({ method, path, query, body }, { bearer, signal, ownConnection = false } = {}) {
+    async send({ method, path, query, body }, { bearer, signal, freshConnection = false } = {}) {
       const stream = client.stream(query === '' ? base + path : `${base}${path}?${query}`, {
         method,
         // got waits for a piped body on a POST without one.
@@ -63,13 +66,13 @@ export function createTransport({ baseUrl, timeoutMs, maxBodyBytes }: TransportO
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        agent: ownConnection ? own : kept,
+        agent: freshConnection ? fresh : kept,
         signal,
       });
       return collect(stream, maxBodyBytes);
     },
     close() {
-      for (const agent of [kept.http, kept.https, own.http, own.https]) agent.destroy();
+      for (const agent of [kept.http, kept.https, fresh.http, fresh.https]) agent.destroy();
     },
   };
 }

@@ -1,10 +1,11 @@
 // The state of everything that somebody is alerted of, in one word each, with a sentence for people. Pure: what is
 // wrong is found elsewhere.
+import { ATTENTION_REASONS, type OutboxAttention } from '../sync/push/attention.ts';
 import type { DeadlineStatus } from './deadline.ts';
 import type { JobStatus } from './status-document.ts';
 
 export interface Condition {
-  /** What it is about, unique: `job pull-events`, `outbox`, `config`. */
+  /** What it is about, unique: `job pull-events`, `outbox found_twice`, `config`. */
   subject: string;
   /** `ok`, or what is wrong; another word is told once. */
   state: string;
@@ -32,15 +33,17 @@ export const jobConditions = (jobs: readonly JobStatus[]): Condition[] =>
     return { subject, state: 'ok', text: `${name} is ${health}` };
   });
 
-/** How long a push may wait for its reading back before somebody should look is decided by the caller. */
-export const outboxCondition = (count: number, isLate: boolean): Condition =>
-  isLate
-    ? {
-        subject: 'outbox',
-        state: 'unknown',
-        text: `The outcome of ${count} pushed ${count === 1 ? 'thing is' : 'things is'} not known: roadbook outbox list --state unknown`,
-      }
-    : { subject: 'outbox', state: 'ok', text: 'No push is left whose outcome is not known' };
+/** One condition for every reason, so that a second one alerts too. */
+export const outboxConditions = (attention: readonly OutboxAttention[]): Condition[] =>
+  ATTENTION_REASONS.map((reason) => {
+    const subject = `outbox ${reason}`;
+    const found = attention.find((each) => each.reason === reason);
+    return found === undefined
+      ? { subject, state: 'ok', text: `the outbox has no entry that needs a person for ${spaced(reason)}` }
+      : { subject, state: reason, text: `${found.text}. Try: ${found.hint}` };
+  });
+
+const spaced = (reason: string): string => reason.replaceAll('_', ' ');
 
 export const configCondition = (error: string | null): Condition =>
   error === null

@@ -2,14 +2,20 @@
 // the alerts and the command tell the same.
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import { missedDeadlines } from '../sync/push/push-deadline.ts';
+import { plansOfTomorrow } from '../sync/push/deadline.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { Health } from './health.ts';
 
 export interface DeadlineStatus {
   /** Local time by which what starts tomorrow has to be confirmed. */
   at: string;
-  /** Codes of the plans that start tomorrow and are not confirmed, once it has passed. */
+  /** ISO instant of today's. */
+  due_at: string;
+  /** Plans that start tomorrow and are confirmed. */
+  confirmed: number;
+  /** Plans that start tomorrow and are neither confirmed nor cancelled. */
+  open: number;
+  /** Codes of the open ones, once the deadline has passed. */
   missed: string[];
 }
 
@@ -28,8 +34,9 @@ export async function deadlineStatus(parts: DeadlineParts): Promise<DeadlineStat
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
-  const late = await missedDeadlines(engine, question);
-  return { at, missed: late.map(({ external_code }) => external_code) };
+  const { dueAt, isPast, confirmed, open } = await plansOfTomorrow(engine, question);
+  const missed = isPast ? open.map(({ external_code }) => external_code) : [];
+  return { at, due_at: dueAt, confirmed, open: open.length, missed };
 }
 
 /** Plans of tomorrow that the service does not have are something late, whatever the jobs say. */

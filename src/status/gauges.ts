@@ -2,7 +2,7 @@
 // A value that is null is not told.
 
 import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
-import { OUTBOX_STATES } from '../warehouse/outbox-states.ts';
+import { OUTBOX_STATES } from '../warehouse/outbox/entry.ts';
 import type { DaemonStatus } from './daemon-status.ts';
 import type { JobStatus, StatusFacts, TableStatus } from './status-document.ts';
 
@@ -117,6 +117,9 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     'push_unknown_age_seconds',
     'How long the outcome of the oldest unclear push has been unknown; 0 where none is.',
     ({ unknownSince, nowMs }) => Math.max(0, nowMs / 1_000 - (seconds(unknownSince) ?? nowMs / 1_000)),
+  ),
+  single('push_attention', 'Entries of the outbox that need a person; 0 where none does.', ({ document }) =>
+    document.attention.reduce((sum, { entries }) => sum + entries, 0),
   ),
   single(
     'push_deadline_missed',

@@ -69,12 +69,8 @@ function isStuck(facts: JobFacts, startMs: number): boolean {
   return last !== undefined && facts.nowMs > Math.max(last, startMs + LONG_RUN_MS) + GRACE_MS;
 }
 
-/** How long a push may wait for its reading back before somebody should look. */
-const UNKNOWN_GRACE_MS = 600_000;
-
-/** A push whose outcome nobody knows is something late, whatever the jobs say. */
-export const outboxHealth = (unknownSince: string | null, nowMs: number): Health =>
-  unknownSince !== null && nowMs - Date.parse(unknownSince) > UNKNOWN_GRACE_MS ? 'late' : 'ok';
+/** A push that needs a person is something late, whatever the jobs say. */
+export const outboxHealth = (attention: readonly unknown[]): Health => (attention.length > 0 ? 'late' : 'ok');
 
 const WORST_FIRST: readonly Health[] = ['failing', 'late', 'never ran', 'ok', 'paused'];
 

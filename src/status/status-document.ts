@@ -5,12 +5,13 @@ import { type Clock, isoInstant } from '../core/clock.ts';
 import { nextTick, type Schedule } from '../schedule/ticks.ts';
 import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../sync/job.ts';
+import { type OutboxAttention, outboxAttention } from '../sync/push/attention.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { ConfigState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
-import { oldestUnknown, outboxCounts } from '../warehouse/outbox.ts';
-import type { OutboxState } from '../warehouse/outbox-states.ts';
+import type { OutboxState } from '../warehouse/outbox/entry.ts';
+import { oldestUnknown, outboxCounts } from '../warehouse/outbox/queries.ts';
 import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';
@@ -73,6 +74,8 @@ export interface StatusDocument {
   jobs: JobStatus[];
   tables: TableStatus[];
   outbox: Record<OutboxState, number>;
+  /** Pushes that need a person, by reason; empty where none does. */
+  attention: OutboxAttention[];
   /** Only where a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
@@ -105,12 +108,13 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
   const jobs = await jobStatuses(parts);
   const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
   const unknownSince = await oldestUnknown(parts.engine);
+  const attention = await outboxAttention(parts.engine, isoInstant(parts.clock.now()));
   const deadline = await deadlineStatus(parts);
   const queue = (await parts.queueFacts?.()) ?? null;
   const document: StatusDocument = {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
-      outboxHealth(unknownSince, parts.clock.now()),
+      outboxHealth(attention),
       deadlineHealth(deadline),
     ]),
     version: parts.version,
@@ -119,6 +123,7 @@ export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
     jobs,
     tables: tables.map(({ status }) => status),
     outbox: await outboxCounts(parts.engine),
+    attention,
     ...(deadline !== null && { deadline }),
     quarantine: await countRows(parts.engine, 'sync_quarantine'),
     daemons: await daemonStatuses(parts.engine, parts.clock),

@@ -2,13 +2,12 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Redactor } from '../core/redaction.ts';
-import type { FeedKind } from '../erp/source.ts';
+import type { Feed, FeedKind } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { LeaseKeeper } from '../warehouse/lease-keeper.ts';
 import type { Privacy } from '../warehouse/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
-import type { Feed } from './push/push-run.ts';
 
 export interface SyncParts {
   fleet: Fleet;

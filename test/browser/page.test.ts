@@ -16,8 +16,15 @@ const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
   overview: { hash: 'overview', shows: /pull-vehicles[\s\S]*Pulls every vehicle[\s\S]*depot-2[\s\S]*silent/ },
   runs: { hash: 'runs', shows: /The last 24 hours[\s\S]*pull-events/ },
   run: { hash: 'runs/f00d', shows: /The folder of the ERP cannot be written/ },
-  plans: { hash: 'plans', shows: /2 plans of tomorrow are not confirmed[\s\S]*R-2026-03-11-7/ },
-  plan: { hash: 'plans/route_plans/R-2026-03-11-7', shows: /read-back[\s\S]*did not find it/ },
+  plans: {
+    hash: 'plans',
+    shows:
+      /3 entries need a person[\s\S]*2 plans of tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/i,
+  },
+  plan: {
+    hash: 'plans/route_plans/R-2026-03-11-7',
+    shows: /no clear answer[\s\S]*Read back[\s\S]*too early to say/,
+  },
   today: { hash: 'today', shows: /Deliveries by status[\s\S]*Late stops[\s\S]*Events by category/ },
   data: { hash: 'data', shows: /route_point_execution[\s\S]*did not fit/ },
   config: { hash: 'config', shows: /The next seven days[\s\S]*requests_per_minute/ },
@@ -189,14 +196,46 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await lines.innerText()).toContain('slice');
   });
 
-  it('finds a plan by a part of its code, and gives it up after a second press', async () => {
+  it('names what needs a person on the overview and leads to it', async () => {
+    const page = await open('overview');
+    const hero = page.getByLabel('Health of all');
+    await hero.getByText('found twice').waitFor();
+    await hero.getByRole('link', { name: '3 pushes need a person' }).click();
+    await page.getByLabel('Needs a person').getByText('1 item: at the service more than once').waitFor();
+    const codes = await page.getByRole('rowheader').allInnerTexts();
+    expect(codes.slice(0, 3)).toEqual([
+      expect.stringMatching(/^R-2026-03-11-1\s+use 2 of the code$/),
+      'R-2026-03-10-9',
+      'R-2026-03-11-7',
+    ]);
+    await page.goto(`${place.url}/#/overview`);
+    await page.getByRole('link', { name: /^Rejected pushes/ }).click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+  });
+
+  it('tells the uses of one code apart', async () => {
+    const page = await open('plans');
+    await page.getByLabel('External code').fill('03-11-1');
+    await expect.poll(() => page.getByRole('row').count()).toBe(3);
+    const links = page.getByRole('link', { name: 'R-2026-03-11-1' });
+    await links.first().click();
+    await page.getByText('The service has it more than once. ').waitFor();
+    await page.getByText('Use of the code').waitFor();
+    await page.getByRole('link', { name: 'All plans' }).click();
+    await links.last().click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    expect(await page.getByText('Use of the code').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+  });
+
+  it('finds a plan by a part of its code, and cancels it after a second press', async () => {
     const page = await open('plans');
     await unlock();
     await page.getByLabel('External code').fill('03-11-7');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
-    await page.getByRole('button', { name: 'Give up' }).click();
-    await page.getByRole('button', { name: 'press again' }).click();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'It may be at the service: press again' }).click();
     await page.getByText('It is cancelled').waitFor();
     const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
     expect(rows).toEqual([{ state: 'cancelled' }]);
@@ -247,5 +286,35 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     }
     expect(await page.getByRole('row').count()).toBe(51);
     expect(await page.locator('main *').count()).toBeLessThan(2_000);
+  });
+
+  it('cancels many at once, after it has said how many', async () => {
+    const page = await open('plans/ready');
+    await unlock();
+    await page.getByLabel('External code').fill('I-99');
+    await page.getByRole('button', { name: 'Cancel all 111' }).click();
+    await page.getByRole('button', { name: 'Press again to cancel 111 entries' }).waitFor();
+    await opened.picture('plans-many');
+    await page.getByRole('button', { name: 'Press again to cancel 111 entries' }).click();
+    await page.getByText('111 cancelled, 0 skipped').waitFor();
+    expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([
+      { n: 9_889 },
+    ]);
+    await page.getByText('No entry matches.').waitFor();
+    expect(await page.getByRole('button', { name: /all \d/ }).count()).toBe(0);
+  });
+
+  it('sends again what a person did not find at the service', async () => {
+    const page = await open('plans/route_plans/R-2026-03-10-9');
+    await unlock();
+    await page.getByText('It was sent five times without a clear answer').waitFor();
+    await page.getByRole('button', { name: 'It is not there: send it' }).click();
+    await page.getByRole('button', { name: 'I have looked at the service' }).click();
+    await page.getByText('It is ready; the next run sends it').waitFor();
+    await page.getByText('said to be absent').waitFor();
+    const rows = await place.rig.rows(
+      "select state, attention from push_outbox where external_code = 'R-2026-03-10-9'",
+    );
+    expect(rows).toEqual([{ state: 'ready', attention: null }]);
   });
 });

@@ -27,7 +27,7 @@ export interface Bench {
   offer(rows: readonly Row[]): Promise<void>;
   /** What the ERP was told of each code. */
   told(): Promise<Record<string, Told>>;
-  /** The latest outcome of each stop, by plan and point. */
+  /** The latest outcome of each stop and the start of its plan, by plan and point. */
   returned(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -124,8 +124,11 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
     async returned() {
       const plans = jsonIn('returns', '.json');
       return Object.fromEntries<string>(
-        plans.flatMap(({ plan_external_code: plan, stops }) =>
-          (stops as JsonObject[]).map((stop) => [`${plan} ${stop.point_external_code}`, String(stop.status)]),
+        plans.flatMap(({ plan_external_code: plan, plan_period_start: start, stops }) =>
+          (stops as JsonObject[]).map((stop) => [
+            `${plan} ${stop.point_external_code}`,
+            `${stop.status} ${start}`,
+          ]),
         ),
       );
     },
@@ -151,7 +154,8 @@ export async function httpBench(): Promise<Bench> {
     const body = await bodyOf(request);
     for (const one of (body.outcomes ?? []) as JsonObject[]) told[String(one.external_code)] = toldOf(one);
     for (const one of (body.stops ?? []) as JsonObject[]) {
-      stops[`${one.plan_external_code} ${one.point_external_code}`] = String(one.status);
+      stops[`${one.plan_external_code} ${one.point_external_code}`] =
+        `${one.status} ${one.plan_period_start}`;
     }
     return {};
   });
@@ -212,9 +216,16 @@ async function bodyOf(request: IncomingMessage): Promise<JsonObject> {
   return JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
 }
 
-export const stopOutcome = (plan: string, point: string, status: string): StopOutcome => ({
+export const PLAN_START = '2026-05-18T11:00:00.000Z';
+
+export const stopOutcome = (
+  plan: string,
+  point: string,
+  status: string,
+  planPeriodStart: string | null = PLAN_START,
+): StopOutcome => ({
   planExternalCode: plan,
-  planPeriodStart: null,
+  planPeriodStart,
   pointExternalCode: point,
   status,
   executedAt: '2026-05-18T12:00:00.000Z',

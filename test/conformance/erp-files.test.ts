@@ -21,7 +21,7 @@ import {
   resultIn,
   take,
 } from './drop-folder.ts';
-import { csvText, drain, type Row, stopOutcome } from './erp-benches.ts';
+import { csvText, drain, PLAN_START, type Row, stopOutcome } from './erp-benches.ts';
 
 const row = (code: string, day = '2026-05-18', more: Row = {}): Row => ({
   'plan.external_code': code,
@@ -426,6 +426,7 @@ describe('returns', () => {
     expect(inFolder('returns')).toEqual(['%2E%2E%2F%2E%2E%2Fevil.json']);
     expect(JSON.parse(readFileSync(join(folder, 'returns', '%2E%2E%2F%2E%2E%2Fevil.json'), 'utf8'))).toEqual({
       plan_external_code: '../../evil',
+      plan_period_start: PLAN_START,
       stops: ['1', '2'].map((code, i) => ({
         point_external_code: code,
         status: ['E', 'D'][i],
@@ -433,6 +434,51 @@ describe('returns', () => {
         reason: null,
         pictures: ['abc.jpg'],
       })),
+    });
+  });
+
+  const NEXT_DAY = '2026-05-19T11:00:00.000Z';
+  const returnIn = (name: string) => JSON.parse(readFileSync(join(folder, 'returns', name), 'utf8'));
+
+  test('of one code on two days are two files where codes are reused', async () => {
+    const source = open({ reuseCodes: true });
+    await source.returnExecutions([stopOutcome('R7', '1', 'E'), stopOutcome('R7', '1', 'D', NEXT_DAY)]);
+    await source.returnExecutions([stopOutcome('R7', '2', 'E', '2026-05-19T02:59:00.000Z')]);
+    await source.returnExecutions([stopOutcome('R7', '1', 'P', null)]);
+    expect(inFolder('returns')).toEqual(['R7.2026-05-18.json', 'R7.2026-05-19.json', 'R7.json']);
+    expect(returnIn('R7.2026-05-18.json').stops).toMatchObject([{ status: 'E' }, { status: 'E' }]);
+    expect(returnIn('R7.2026-05-19.json')).toMatchObject({
+      plan_external_code: 'R7',
+      plan_period_start: NEXT_DAY,
+      stops: [{ point_external_code: '1', status: 'D' }],
+    });
+  });
+
+  test('of a code whose older use has left its file begin the file anew', async () => {
+    const source = open();
+    await source.returnExecutions([stopOutcome('R7', '1', 'E'), stopOutcome('R7', '2', 'E')]);
+    await source.returnExecutions([stopOutcome('R7', '2', 'D', null)]);
+    expect(returnIn('R7.json')).toMatchObject({
+      plan_period_start: PLAN_START,
+      stops: [{ status: 'E' }, { status: 'D' }],
+    });
+    await source.returnExecutions([stopOutcome('R7', '1', 'D', NEXT_DAY)]);
+    expect(inFolder('returns')).toEqual(['R7.json']);
+    expect(returnIn('R7.json')).toMatchObject({
+      plan_period_start: NEXT_DAY,
+      stops: [{ point_external_code: '1', status: 'D' }],
+    });
+    expect(returnIn('R7.json').stops).toHaveLength(1);
+  });
+
+  test('that an earlier version wrote, without a start, are kept', async () => {
+    mkdirSync(join(folder, 'returns'));
+    const { plan_external_code, stops } = { plan_external_code: 'R7', stops: [{ point_external_code: '1' }] };
+    drop('returns/R7.json', JSON.stringify({ plan_external_code, stops }));
+    await open().returnExecutions([stopOutcome('R7', '2', 'E')]);
+    expect(returnIn('R7.json')).toMatchObject({
+      plan_period_start: PLAN_START,
+      stops: [...stops, { status: 'E' }],
     });
   });
 

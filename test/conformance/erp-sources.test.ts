@@ -5,7 +5,15 @@ import { contentHash } from '../../src/erp/content-hash.ts';
 import type { ErpBatch, ErpThing, Outcome } from '../../src/erp/source.ts';
 import { validateThing } from '../../src/erp/validation.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { type Bench, drain, filesBench, httpBench, type Row, stopOutcome } from './erp-benches.ts';
+import {
+  type Bench,
+  drain,
+  filesBench,
+  httpBench,
+  PLAN_START,
+  type Row,
+  stopOutcome,
+} from './erp-benches.ts';
 import { postgresBench, sqliteBench } from './erp-sql-benches.ts';
 
 const BENCHES: [string, () => Bench | Promise<Bench>][] = [
@@ -76,10 +84,9 @@ const THINGS = [
 ];
 
 const thingsOf = (batches: readonly ErpBatch[]): ErpThing[] => batches.flatMap(({ things }) => things);
-const PERIOD_START = '2026-05-18T11:00:00.000Z';
 const confirmed = (externalCode: string, remoteId = 7): Outcome => ({
   externalCode,
-  periodStart: PERIOD_START,
+  periodStart: PLAN_START,
   state: 'confirmed',
   remoteId,
   message: null,
@@ -124,8 +131,8 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.acknowledge(outcomes);
     await source.acknowledge(outcomes);
     expect(await erp.told()).toEqual({
-      P1: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
-      P2: { state: 'rejected', remoteId: null, periodStart: PERIOD_START },
+      P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
+      P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
     });
     expect(thingsOf(await drain(source, erp.clock))).toEqual([]);
     await source.close();
@@ -138,7 +145,11 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.returnExecutions(first);
     await source.returnExecutions([stopOutcome('P1', 'B', 'D')]);
     await source.returnExecutions([stopOutcome('P1', 'B', 'D')]);
-    expect(await erp.returned()).toEqual({ 'P1 A': 'P', 'P1 B': 'D', 'P2 C': 'P' });
+    expect(await erp.returned()).toEqual({
+      'P1 A': `P ${PLAN_START}`,
+      'P1 B': `D ${PLAN_START}`,
+      'P2 C': `P ${PLAN_START}`,
+    });
     await source.close();
   });
 
@@ -154,8 +165,8 @@ describe.each(BENCHES)('%s', (_name, make) => {
         `cut at step ${cutAt}`,
       ).toEqual([1, 1]);
       expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
-        P1: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
-        P2: { state: 'confirmed', remoteId: 7, periodStart: PERIOD_START },
+        P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
+        P2: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       });
       await erp.close();
     }

@@ -50,7 +50,9 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
   await database.raw(
     'create table told (code text primary key, state text, remote_id integer, period_start text)',
   );
-  await database.raw('create table stops (plan text, point text, status text, primary key (plan, point))');
+  await database.raw(
+    'create table stops (plan text, point text, status text, start text, primary key (plan, point))',
+  );
   let offered: Row[] = [];
   return {
     name: client,
@@ -67,7 +69,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
           acknowledge:
             'insert into told values (:external_code, :state, :remote_id, :period_start) on conflict (code) do update set state = excluded.state, remote_id = excluded.remote_id',
           return:
-            'insert into stops values (:plan_external_code, :point_external_code, :status) on conflict (plan, point) do update set status = excluded.status',
+            'insert into stops values (:plan_external_code, :point_external_code, :status, :plan_period_start) on conflict (plan, point) do update set status = excluded.status',
           mapping: {},
         },
         contextFor(clock, change),
@@ -89,7 +91,9 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
     },
     async returned() {
       const rows = await database('stops').select();
-      return Object.fromEntries(rows.map(({ plan, point, status }) => [`${plan} ${point}`, status]));
+      return Object.fromEntries(
+        rows.map(({ plan, point, status, start }) => [`${plan} ${point}`, `${status} ${start}`]),
+      );
     },
     async close() {
       await database.destroy();

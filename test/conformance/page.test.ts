@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ATTENTION_REASONS } from '../../src/sync/push/attention.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../src/status/page');
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -41,5 +42,10 @@ describe('the page', () => {
         .filter((target) => target !== 'uplot.js' && !files.some((file) => file.name === target)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has words for every reason for which an entry needs a person', async () => {
+    const { ATTENTION } = await import(`${FOLDER}/words.js`);
+    expect(Object.keys(ATTENTION).toSorted()).toEqual([...ATTENTION_REASONS].toSorted());
   });
 });

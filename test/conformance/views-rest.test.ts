@@ -142,16 +142,19 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     await place.insert('push_outbox', [
       entry('A', 'confirmed', {
         remote_id: 77,
+        sent_hash: 'x',
         sent_at: '2026-03-10T12:00:05.000Z',
         confirmed_at: '2026-03-10T12:01:00.000Z',
       }),
       entry('B', 'rejected', { message: 'no such plate' }),
-      entry('C', 'confirmed', { changed_after_push: true }),
+      entry('C', 'confirmed', { sent_hash: 'older' }),
       entry('D', 'ready', {}),
+      entry('E', 'confirmed', { sent_hash: 'x', attention: 'found_twice' }),
+      entry('E', 'confirmed', { sent_hash: 'x', code_use: 2 }),
     ]);
-    const attempt = (number: number, error_code: string | null) => ({
+    const attempt = (number: number, error_code: string | null, of: object = { external_code: 'B' }) => ({
       kind: 'route_plans',
-      external_code: 'B',
+      ...of,
       number,
       what: 'create',
       started_at: '2026-03-10T12:00:00.000Z',
@@ -159,6 +162,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       times: 1,
     });
     await place.insert('push_attempt', [attempt(1, 'timeout'), attempt(2, 'refused'), attempt(3, null)]);
+    await place.insert('push_attempt', [attempt(1, 'timeout', { external_code: 'E', code_use: 2 })]);
     const columns = [
       'code',
       'state',
@@ -175,6 +179,8 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['B', 'rejected', false, true, null, '2026-03-10 09:00:00', null, null, 'refused'],
       ['C', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
       ['D', 'ready', false, false, null, '2026-03-10 09:00:00', null, null, null],
+      ['E', 'confirmed', true, false, null, '2026-03-10 09:00:00', null, null, 'timeout'],
+      ['E', 'confirmed', true, true, null, '2026-03-10 09:00:00', null, null, null],
     ]);
     const kept = (await query(place.engine, 'select * from bi_push'))[0] ?? {};
     expect(Object.keys(kept)).not.toContain('payload');

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor, type Redactor } from '../../src/core/redaction.ts';
-import type { Condition } from '../../src/status/alert-conditions.ts';
+import { type Condition, outboxConditions } from '../../src/status/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../../src/status/alerts.ts';
+import type { OutboxAttention } from '../../src/sync/push/attention.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
@@ -62,6 +63,13 @@ const job = (state: string, text = `pull-events is ${state}`): Condition => ({
   text,
 });
 
+const needs = (reason: OutboxAttention['reason'], entries: number): OutboxAttention => ({
+  reason,
+  entries,
+  text: `${entries} items: ${reason}`,
+  hint: 'look at them',
+});
+
 /** A daemon that sees what it is told to see. */
 function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
@@ -101,6 +109,34 @@ describe('alerts', () => {
     expect(received[0]?.text).toMatch(/^Roadbook on .+: pull-events is failing$/);
   });
 
+  it('of the outbox tell each reason by itself, once however many entries it has', async () => {
+    const seen: { now: Condition[] } = { now: [] };
+    const alerts = alertsOf(seen);
+    for (const attention of [
+      [],
+      [needs('found_twice', 2)],
+      [needs('found_twice', 3)],
+      [needs('found_twice', 3), needs('not_acknowledged', 1)],
+      [needs('not_acknowledged', 1)],
+      [],
+    ]) {
+      seen.now = outboxConditions(attention);
+      await carryOut(alerts);
+    }
+    expect(heard()).toEqual([
+      'alert outbox found_twice: ok → found_twice',
+      'alert outbox not_acknowledged: ok → not_acknowledged',
+      'recovery outbox found_twice: found_twice → ok',
+      'recovery outbox not_acknowledged: not_acknowledged → ok',
+    ]);
+    expect(received.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/: 2 items: found_twice\. Try: look at them$/),
+      expect.stringMatching(/: 1 items: not_acknowledged\. Try: /),
+      expect.stringMatching(/: the outbox has no entry that needs a person for found twice \(again\)$/),
+      expect.stringMatching(/for not acknowledged \(again\)$/),
+    ]);
+  });
+
   it('are neither repeated nor lost by a restart', async () => {
     const seen = { now: [job('failing')] };
     await carryOut(alertsOf(seen));
@@ -112,7 +148,7 @@ describe('alerts', () => {
   });
 
   it('of two daemons are told by one', async () => {
-    const seen = { now: [job('failing'), { subject: 'outbox', state: 'unknown', text: 'x' }] };
+    const seen = { now: [job('failing'), ...outboxConditions([needs('unknown', 1)])] };
     const other = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
     const log = createLog({ level: 'silent', redactor });
     const second = createAlerts({
@@ -125,7 +161,10 @@ describe('alerts', () => {
     });
     await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
     await other.close();
-    expect(heard().sort()).toEqual(['alert job pull-events: ok → failing', 'alert outbox: ok → unknown']);
+    expect(heard().sort()).toEqual([
+      'alert job pull-events: ok → failing',
+      'alert outbox unknown: ok → unknown',
+    ]);
   });
 
   it('are tried again while the webhook is down for a moment', async () => {

@@ -32,7 +32,7 @@ privacy: { secret: canary-privacy }
 status: { port: 0, token: canary-status }
 alerts: { webhook: "${webhook}/canary-webhook" }
 jobs:
-  push-route-plans: { check_before_send: false }
+  push-route-plans: {}
 `;
 /** What each npm test has time for: those that tell of records, and one that writes files. */
 const SAMPLE = [

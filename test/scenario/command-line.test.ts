@@ -101,6 +101,7 @@ describe('the command line', () => {
       'jobs',
       'tables',
       'outbox',
+      'attention',
       'quarantine',
       'daemons',
     ]);

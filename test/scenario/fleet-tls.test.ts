@@ -109,7 +109,7 @@ describe('a handshake', () => {
   async function failureOfWrite(url: string, timeoutMs = 10_000) {
     const transport = createTransport({ baseUrl: url, timeoutMs, maxBodyBytes: 1_024 });
     onTestFinished(() => transport.close());
-    const fault = await failureOf(transport.send(write, { ownConnection: true }));
+    const fault = await failureOf(transport.send(write, { freshConnection: true }));
     return faultFailure({ ...write, kind: 'write' }, fault as unknown as TransportFault);
   }
 

@@ -1,10 +1,14 @@
 // roadbook outbox, run push-route-plans and status as a user meets them, through the real command.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../../src/cli/program.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import { AT, entryIn } from '../support/outbox-samples.ts';
 import { CPFS, plan } from '../support/push-samples.ts';
-import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import { configFor, type Ended, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let sandbox: Sandbox;
 let place: Workplace;
@@ -21,6 +25,26 @@ const json = async (args: string[]) => {
   return { code, stderr, document: JSON.parse(stdout) };
 };
 
+/** A command in this process, by the program's own entry point. */
+async function typed(args: string[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
+  const config = join(place.dir, 'here.yaml');
+  writeFileSync(config, `warehouse: { file: ${join(place.dir, 'here.db')} }\n`);
+  const printed = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      printed[name] += String(text);
+      return true;
+    }),
+  );
+  try {
+    await main([process.execPath, 'roadbook', ...args, '--config', config]);
+    return { code: Number(process.exitCode), ...printed };
+  } finally {
+    process.exitCode = 0;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
 beforeEach(async () => {
   sandbox = await startSandbox({ churn: false });
   place = makeWorkplace(configFor(sandbox.url, FEED));
@@ -31,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('roadbook outbox', () => {
-  it('tells what is unknown first, the story of an entry, and carries orders out', async () => {
+  it('lists what is unknown first, shows the history of an entry, and acts on it', async () => {
     drop('a.json', [plan('OK'), plan('NO', { document_number: CPFS[0] })]);
     expect((await json(['run', 'push-route-plans'])).document).toMatchObject({ confirmed: 1, rejected: 1 });
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
@@ -42,10 +66,12 @@ describe('roadbook outbox', () => {
     const { document: list } = await json(['outbox', 'list']);
     expect(list.map((entry: { external_code: string }) => entry.external_code)).toEqual(['LOST', 'NO', 'OK']);
     expect(JSON.stringify(list)).not.toContain(CPFS[0]);
-    const { document: refused } = await json(['outbox', 'list', '--state', 'rejected', '--code', 'N']);
-    expect(refused).toMatchObject([{ external_code: 'NO', reasons: [expect.stringContaining('No driver')] }]);
-    const { document: story } = await json(['outbox', 'show', 'LOST']);
-    expect(story.attempts).toMatchObject([
+    const { document: rejected } = await json(['outbox', 'list', '--state', 'rejected', '--code', 'N']);
+    expect(rejected).toMatchObject([
+      { external_code: 'NO', reasons: [expect.stringContaining('No driver')] },
+    ]);
+    const { document: shown } = await json(['outbox', 'show', 'LOST']);
+    expect(shown.attempts).toMatchObject([
       { what: 'create', outcome: 'unclear', error_code: 'answer_unclear' },
       { what: 'read-back', outcome: 'unreadable' },
     ]);
@@ -69,13 +95,92 @@ describe('roadbook outbox', () => {
     expect(payloads).toBe(0);
   });
 
-  it('answers a wrong code and a wrong state with words and exit code 2', async () => {
-    expect(await place.run(['outbox', 'show', 'NONE'])).toMatchObject({
+  it.each([
+    ['a code that no entry has', ['show', 'NONE'], /no entry with the code "NONE"[\s\S]*Try: .*outbox list/],
+    [
+      'neither code nor state',
+      ['retry'],
+      /No entry is named to retry\n {2}Try: .*retry CODE .*--state rejected/,
+    ],
+    [
+      'a part of a code alone',
+      ['cancel', '--code', 'N'],
+      /No entry is named to cancel\n {2}Try: .*cancel CODE/,
+    ],
+    [
+      'a code and a state',
+      ['retry', 'NO', '--state', 'rejected'],
+      /one entry; --state is for many\n {2}Try: /,
+    ],
+    ['a code and a part of one', ['cancel', 'NO', '--code', 'N'], /one entry; --code is for many\n {2}Try: /],
+    ['a use without a code', ['retry', '--state', 'rejected', '--use', '2'], /--use 2/],
+    ['a wrong state', ['retry', '--state', 'rejectd'], /no state of an entry: did you mean `rejected`/],
+    ['a code behind the states', ['retry', '--state', 'ready', 'NO'], /'NO' is invalid.*no state.*`ready`, /],
+    ['a use that is no number', ['show', 'NO', '--use', 'last'], /whole number from 1/],
+  ])('answers %s with words, what to try and exit code 2', async (_what, args, words) => {
+    const { code, stdout, stderr } = await typed(['outbox', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(words);
+  });
+
+  it('cancels a confirmed entry with --force alone', async () => {
+    drop('a.json', plan('P1'));
+    await place.run(['run', 'push-route-plans']);
+    expect(await place.run(['outbox', 'cancel', 'P1'])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/no entry with the code "NONE"[\s\S]*outbox list/),
+      stdout: '',
+      stderr: expect.stringMatching(/P1 is at the service[\s\S]*--force/),
     });
-    expect(await place.run(['outbox', 'list', '--state', 'lost'])).toMatchObject({ code: 2 });
+    const { code, document } = await json(['outbox', 'cancel', 'P1', '--force']);
+    expect({ code, document }).toMatchObject({ code: 0, document: { state: 'cancelled' } });
+  });
+
+  it('acts on the use of a code that --use names', async () => {
+    place.remove();
+    place = makeWorkplace(
+      configFor(sandbox.url, `${FEED}jobs: { push-route-plans: { reuse_codes: true } }\n`),
+    );
+    const nextDay = {
+      date_time_start: '2025-03-14T08:00:00-03:00',
+      date_time_end: '2025-03-14T18:00:00-03:00',
+    };
+    drop('a.json', [plan('R7'), plan('R7', nextDay)]);
+    await place.run(['run', 'push-route-plans']);
+    expect(await place.run(['outbox', 'cancel', 'R7', '--force'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Several[\s\S]*--use 1, route_plans --use 2/),
+    });
+    const { document } = await json(['outbox', 'cancel', 'R7', '--force', '--use', '2']);
+    expect(document).toMatchObject({
+      code_use: 2,
+      state: 'cancelled',
+      period_start: expect.stringMatching(/-14T/),
+    });
+    expect((await json(['outbox', 'show', 'R7', '--use', '1'])).document).toMatchObject({
+      state: 'confirmed',
+    });
+  });
+
+  it('lists what needs a person first and says why', async () => {
     expect((await place.run(['outbox', 'list'])).stdout).toMatch(/no such entries/);
+    const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });
+    const entries = [
+      entryIn('unknown', { external_code: 'LOST', unknown_since: new Date().toISOString() }),
+      entryIn('confirmed', { external_code: 'TWICE', attention: 'found_twice', code_use: 2 }),
+      entryIn('rejected', { external_code: 'NO', told_at: AT }),
+    ];
+    await engine.write((tx) => storeEntries(tx, entries));
+    await engine.close();
+    const { code, stdout, stderr } = await place.run(['outbox', 'list', '--limit', '2']);
+    expect(code).toBe(0);
+    const [head, ...lines] = stdout.trimEnd().split('\n');
+    expect(head).toMatch(/needs a person/);
+    expect(lines).toEqual([
+      expect.stringMatching(/^confirmed +found twice +route_plans +TWICE \(use 2\)/),
+      expect.stringMatching(/^unknown +- +route_plans +LOST /),
+    ]);
+    expect(stderr).toMatch(/These are 2 of 3 entries\. Try: --limit 3/);
+    expect(stderr).toMatch(/Needs a person: 1 item: at the service more than once\. Try: Remove all but one/);
   });
 });
 
@@ -91,32 +196,6 @@ describe('the status', () => {
     const { stdout } = await place.run(['status']);
     expect(stdout).toMatch(/Outbox: .*1 unknown/);
     expect(stdout).not.toMatch(/Deadline/);
-  });
-});
-
-describe('a deadline', () => {
-  it('that plans of tomorrow have missed is told by the status, and makes it late', async () => {
-    place.remove();
-    const jobs = 'timezone: UTC\njobs: { push-route-plans: { deadline: "00:00" } }\n';
-    place = makeWorkplace(configFor(sandbox.url, FEED + jobs));
-    const dayIn = (days: number): string =>
-      new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-    // Two days, in case it is midnight meanwhile.
-    const late = [1, 2].map((days) =>
-      plan('LATE', {
-        external_code: `LATE-${days}`,
-        date_time_start: `${dayIn(days)}T08:00:00Z`,
-        date_time_end: `${dayIn(days)}T18:00:00Z`,
-        vehicle_plate: 'ZZZ0Z00',
-      }),
-    );
-    drop('a.json', [...late, plan('PAST')]);
-    await place.run(['run', 'push-route-plans']);
-    const { document } = await json(['status']);
-    expect(document.deadline).toEqual({ at: '00:00', missed: [expect.stringMatching(/^LATE-/)] });
-    expect(document.health).toBe('late');
-    const { stdout } = await place.run(['status']);
-    expect(stdout).toMatch(/Deadline 00:00: missed by 1 plans that start tomorrow: LATE-/);
   });
 });
 

@@ -1,11 +1,10 @@
 // A sample of the kill sweep of test/prove/push-kills.ts: the real process, killed with -9 at counted steps, and again
-// while it recovers. Plans without a look before the first send die where only the outbox knows that they were sent.
+// while it recovers.
 import { afterAll, describe, expect, it } from 'vitest';
-import { type KillCase, type KillMode, killModes, otherCases, planCases } from '../support/kill-cases.ts';
+import { type KillCase, type KillMode, killModes, otherCases, planCase } from '../support/kill-cases.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { type Death, type SweepOptions, sweepKills } from '../support/push-kills.ts';
 
-const [plans, checkedPlans] = planCases as [KillCase, KillCase];
 const [points, agents, itineraries] = otherCases as [KillCase, KillCase, KillCase];
 const [atOnce, late, unreadable, resets] = killModes as [KillMode, KillMode, KillMode, KillMode];
 
@@ -15,10 +14,10 @@ const file = (only: string, at: number): Death[] => [{ at, only }];
 
 const sample: SweepOptions[] = [
   // Some answers are lost without a death: what is not known must not be sent again before a look either.
-  { kind: plans, mode: resets, deaths: posted('request written'), phase: 0.1 },
+  { kind: planCase, mode: resets, deaths: posted('request written'), phase: 0.1 },
   // The next process cannot see it yet. It is over before so late a step; the one after another death dies.
-  { kind: plans, mode: late, deaths: posted('answer arrived'), phase: 0.99 },
-  { kind: checkedPlans, mode: unreadable, deaths: posted('answer arrived'), phase: 0.6, engine: 'postgres' },
+  { kind: planCase, mode: late, deaths: posted('answer arrived'), phase: 0.99 },
+  { kind: planCase, mode: unreadable, deaths: posted('answer arrived'), phase: 0.6, engine: 'postgres' },
   // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They die while
   // the journal of their file is written, while an outcome is added to it, and while the result is written.
   { kind: points, mode: atOnce, deaths: file('writeFile done', 1), phase: 0.8 },

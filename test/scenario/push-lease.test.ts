@@ -32,7 +32,7 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
     },
   };
   const { default: job } = await import(`../../jobs/${JOB}.ts`);
-  const options = job.options.parse({ check_before_send: false });
+  const options = job.options.parse({});
   const request = { job: { ...job, name: JOB }, cause: 'manual' as const, options };
   return drive(place.clock, runLeased(request, parts));
 }
@@ -63,9 +63,11 @@ it('neither sends nor writes after another process took over', async () => {
   });
   expect(await failureOf(pushing)).toMatchObject({ code: 'lease_lost' });
   expect(place.sandbox.ledger().plans).toEqual({});
-  // Its claim says that nobody knows; the next run reads it back before anything is sent.
+  // Its claim says that nobody knows: the next runs read it back before anything is sent.
   expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'sending' }]);
   expect(await place.engine.read((sql) => sql('sync_run').select('status'))).toEqual([
     { status: 'abandoned' },
   ]);
+  await place.runs(JOB, 3);
+  expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
 });

@@ -76,7 +76,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     }
   });
 
-  it('are refused in plain words where no database keeps them, and nothing else is held up', async () => {
+  it('are rejected in plain words where no database keeps them, and nothing else is held up', async () => {
     const { heard, ...own } = await place();
     const inFields = UNSTORABLE.map((text, n) => push.thing(text, n, `plain ${n}`));
     const inCodes = UNSTORABLE.map((text, n) => push.thing('plain', 10 + n, text));
@@ -91,9 +91,12 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     expect(heard).toHaveLength(1);
     const path = join(own.folder(push.kind), 'failed', 'nasty.json.result.json');
     const { results, faults } = JSON.parse(readFileSync(path, 'utf8')) as FileResult;
-    const refused = results.filter(({ state }) => state === 'rejected');
-    expect([refused.length, faults.length]).toEqual([inFields.length, inCodes.length]);
-    for (const reason of [...refused.flatMap(({ reasons }) => reasons), ...faults.map((each) => each.reason)])
+    const rejected = results.filter(({ state }) => state === 'rejected');
+    expect([rejected.length, faults.length]).toEqual([inFields.length, inCodes.length]);
+    for (const reason of [
+      ...rejected.flatMap(({ reasons }) => reasons),
+      ...faults.map((each) => each.reason),
+    ])
       expect(reason).toContain('holds a NUL or half a character');
   });
 });

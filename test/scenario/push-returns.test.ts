@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Feed } from '../../src/sync/push/push-run.ts';
+import type { Feed } from '../../src/erp/source.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 

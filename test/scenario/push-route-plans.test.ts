@@ -1,14 +1,16 @@
-// Route plans from a drop folder to the service, run by run: what is sent, what is refused and why, what is told.
+// Route plans from a drop folder to the service, run by run: what is sent, what is rejected and why, and what the ERP
+// is told.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { missedDeadlines } from '../../src/sync/push/push-deadline.ts';
+import { plansOfTomorrow } from '../../src/sync/push/deadline.ts';
+import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
-import { CPFS, type OutboxRow, plan } from '../support/push-samples.ts';
+import { CPFS, plan, plans } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
 const MINUTE_MS = 60_000;
+const LONGER = { date_time_end: '2025-03-13T20:00:00-03:00' };
 
 const resultOf = (place: PushPlace, folder: 'done' | 'failed', name: string) =>
   JSON.parse(readFileSync(join(place.folder('route_plans'), folder, `${name}.result.json`), 'utf8'));
@@ -44,45 +46,29 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
   });
 
-  it('has as many sends under way at once as it may', async () => {
-    let underWay = 0;
-    let most = 0;
+  it('has as many requests at the service at once as it may, and no more', async () => {
+    let [underWay, most] = [0, 0];
+    const three = Promise.withResolvers<void>();
     const place = await makePushPlace({
-      answering: async ({ pathname }, _original, { method }) => {
+      answering: async ({ pathname }, original, { method }) => {
         if (method === 'GET' || !pathname.startsWith('/import/')) return undefined;
         most = Math.max(most, ++underWay);
-        // The other lanes wait to claim by now; what they have claimed is on its way, and is waited for.
-        await place.engine.write(async () => undefined);
-        const isAwaited = ({ state }: OutboxRow) => state === 'sending';
-        while (underWay < (await place.outbox()).filter(isAwaited).length) await nextTurn();
+        if (underWay === 3) three.resolve();
+        await three.promise;
+        // One more that left together with these has arrived by the time that the service has answered.
+        const body = await original();
         underWay--;
-        return undefined;
+        return { body };
       },
     });
     place.parts.concurrency = 3;
-    place.drop(
-      'route_plans',
-      'a.json',
-      ['P1', 'P2', 'P3', 'P4', 'P5'].map((code) => plan(code)),
-    );
-    expect(await place.run(JOB)).toMatchObject({ status: 'ok', confirmed: 5 });
+    place.drop('route_plans', 'a.json', plans(9));
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok', confirmed: 9 });
     expect(most).toBe(3);
-    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1, P4: 1, P5: 1 });
+    expect((await place.story('P00')).map(({ outcome }) => outcome)).toEqual(['accepted']);
   });
 
-  it('refuses a plan that breaks the rules with every reason, and sends the others', async () => {
-    const place = await makePushPlace();
-    const bad = plan('BAD', { date_time_end: '2025-03-12T08:00:00-03:00', vehicle_plate: 'nonsense' });
-    place.drop('route_plans', 'a.json', [bad, plan('GOOD')]);
-    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1, confirmed: 1, rejected: 1 });
-    expect(place.sandbox.ledger().plans).toEqual({ GOOD: 1 });
-    const [row] = await place.outbox();
-    expect(row).toMatchObject({ external_code: 'BAD', state: 'rejected', payload: null, attempts: 0 });
-    expect(JSON.parse(row?.reasons ?? '[]')).toHaveLength(2);
-    expect(JSON.stringify(resultOf(place, 'failed', 'a.json'))).toContain('date_time_end');
-  });
-
-  it('stores what the service refuses, and confirms a plan that it takes in part', async () => {
+  it('sends what it may, and stores why the others are rejected, or taken in part', async () => {
     const place = await makePushPlace();
     const crowd = Array.from({ length: 70 }, (_, i) => ({
       name: `Stop ${i}`,
@@ -91,19 +77,24 @@ describe('push-route-plans', () => {
       external_code: `S${i}`,
     }));
     place.drop('route_plans', 'a.json', [
-      plan('NOBODY', { vehicle_plate: 'ZZZ0Z00' }),
+      plan('BAD', { date_time_end: '2025-03-12T08:00:00-03:00', vehicle_plate: 'nonsense' }),
       plan('CROWD', { route_points: crowd, options: { optimize: true } }),
+      plan('GOOD'),
+      plan('NOBODY', { vehicle_plate: 'ZZZ0Z00' }),
     ]);
-    expect(await place.run(JOB)).toMatchObject({ status: 'partial', confirmed: 1, rejected: 1 });
-    const [part, refused] = await place.outbox();
-    expect(part).toMatchObject({ external_code: 'CROWD', state: 'confirmed' });
-    expect(part?.message).toMatch(/Accepted in part; 10 refused/);
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 3, confirmed: 2, rejected: 2 });
+    expect(place.sandbox.ledger().plans).toEqual({ CROWD: 1, GOOD: 1 });
+    const [bad, part, , nobody] = await place.outbox();
+    expect(bad).toMatchObject({ state: 'rejected', payload: null, attempts: 0 });
+    expect(JSON.parse(bad?.reasons ?? '[]')).toHaveLength(2);
+    expect(part).toMatchObject({ state: 'confirmed', message: 'Accepted in part; 10 rejected' });
     expect(JSON.parse(part?.reasons ?? '[]')[0]).toMatch(/point not assigned: S\d+/);
-    expect(refused).toMatchObject({ external_code: 'NOBODY', state: 'rejected' });
-    expect(refused?.reasons).toContain('No vehicle has this plate');
+    expect(nobody).toMatchObject({ state: 'rejected', attempts: 1 });
+    expect(nobody?.reasons).toContain('No vehicle has this plate');
+    expect(JSON.stringify(resultOf(place, 'failed', 'a.json'))).toContain('date_time_end');
   });
 
-  it('takes a plan again that changed while it was refused, and leaves an equal one alone', async () => {
+  it('takes a plan again that changed after it was rejected, and leaves an equal one alone', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1', { vehicle_plate: 'ZZZ0Z00' }));
     await place.run(JOB);
@@ -117,40 +108,24 @@ describe('push-route-plans', () => {
 
   it('flags a plan that the ERP changed after it was confirmed, tells it once, and never sends it', async () => {
     const place = await makePushPlace();
+    const entry = () => place.entry('P1');
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
-    place.drop('route_plans', 'b.json', plan('P1', { date_time_end: '2025-03-13T20:00:00-03:00' }));
+    place.drop('route_plans', 'b.json', plan('P1', LONGER));
     expect(await place.run(JOB)).toMatchObject({ sent: 0 });
-    const [row] = await place.outbox();
-    expect(row).toMatchObject({ state: 'confirmed', changed_after_push: 1 });
+    expect(isChangedAfterPush(await entry())).toBe(true);
     expect(JSON.stringify(resultOf(place, 'done', 'b.json'))).toContain(
       'changed it after the service had it',
     );
-    const toldAt = row?.told_at;
+    const { told_at } = await entry();
     await place.clock.advance(MINUTE_MS);
     await place.run(JOB);
-    expect((await place.outbox())[0]?.told_at).toBe(toldAt);
+    expect(await entry()).toMatchObject({ told_at });
     place.drop('route_plans', 'c.json', plan('P1'));
     await place.run(JOB);
-    expect((await place.outbox())[0]).toMatchObject({
-      state: 'confirmed',
-      changed_after_push: 0,
-      message: null,
-    });
+    expect(isChangedAfterPush(await entry())).toBe(false);
+    expect(await entry()).toMatchObject({ state: 'confirmed', message: null });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
-  });
-
-  it('passes a change after confirmation over where the policy says so', async () => {
-    const place = await makePushPlace();
-    place.drop('route_plans', 'a.json', plan('P1'));
-    await place.run(JOB);
-    place.drop('route_plans', 'b.json', plan('P1', { date_time_end: '2025-03-13T20:00:00-03:00' }));
-    await place.run(JOB, { after_confirmation: 'ignore' });
-    expect((await place.outbox())[0]).toMatchObject({
-      state: 'confirmed',
-      changed_after_push: 0,
-      message: null,
-    });
   });
 
   it('does not send what the service has already, as after a lost outbox', async () => {
@@ -167,47 +142,47 @@ describe('push-route-plans', () => {
     expect((await place.outbox())[0]?.message).toMatch(/had it already/);
   });
 
-  it('names every identifier where the service has a plan more than once', async () => {
+  it('names every identifier where the service has a plan more than once, in every run until it has one', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
-    const [{ remote_id } = { remote_id: 0 }] = await place.outbox();
+    const { remote_id } = await place.entry('P1');
     const record = { id: 999_999, external_code: 'P1', status: 'P' };
-    await fetch(`${place.sandbox.url}/_sandbox/records`, {
+    const records = `${place.sandbox.url}/_sandbox/records`;
+    await fetch(records, {
       method: 'POST',
       body: JSON.stringify({ call: 'route-plans', records: [record] }),
     });
     await place.engine.write(({ sql }) => sql('push_outbox').delete());
     place.drop('route_plans', 'b.json', plan('P1'));
-    await place.run(JOB);
-    const [row] = await place.outbox();
-    expect(row?.state).toBe('confirmed');
-    expect(row?.message).toContain(`${remote_id}, 999999`);
-    expect(place.lines.join('\n')).toContain('found_twice');
+    for (let runs = 0; runs < 2; runs++) {
+      expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'found_twice' } });
+      expect(await place.entry('P1')).toMatchObject({
+        state: 'confirmed',
+        message: expect.stringContaining(`${remote_id}, 999999`),
+      });
+      await place.clock.advance(15 * MINUTE_MS);
+    }
+    await fetch(records, { method: 'DELETE' });
+    expect(await place.run(JOB)).toMatchObject({ status: 'ok' });
+    expect(await place.entry('P1')).toMatchObject({ attention: null, message: null, remote_id });
   });
 
-  it('watches a plan that is optimised afterwards until it is done, and tells where that failed', async () => {
+  it('reads a plan back that is optimised afterwards until that is over, and says where it failed', async () => {
     const place = await makePushPlace();
-    const codes = Array.from({ length: 60 }, (_, i) => `A${String(i).padStart(2, '0')}`);
     const options = { optimize: true, geocoding: false, is_async: true };
     place.drop(
       'route_plans',
       'a.json',
-      codes.map((code) => plan(code, { options })),
+      plans(60).map((each) => ({ ...each, options })),
     );
     expect(await place.run(JOB)).toMatchObject({ confirmed: 60 });
-    expect((await place.outbox()).every(({ is_watched, state }) => state === 'confirmed' && is_watched)).toBe(
-      true,
-    );
     await place.clock.advance(5 * MINUTE_MS);
     await place.run(JOB);
-    const rows = await place.outbox();
-    expect(rows.every(({ is_watched }) => !is_watched)).toBe(true);
-    const failed = rows.filter(({ remote_status }) => remote_status === 'I');
+    const failed = (await place.outbox()).filter(({ remote_status }) => remote_status === 'I');
     expect(failed.length).toBeGreaterThan(0);
-    expect(
-      failed.every(({ message, state }) => state === 'confirmed' && /could not optimise/.test(message ?? '')),
-    ).toBe(true);
+    for (const { state, message } of failed)
+      expect([state, message]).toEqual(['confirmed', expect.stringContaining('could not optimise')]);
     expect(await place.run(JOB)).toMatchObject({ requests: 0 });
   });
 
@@ -217,31 +192,45 @@ describe('push-route-plans', () => {
     expect((await place.run(JOB, { deadline: '18:00' })).error).toBeNull();
     await place.clock.advance(7 * 60 * MINUTE_MS);
     const { error, status } = await place.run(JOB, { deadline: '18:00' });
-    expect(error).toMatchObject({ code: 'deadline_missed' });
-    expect(error?.message).toContain('P1 (rejected)');
+    expect(status).toBe('partial');
+    expect(error).toMatchObject({
+      code: 'deadline_missed',
+      message: expect.stringContaining('P1 (rejected)'),
+    });
     expect(error?.message).not.toContain('P2');
-    expect(status).not.toBe('ok');
     const asked = { deadline: '18:00', timezone: 'America/Sao_Paulo', now: place.clock.now() };
-    expect(await missedDeadlines(place.engine, asked)).toEqual([{ external_code: 'P1', state: 'rejected' }]);
-    expect(await missedDeadlines(place.engine, { ...asked, deadline: '23:00' })).toEqual([]);
+    expect(await plansOfTomorrow(place.engine, asked)).toMatchObject({
+      isPast: true,
+      confirmed: 1,
+      open: [{ external_code: 'P1', state: 'rejected' }],
+    });
+    expect(await plansOfTomorrow(place.engine, { ...asked, deadline: '23:00' })).toMatchObject({
+      isPast: false,
+    });
   });
 
-  it.each([
-    ['names by the deadline one that was moved to tomorrow while its outcome is unknown', '12', '13', true],
-    ['does not name by the deadline one that was moved away from tomorrow', '13', '15', false],
-  ])('%s', async (_, from, to, isNamed) => {
+  it('rejects a code that comes again for another day, says so, and names it by the deadline', async () => {
     const place = await makePushPlace();
-    const on = (day: string) => ({
-      date_time_start: `2025-03-${day}T08:00:00-03:00`,
-      date_time_end: `2025-03-${day}T18:00:00-03:00`,
-    });
-    place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit' });
-    place.drop('route_plans', 'a.json', plan('P1', on(from)));
+    const today = {
+      date_time_start: '2025-03-12T08:00:00-03:00',
+      date_time_end: '2025-03-12T18:00:00-03:00',
+    };
+    place.drop('route_plans', 'a.json', plan('P1', today));
     await place.run(JOB);
-    place.drop('route_plans', 'b.json', plan('P1', on(to)));
+    place.drop('route_plans', 'b.json', plan('P1'));
+    expect(await place.run(JOB)).toMatchObject({
+      status: 'partial',
+      rejected: 1,
+      error: { code: 'code_reused' },
+    });
+    expect(JSON.stringify(resultOf(place, 'failed', 'b.json'))).toMatch(/code_reused: .*2025-03-12/);
     await place.clock.advance(8 * 60 * MINUTE_MS);
     const { error } = await place.run(JOB, { deadline: '18:00' });
-    expect(error?.code === 'deadline_missed').toBe(isNamed);
+    expect(error).toMatchObject({
+      code: 'deadline_missed',
+      message: expect.stringContaining('P1 (rejected)'),
+    });
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
   it('shows in a dry run what would happen, and does none of it', async () => {
@@ -249,7 +238,7 @@ describe('push-route-plans', () => {
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     place.drop('route_plans', 'b.json', [
-      plan('P1', { date_time_end: '2025-03-13T20:00:00-03:00' }),
+      plan('P1', LONGER),
       plan('NEW'),
       plan('BAD', { document_number: '11111111111' }),
     ]);

@@ -1,70 +1,79 @@
-// Questions about one plan that the service does not answer: no other plan waits for them, and the story of the one tells.
+// A listing that the service does not answer holds up nothing but the entries that wait for it, and their history says so.
 import { expect, it } from 'vitest';
-import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 
 const JOB = 'push-route-plans';
-const CALL = 'import-route-plan';
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+const CALL = 'import-route-plan' as const;
+const DAY_MS = 86_400_000;
 
-const on = (day: string) => ({
-  date_time_start: `2025-${day}T08:00:00-03:00`,
-  date_time_end: `2025-${day}T18:00:00-03:00`,
+const on = (from: string, to = from) => ({
+  date_time_start: `2025-${from}T08:00:00-03:00`,
+  date_time_end: `2025-${to}T18:00:00-03:00`,
 });
 
-async function readings(place: PushPlace, code: string): Promise<(string | null)[]> {
-  const story = await place.story(code);
-  return story.filter(({ what }) => what === 'read-back').map(({ outcome }) => outcome);
-}
+const readBacks = async (place: PushPlace, code: string): Promise<(string | null)[]> =>
+  (await place.story(code)).filter(({ what }) => what === 'read-back').map(({ outcome }) => outcome);
 
-it.each([500, 403])('a search by code that is answered by %i', async (status) => {
-  const place = await makePushPlace({
-    answering: ({ searchParams }) =>
-      searchParams.get('route_plan_code') === 'P1' ? { status, body: {} } : undefined,
-  });
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
-  place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
-  place.drop('route_plans', 'a.json', plan('P1'));
-  await place.runs(JOB, 1);
-  place.drop('route_plans', 'b.json', [plan('P2'), plan('P3', on('03-25'))]);
-  await place.runs(JOB, 2);
-  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P2: 1, P3: 1 });
-  expect(await readings(place, 'P1')).toContain('unreadable');
+/** Listings of such periods are answered by the status. */
+const refusing = (status: number, isRefused: (start: Date, spanMs: number) => boolean): PlaceOptions => ({
+  answering: ({ searchParams }, _original, { method }) => {
+    const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];
+    if (method !== 'GET' || from === null || to === null) return undefined;
+    return isRefused(new Date(from), Date.parse(to) - Date.parse(from)) ? { status, body: {} } : undefined;
+  },
 });
 
-it.each([500, 400, 403])('a control search that is answered by %i', async (status) => {
-  const place = await makePushPlace({
-    answering: ({ searchParams }, _original, { method }) => {
-      const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];
-      const isLong = from !== null && to !== null && Date.parse(to) - Date.parse(from) > 10 * DAY;
-      return method === 'GET' && isLong ? { status, body: {} } : undefined;
-    },
-  });
+it.each([500, 422])(
+  'plans of other days are sent where the listing of one is answered by %i',
+  async (status) => {
+    let isRefusing = false;
+    const place = await makePushPlace(refusing(status, (start) => isRefusing && start.getUTCDate() < 20));
+    place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
+    place.sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1, times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.runs(JOB, 1);
+    isRefusing = true;
+    place.drop('route_plans', 'b.json', [plan('P2'), plan('P3', on('03-25'))]);
+    expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1 });
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P3: 1 });
+    expect(await readBacks(place, 'P1')).toEqual(['unreadable']);
+    isRefusing = false;
+    await place.run(JOB);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
+    expect(await readBacks(place, 'P1')).toEqual(['unreadable', 'found']);
+  },
+);
+
+it('a plan of a day is sent where the service answers for no longer period', async () => {
+  const place = await makePushPlace(refusing(422, (_, spanMs) => spanMs > 10 * DAY_MS));
+  place.drop('route_plans', 'a.json', [plan('LONG', on('03-13', '04-25')), plan('DAY', on('03-20'))]);
+  expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1, confirmed: 1 });
+  expect(place.sandbox.ledger().plans).toEqual({ DAY: 1 });
+});
+
+it.each([500, 400, 403])('others are sent where a control listing is answered by %i', async (status) => {
+  const place = await makePushPlace(refusing(status, (_, spanMs) => spanMs > 10 * DAY_MS));
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1', on('06-13')));
-  await place.run(JOB);
-  await place.clock.advance(5 * MINUTE);
+  await place.runs(JOB, 1);
   place.drop('route_plans', 'b.json', [plan('P2', on('06-13')), plan('P3', on('06-13'))]);
   await place.runs(JOB, 1);
-  expect(await readings(place, 'P1')).toContain('unreadable');
-  await place.runs(JOB, 4);
+  expect(place.sandbox.ledger().plans).toEqual({ P2: 1, P3: 1 });
+  expect(await readBacks(place, 'P1')).toContain('inconclusive');
+  await place.runs(JOB, 3);
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
 });
 
-it('one that fails once does not have the wait begin anew', async () => {
-  let failures = 0;
-  const place = await makePushPlace({
-    answering: ({ searchParams }) =>
-      searchParams.get('route_plan_code') === 'P1' && failures++ < 1 ? { status: 403, body: {} } : undefined,
-  });
-  place.drop('route_plans', '0.json', plan('P0'));
-  await place.runs(JOB, 2);
+it('a listing that fails once does not have the wait begin anew', async () => {
+  const place = await makePushPlace();
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1'));
-  await place.runs(JOB, 3);
-  expect(await readings(place, 'P1')).toContain('unreadable');
-  await place.runs(JOB, 1);
-  expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
+  await place.run(JOB);
+  await place.clock.advance(180_000);
+  place.sandbox.addFault({ call: 'route-plans', fault: '400', times: 1 });
+  expect(await place.run(JOB)).toMatchObject({ sent: 0, unknown: 1 });
+  await place.clock.advance(70_000);
+  expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1 });
+  expect(await readBacks(place, 'P1')).toEqual(['absent', 'unreadable', 'absent']);
 });

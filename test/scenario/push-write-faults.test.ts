@@ -1,4 +1,4 @@
-// Every fault of the service on the call that creates, by all four kinds of push, and by two codes of one thing: nothing
+// Every fault of the service on the call that creates, by all four kinds of push, and by two codes of one agent: nothing
 // is there twice, nothing is lost, and every entry ends in a state that is true.
 import { describe, expect, it } from 'vitest';
 import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
@@ -8,13 +8,13 @@ import {
   kindsWith,
   READ_FAULTS,
   settle,
+  sharedKeyFaults,
   timeoutWith,
-  twinFaults,
   WRITE_FAULTS,
 } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
-const REFUSALS = ['400', '404', '409', '413', '422'];
+const REJECTIONS = ['400', '404', '409', '413', '422'];
 
 it('a push meets every fault that the sandbox knows, but the one that only a login can meet', () => {
   const met = new Set([...WRITE_FAULTS, ...READ_FAULTS].map(({ fault }) => fault));
@@ -30,8 +30,8 @@ describe('a push', () => {
       place.drop(kind.kind, 'a.json', [kind.thing(0), kind.thing(1)]);
       await settle(place, kind);
       const states = await expectTruth(place, kind, 2);
-      const refused = REFUSALS.includes(fault.fault) && fault.after_commit !== true ? 1 : 0;
-      expect(states.filter((state) => state === 'rejected')).toHaveLength(refused);
+      const rejected = REJECTIONS.includes(fault.fault) && fault.after_commit !== true ? 1 : 0;
+      expect(states.filter((state) => state === 'rejected')).toHaveLength(rejected);
     },
   );
 });
@@ -39,13 +39,11 @@ describe('a push', () => {
 describe('two codes with one CPF', () => {
   const [kind] = pushCases.filter(({ job }) => job === 'push-agents') as [PushCase];
 
-  it.each(twinFaults)('become one agent where the first write meets %s', async (_name, fault) => {
+  it.each(sharedKeyFaults)('become one agent where the first write meets %s', async (_name, fault) => {
     const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
-    // One after the other: at the same time the second would see that the first is on its way.
-    place.parts.concurrency = 1;
     place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
-    const twins = ['A1', 'A2'].map((external_code) => ({ ...kind.thing(0), external_code }));
-    place.drop(kind.kind, 'a.json', twins);
+    const codes = ['A1', 'A2'].map((external_code) => ({ ...kind.thing(0), external_code }));
+    place.drop(kind.kind, 'a.json', codes);
     await settle(place, kind);
     expect(place.sandbox.ledger().agents).toEqual({ [kind.name(0)]: 1 });
     expect((await place.outbox()).map(({ state }) => state)).toContain('confirmed');

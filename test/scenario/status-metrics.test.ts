@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import { entryIn } from '../support/outbox-samples.ts';
 import { type Family, readPrometheusText } from '../support/prometheus-text.ts';
 import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
 
@@ -40,6 +42,25 @@ describe('/metrics', () => {
     expect(figure(families, 'push_unknown')).toBe(0);
     expect(figure(families, 'runs_total', { job, status: 'ok' })).toBe(1);
     expect(figure(families, 'rows_written_total', { job })).toBe(run.inserted);
+  });
+
+  it('tells how many entries of the outbox need a person', async () => {
+    place = await makeStatusPlace();
+    expect(figure(await scrape(), 'push_attention')).toBe(0);
+    const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
+    await place.rig.engine.write((tx) =>
+      storeEntries(tx, [
+        entryIn('confirmed', { external_code: 'A', attention: 'found_twice' }),
+        entryIn('unknown', { external_code: 'B', unknown_since: at }),
+        entryIn('rejected', { external_code: 'C', updated_at: at, told_at: null }),
+        entryIn('rejected', { external_code: 'D', updated_at: at, told_at: at }),
+        entryIn('confirmed', { external_code: 'E' }),
+      ]),
+    );
+    await place.rig.clock.advance(60_000);
+    const families = await scrape();
+    expect(figure(families, 'push_attention')).toBe(3);
+    expect(figure(families, 'healthy')).toBe(0);
   });
 
   it('counts each run once, however often it is asked and however long the daemon runs', async () => {

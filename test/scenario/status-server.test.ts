@@ -4,7 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { noCounts } from '../../src/core/glossary.ts';
 import { startStatusServer } from '../../src/status/server.ts';
 import { statusDocument } from '../../src/status/status-document.ts';
+import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/attention.ts';
+import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { quarantine } from '../../src/warehouse/quarantine.ts';
+import { entryIn } from '../support/outbox-samples.ts';
+import { CPFS } from '../support/push-samples.ts';
 import { stampAt } from '../support/stamp.ts';
 import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
@@ -87,7 +92,7 @@ describe('/api/status', () => {
     expect(await health()).toBe('ok');
     await place.rig.clock.advance(1_000);
     expect(await health()).toBe('late');
-    await place.rig.engine.write(({ sql }) => sql('push_outbox').update({ state: 'confirmed' }));
+    await place.rig.engine.write(({ sql }) => sql('push_outbox').update({ state: 'confirmed', told_at: at }));
     expect(await health()).toBe('ok');
   });
 
@@ -134,6 +139,44 @@ describe('the data', () => {
       '17',
       '[hidden: text of 27]',
     ]);
+  });
+});
+
+describe('the outbox', () => {
+  it('says why each entry needs a person as the counts do, and how many entries a search matches', async () => {
+    place = await makeStatusPlace();
+    const now = place.rig.clock.now();
+    const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+    const variants = [null, ...ATTENTION].flatMap((attention) =>
+      OUTBOX_STATES.flatMap((state) =>
+        [9, 10, 11].flatMap((minutes) =>
+          [minutesAgo(1), null].flatMap((told_at) =>
+            [minutesAgo(5), minutesAgo(-5), null].map((period_end) => ({
+              state,
+              change: {
+                ...{ attention, told_at, period_end, updated_at: minutesAgo(minutes) },
+                unknown_since: state === 'unknown' ? minutesAgo(minutes) : null,
+              },
+            })),
+          ),
+        ),
+      ),
+    );
+    const entries = variants.map(({ state, change }, n) =>
+      entryIn(state, { ...change, external_code: `P${n}` }),
+    );
+    await place.rig.engine.write((tx) => storeEntries(tx, entries));
+    const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
+    expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
+    const told = new Map<string | null, number>();
+    for (let page = 0; page * 50 < entries.length; page++) {
+      const { rows } = (await place.ask('GET', `/api/outbox?page=${page}`)).json;
+      for (const { needs_person } of rows) told.set(needs_person, (told.get(needs_person) ?? 0) + 1);
+    }
+    told.delete(null);
+    const counted = json.attention.map(({ reason, entries }: OutboxAttention) => [reason, entries]);
+    expect([...told].toSorted()).toEqual(counted.toSorted());
+    expect(told.size).toBe(ATTENTION_REASONS.length);
   });
 });
 
@@ -235,7 +278,7 @@ describe('an action', () => {
     expect(refused).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
     const [written] = await place.rig.rows('select action, subject, outcome from sync_audit');
     expect(written).toMatchObject({ action: 'cancel', subject: 'route_plans/P/1 <b>' });
-    expect(written!.outcome).toMatch(/^refused: P\/1 <b> is confirmed/);
+    expect(written!.outcome).toMatch(/^refused: P\/1 <b> is at the service/);
 
     await place.rig.engine.write(({ sql }) =>
       sql('push_outbox').update({ state: 'rejected', payload: '{}', reasons: '["no"]' }),
@@ -246,6 +289,55 @@ describe('an action', () => {
     expect(await place.rig.rows('select state from push_outbox')).toEqual([{ state: 'cancelled' }]);
     const missing = { kind: 'route_plans', code: 'other' };
     expect((await place.ask('POST', '/api/outbox/retry', { body: missing })).status).toBe(404);
+  });
+
+  it('on one use of a code leaves the others alone', async () => {
+    place = await makeStatusPlace();
+    await place.rig.engine.write((tx) =>
+      storeEntries(tx, [entryIn('rejected'), entryIn('rejected', { code_use: 2 })]),
+    );
+    const body = { kind: 'route_plans', code: 'P1', use: 2 };
+    const answer = await place.ask('POST', '/api/outbox/retry', { body });
+    expect(answer).toMatchObject({ status: 202, json: { subject: 'route_plans/P1 (use 2)' } });
+    const states = 'select code_use, state from push_outbox order by code_use';
+    expect(await place.rig.rows(states)).toEqual([
+      { code_use: 1, state: 'rejected' },
+      { code_use: 2, state: 'ready' },
+    ]);
+    const shown = await place.ask('GET', '/api/outbox/entry?kind=route_plans&code=P1&use=2');
+    expect(shown.json).toMatchObject({ code_use: 2, state: 'ready', attempts: [{ outcome: 'retried' }] });
+    expect((await place.ask('GET', '/api/outbox/entry?kind=route_plans&code=P1&use=3')).status).toBe(404);
+    expect((await place.ask('GET', '/api/outbox/entry?kind=route_plans&code=P1&use=x')).status).toBe(400);
+  });
+
+  it('on many entries says first how many they are, then what it did', async () => {
+    place = await makeStatusPlace();
+    const entries = ['R-1', 'R-2', 'S-1'].map((external_code) => entryIn('rejected', { external_code }));
+    const lost = entryIn('unknown', { external_code: 'R-3' });
+    await place.rig.engine.write((tx) => storeEntries(tx, [...entries, lost]));
+    const body = { states: ['rejected', 'unknown'], kind: 'route_plans', code: 'r-' };
+    const many = (path: string, more: object) =>
+      place.ask('POST', `/api/outbox/${path}`, { body: { ...body, ...more } });
+    expect(await many('cancel-many', {})).toMatchObject({ status: 200, json: { entries: 3 } });
+    expect(await place.rig.rows('select * from sync_audit')).toEqual([]);
+    expect(await many('cancel-many', { sure: true })).toMatchObject({
+      status: 202,
+      json: {
+        subject: 'rejected, unknown entries of route_plans with "r-" in their code',
+        words: '2 cancelled, 1 skipped because their state does not allow it.',
+      },
+    });
+    const states = 'select external_code, state from push_outbox order by external_code';
+    expect(await place.rig.rows(states)).toEqual([
+      { external_code: 'R-1', state: 'cancelled' },
+      { external_code: 'R-2', state: 'cancelled' },
+      { external_code: 'R-3', state: 'unknown' },
+      { external_code: 'S-1', state: 'rejected' },
+    ]);
+    await many('retry-many', { sure: true, code: CPFS[0] });
+    expect(JSON.stringify(await place.rig.rows('select * from sync_audit'))).not.toContain(CPFS[0]);
+    expect((await many('retry-many', { states: [] })).status).toBe(400);
+    expect((await many('retry-many', { states: ['lost'] })).status).toBe(400);
   });
 
   it('with a body that says nothing is 400, with one that is too large 413', async () => {

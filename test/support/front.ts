@@ -41,6 +41,8 @@ export async function startFront(target: string, answering: Answering): Promise<
         ...(incoming.method === 'GET' ? {} : { body }),
       });
     const arrived = { method: incoming.method ?? '', body };
+    // The time of day is the service's alone: the machine's would be another clock.
+    outgoing.sendDate = false;
     const own = await answering(url, async () => (await original()).json(), arrived);
     if (own !== undefined) {
       const text = typeof own.body === 'string' ? own.body : JSON.stringify(own.body);
@@ -48,7 +50,7 @@ export async function startFront(target: string, answering: Answering): Promise<
       return;
     }
     const passed = await original();
-    const kept = ['content-type', 'retry-after'].flatMap((name) => {
+    const kept = ['content-type', 'retry-after', 'date'].flatMap((name) => {
       const value = passed.headers.get(name);
       return value === null ? [] : [[name, value]];
     });

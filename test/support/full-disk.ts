@@ -8,15 +8,15 @@ import { parse } from 'csv-parse/sync';
 import PQueue from 'p-queue';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing, openEntries } from './dropped-things.ts';
-import { type KillCase, planCases } from './kill-cases.ts';
+import { planCase } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
 import { configFor, type Ended, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 const SWITCH = join(import.meta.dirname, 'kill-at.ts');
-const [PLANS] = planCases as [KillCase];
+const PLANS = planCase;
 const SETTINGS = `warehouse: { images: data/images }
 erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: ${QUICK.settle}, check_before_send: false } }
+jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: ${QUICK.settle} } }
 `;
 /** What may be said where there is no room; anything else is not plain. */
 const PLAIN = [

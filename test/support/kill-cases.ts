@@ -7,8 +7,6 @@ import { QUICK } from './workplace.ts';
 export interface KillCase extends Pick<PushCase, 'job' | 'create' | 'list'> {
   feed: FeedKind;
   ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
-  /** `check_before_send` as it is set; undefined where the kind is always looked for. */
-  checks?: boolean;
   /** The n-th thing, from 0. */
   thing(n: number): object;
   /** What the ledger counts it by. */
@@ -67,20 +65,18 @@ function cpfOf(n: number): string {
   return digits.join('');
 }
 
-const caseOf = ({ job, kind, create, list, ledger }: PushCase, checks?: boolean): KillCase => ({
+const caseOf = ({ job, kind, create, list, ledger }: PushCase): KillCase => ({
   job,
   feed: kind,
   create,
   list,
   ledger,
-  ...(checks !== undefined && { checks }),
   ...THINGS[kind],
 });
 
 const [plans, points, agents, itineraries] = pushCases as [PushCase, PushCase, PushCase, PushCase];
 
-/** Without the look before a first send the outbox has to keep the promise by itself. */
-export const planCases: readonly KillCase[] = [caseOf(plans, false), caseOf(plans, true)];
+export const planCase: KillCase = caseOf(plans);
 export const otherCases: readonly KillCase[] = [caseOf(points), caseOf(agents), caseOf(itineraries)];
 
 const LATE_MS = 5_000;

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing } from './dropped-things.ts';
 import { startFront } from './front.ts';
-import { type KillCase, planCases } from './kill-cases.ts';
+import { planCase } from './kill-cases.ts';
 import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
 
 const HOLDER = `
@@ -22,7 +22,7 @@ database.exec('begin immediate', (error) => {
 });`;
 
 const TELL_BEGIN = join(import.meta.dirname, 'tell-begin.ts');
-const [PLANS] = planCases as [KillCase];
+const PLANS = planCase;
 const PUSHED = 4;
 /** The lock meets the answer to this plan: some are done, some are to come. */
 const MET = 2;
@@ -95,7 +95,7 @@ export async function lockPush(heldMs: number): Promise<LockReport> {
     configFor(
       front.url,
       `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { push-route-plans: { settle: ${SETTLE}, check_before_send: false } }
+jobs: { push-route-plans: { settle: ${SETTLE} } }
 `,
       TIMEOUT,
     ),

@@ -6,12 +6,12 @@ import knex from 'knex';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
-import { type KillCase, planCases } from './kill-cases.ts';
+import { planCase } from './kill-cases.ts';
 import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
 import { contentOf } from './pull-kills.ts';
 import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
-const [PLANS] = planCases as [KillCase];
+const PLANS = planCase;
 const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
 /** Before the storm: the schema is made once in the life of a warehouse. */
 const FIRST = 'pull-drivers';
@@ -84,7 +84,7 @@ export async function stormPostgres(options: StormOptions): Promise<StormReport>
     const rest = `warehouse: ${JSON.stringify(warehouse.settings)}
 privacy: { secret: the-same-in-both-places }
 erp: { route_plans: { source: files, folder: drop, settle: 0s } }
-jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: ${QUICK.settle}, check_before_send: false } }
+jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: ${QUICK.settle} } }
 `;
     return makeWorkplace(configFor(sandbox.url, rest, QUICK.timeout), warehouse);
   };

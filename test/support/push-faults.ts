@@ -1,4 +1,4 @@
-// The faults of the service that a push can meet, and the two questions every test of them asks: does it come to
+// The faults of the service that a push can meet, and the two questions that every test of them asks: does it come to
 // an end, and is that end the truth.
 import { expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
@@ -62,12 +62,12 @@ export const kindsWith = (faults: readonly AnyFault[]) =>
       .map((fault) => [kind.job, nameOf(fault), kind, fault] as const),
   );
 
-/** For two entries of one thing: at least those that strike after it was done. */
-export const twinFaults = WRITE_FAULTS.filter(({ after_commit }) => after_commit === true || isWhole).map(
-  (fault) => [nameOf(fault), fault] as const,
-);
+/** For two codes of one agent: at least the faults that strike after the agent was created. */
+export const sharedKeyFaults = WRITE_FAULTS.filter(
+  ({ after_commit }) => after_commit === true || isWhole,
+).map((fault) => [nameOf(fault), fault] as const);
 
-export function nameOf({ fault, after_commit }: AnyFault): string {
+function nameOf({ fault, after_commit }: AnyFault): string {
   return `${fault}${after_commit === true ? ' after commit' : ''}`;
 }
 
@@ -86,7 +86,7 @@ export async function settle(place: PushPlace, { job }: PushCase): Promise<void>
   throw new Error(`still open after ${MOST_RUNS} runs`);
 }
 
-/** Each confirmed one is there once, each refused one not at all, and the ERP was told; gives the states. */
+/** Each confirmed item is there once, each rejected one not at all, and the ERP was notified; gives the states. */
 export async function expectTruth(place: PushPlace, kind: PushCase, many: number): Promise<string[]> {
   const accepted = place.sandbox.ledger()[kind.ledger];
   const rows = await place.outbox();

@@ -13,7 +13,6 @@ import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts'
 export interface KillReport {
   job: string;
   engine: EngineName;
-  checks: boolean | undefined;
   mode: string;
   /** Steps of a run that was not killed, on a warehouse that others have used before. */
   steps: number;
@@ -90,9 +89,9 @@ export async function sweepKills({
     const figures = await killAll(sweep, deaths, steps, recoverySteps(steps, phase));
     sandbox.clearFaults();
     await finish(sweep);
-    const { job, checks } = kind;
+    const { job } = kind;
     const verdict = await verdictOf(sweep, sandbox);
-    return { job, engine, checks, mode: mode.name, steps, ...figures, ...verdict };
+    return { job, engine, mode: mode.name, steps, ...figures, ...verdict };
   } finally {
     place.remove();
     await warehouse.remove();
@@ -100,10 +99,9 @@ export async function sweepKills({
   }
 }
 
-function settingsOf({ feed, job, checks }: KillCase, { settle }: KillMode): string {
-  const check = checks === undefined ? '' : `, check_before_send: ${checks}`;
+function settingsOf({ feed, job }: KillCase, { settle }: KillMode): string {
   return `erp: { ${feed}: { source: files, folder: drop, settle: 0s } }
-jobs: { ${job}: { settle: ${settle}${check} } }
+jobs: { ${job}: { settle: ${settle} } }
 `;
 }
 

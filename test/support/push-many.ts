@@ -67,7 +67,7 @@ jobs: { push-route-plans: { ${job} } }
 }
 
 const KILLED: ManyOptions = {
-  job: `settle: ${QUICK.settle}, check_before_send: false`,
+  job: `settle: ${QUICK.settle}`,
   timeout: QUICK.timeout,
 };
 
@@ -102,7 +102,7 @@ export const pushManyKilled = (
   });
 
 export function dropMany(dir: string, plans: number): void {
-  mkdirSync(join(dir, 'plans'));
+  mkdirSync(join(dir, 'plans'), { recursive: true });
   for (let from = 0; from < plans; from += PER_FILE) {
     const some = Array.from({ length: Math.min(PER_FILE, plans - from) }, (_, i) => planNumbered(from + i));
     writeFileSync(join(dir, 'plans', `${from}.json`), JSON.stringify(some));

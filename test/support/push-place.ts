@@ -10,12 +10,11 @@ import type { RunSummary } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import type { FeedKind } from '../../src/erp/source.ts';
+import type { Feed, FeedKind } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import type { Job, Preview } from '../../src/sync/job.ts';
-import type { Feed } from '../../src/sync/push/push-run.ts';
 import { runJob } from '../../src/sync/run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -68,6 +67,8 @@ export interface PlaceOptions {
   feeds?: Partial<Record<FeedKind, FeedSettings>>;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
+  /** What the source knows of `reuse_codes`. */
+  reuseCodes?: boolean;
 }
 
 export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPlace> {

@@ -27,7 +27,10 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
   'sync/pull/pull-job.ts': ['^.*$', '^.*categories all$', '^plans$'],
   // The names of the values of a statement.
-  'erp/sources/sql.ts': ['::(?=(?:external_code|period_start|state|remote_id|message)\\b)'],
+  'erp/sources/sql.ts': [
+    '::(?=(?:external_code|period_start|state|remote_id|message)\\b)',
+    '::(?=(?:plan_external_code|plan_period_start|point_external_code|status|executed_at|reason|pictures)\\b)',
+  ],
 };
 /** Letters that are tried in pairs. */
 const PAIRED = 6;

@@ -6,7 +6,7 @@ import { isoInstant } from '../../src/core/clock.ts';
 import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import type { FeedKind } from '../../src/erp/source.ts';
+import type { Feed, FeedKind } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -14,7 +14,6 @@ import type { Random } from '../../src/sandbox/seeded-random.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
-import type { Feed } from '../../src/sync/push/push-run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import { requestRun } from '../../src/warehouse/job-controls.ts';
@@ -43,7 +42,7 @@ export const SIMULATED_JOBS: readonly { name: string; cron: string; options?: Re
   { name: 'pull-itineraries', cron: '0 */12 * * *', options: { since: '5d' } },
   { name: 'pull-checklists', cron: '0 */12 * * *', options: { since: '5d', lookback: '3d' } },
   // Without the look before a first send the outbox has to keep the promise by itself.
-  { name: 'push-route-plans', cron: '0 */3 * * *', options: { check_before_send: false } },
+  { name: 'push-route-plans', cron: '0 */3 * * *', options: {} },
   { name: 'push-points-of-interest', cron: '0 */6 * * *' },
   { name: 'return-executions', cron: '0 */6 * * *' },
   { name: 'maintain-warehouse', cron: '30 3 * * *' },

@@ -56,7 +56,7 @@ export function simulateNetwork(options: TransportOptions, parts: NetworkParts):
       }
       // A kept connection may be closing by the machine's time, which is not the simulation's.
       const answer = await io
-        .turn(call, () => real.send(request, { ...rest, ownConnection: true }))
+        .turn(call, () => real.send(request, { ...rest, freshConnection: true }))
         .catch((error: TransportFault) => {
           onExchange(`${call} ${error.fault}`);
           throw error;

@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing, openEntries, restMs, twiceAndLost } from './dropped-things.ts';
-import { type KillCase, planCases } from './kill-cases.ts';
+import { planCase } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const PROBE = join(import.meta.dirname, 'process-probe.ts');
-const [PLANS] = planCases as [KillCase];
+const PLANS = planCase;
 const MB = 1_048_576;
 const FIRST_RUN_MS = 30_000;
 /** Long enough for a huge body, which has to be met by its cap. */
@@ -114,7 +114,7 @@ ${jobs.join('\n')}
 
 const optionsOf = (job: string): string =>
   job === PLANS.job
-    ? `, settle: ${SETTLE}, check_before_send: false`
+    ? `, settle: ${SETTLE}`
     : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(job)
       ? ', since: 3d'
       : '';

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noCounts } from '../../src/core/glossary.ts';
+import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import type { Feed } from '../../src/sync/push/push-run.ts';
 import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } from './status-place.ts';
 
 /** A Tuesday at three in the afternoon in São Paulo. */
@@ -101,13 +101,14 @@ const tomorrowsPlan = (code: string) => ({
   options: { optimize: false, geocoding: false },
 });
 
-/** Outcomes that a calm sandbox does not give: an unclear and a refused push, failed runs of the past, misfits. */
+/** Outcomes that a calm sandbox does not give: unclear, rejected and duplicate pushes, failed runs of the past, invalid records. */
 async function addTrouble({ rig }: StatusPlace): Promise<void> {
   const now = rig.clock.now();
   const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
   await rig.engine.write(async ({ sql }) => {
     const entry = {
       kind: 'route_plans',
+      code_use: 1,
       content_hash: 'h',
       remote_key: 'k',
       attempts: 1,
@@ -127,13 +128,50 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         message: 'No answer came within 60 s; it is read back before anything is sent again',
         unknown_since: at(25),
         sent_at: at(25),
+        sent_hash: 'h',
+        payload: '{}',
         updated_at: at(3),
+      },
+      {
+        ...entry,
+        external_code: 'R-2026-03-10-9',
+        state: 'unknown',
+        attention: 'retries_exhausted',
+        message: 'Sent 5 times without a clear answer, and not shown: it is not sent again by itself',
+        attempts: 5,
+        unclear_sends: 5,
+        period_start: '2026-03-10T11:00:00.000Z',
+        period_end: '2026-03-10T20:00:00.000Z',
+        unknown_since: at(180),
+        sent_at: at(90),
+        sent_hash: 'h',
+        payload: '{}',
+        updated_at: at(80),
+      },
+      {
+        ...entry,
+        external_code: 'R-2026-03-11-1',
+        code_use: 2,
+        state: 'confirmed',
+        attention: 'found_twice',
+        message: 'The service has it more than once: 8101, 8102',
+        period_start: '2026-03-12T11:00:00.000Z',
+        period_end: '2026-03-12T20:00:00.000Z',
+        remote_id: 8101,
+        remote_status: 'C',
+        sent_at: at(30),
+        sent_hash: 'h',
+        confirmed_at: at(29),
+        seen_at: at(15),
+        told_at: at(29),
+        updated_at: at(29),
       },
       {
         ...entry,
         external_code: HOSTILE[0],
         state: 'rejected',
-        message: 'The service refused it',
+        message: 'Rejected by the service',
+        told_at: at(12),
         reasons: JSON.stringify([`route_points.1.name ${HOSTILE[1]} is too long`, HOSTILE[2]]),
         payload: '{}',
         updated_at: at(12),
@@ -158,7 +196,7 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         started_at: at(20),
         finished_at: at(3),
         outcome: 'absent',
-        message: 'A search of its period did not find it',
+        message: 'Not shown by the service, but that may be too early to say',
       },
     ]);
     const counts = noCounts();

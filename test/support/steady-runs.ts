@@ -6,14 +6,14 @@ import { loadJobs } from '../../src/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropThing } from './dropped-things.ts';
 import type { Held } from './held-probe.ts';
-import { type KillCase, planCases } from './kill-cases.ts';
+import { planCase } from './kill-cases.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const PROBE = join(import.meta.dirname, 'held-probe.ts');
 const TOKEN = 'only-for-these-rounds';
 /** Once a year: nothing is due while the rounds go on. */
 const SELDOM = '0 0 1 1 *';
-const [PLANS] = planCases as [KillCase];
+const PLANS = planCase;
 
 export interface SteadyReport {
   rounds: Held[];
@@ -67,11 +67,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
 
 function sectionsOf(names: readonly string[]): string {
   const options = (name: string): string =>
-    name === PLANS.job
-      ? ', check_before_send: false'
-      : /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(name)
-        ? ', since: 1d'
-        : '';
+    /^pull-(?:events|route-plans|daily-summaries|itineraries|checklists)$/.test(name) ? ', since: 1d' : '';
   return `erp: { route_plans: { source: files, folder: drop, settle: 0s } }
 status: { port: 0, token: ${TOKEN} }
 jobs:

@@ -12,10 +12,10 @@ export interface TestCounts {
   wrong: number;
 }
 
-/** `named` leaves out the tests whose names do not hold it. Throws where nothing was run, or not all of it. */
+/** `named` leaves out the tests whose names do not hold it; `root` is another copy of the project. Throws where nothing was run, or not all of it. */
 export function runTestFiles(
   files: readonly string[],
-  { named, env = {} }: { named?: string; env?: Record<string, string> } = {},
+  { named, env = {}, root = ROOT }: { named?: string; env?: Record<string, string>; root?: string } = {},
 ): TestCounts {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-test-files-'));
   const outcomes = join(folder, 'outcomes.json');
@@ -23,7 +23,7 @@ export function runTestFiles(
   const filter = named === undefined ? [] : ['--testNamePattern', named];
   try {
     const { status } = spawnSync(process.execPath, [VITEST, 'run', ...reporters, ...filter, ...files], {
-      cwd: ROOT,
+      cwd: root,
       env: { ...process.env, ...env },
       stdio: 'inherit',
     });

@@ -1,7 +1,13 @@
 // The health word of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
-import { healthOf, type JobFacts } from '../../src/status/health.ts';
+import {
+  type Health,
+  healthOf,
+  type JobFacts,
+  outboxHealth,
+  overallHealth,
+} from '../../src/status/health.ts';
 
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 
@@ -134,5 +140,27 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...running, ended: ended('failed') }))).toBe('failing');
     expect(healthOf(facts({ ...running, ended: ended('partial') }))).toBe('late');
     expect(healthOf(facts({ ...running, ended: ended('ok') }))).toBe('ok');
+  });
+});
+
+describe('the health of all', () => {
+  it.each<[Health[], Health]>([
+    [[], 'ok'],
+    [['ok', 'paused'], 'ok'],
+    [['paused', 'paused'], 'paused'],
+    [['ok', 'never ran'], 'never ran'],
+    [['never ran', 'late', 'ok'], 'late'],
+    [['late', 'failing', 'ok'], 'failing'],
+  ])('of %j is %s', (words, all) => {
+    expect(overallHealth(words)).toBe(all);
+  });
+
+  it('is never ok while an entry of the outbox needs a person, whatever the jobs say', () => {
+    const attention = [{ reason: 'found_twice', entries: 1 }];
+    expect(outboxHealth([])).toBe('ok');
+    expect(outboxHealth(attention)).toBe('late');
+    for (const jobs of ['ok', 'paused', 'never ran'] as const)
+      expect(overallHealth([jobs, outboxHealth(attention)])).toBe('late');
+    expect(overallHealth(['failing', outboxHealth(attention)])).toBe('failing');
   });
 });

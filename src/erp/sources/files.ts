@@ -79,7 +79,7 @@ function openFiles({ folder, settleMs, mapping }: FilesSettings, context: Source
     },
     acknowledge: (outcomes) => inFolder(folder, () => pending.acknowledge(outcomes)),
     returnExecutions: (stops) =>
-      returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops))),
+      returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),
     check: () => inFolder(folder, () => findings(folder)),
     async close() {},
   };

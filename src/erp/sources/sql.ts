@@ -181,6 +181,7 @@ const outcomeBindings = ({
 
 const stopBindings = (stop: StopOutcome): Bindings => ({
   plan_external_code: stop.planExternalCode,
+  plan_period_start: stop.planPeriodStart,
   point_external_code: stop.pointExternalCode,
   status: stop.status,
   executed_at: stop.executedAt,

@@ -8,10 +8,10 @@ import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import { suggest } from '../../core/near-word.ts';
 import { retryQuarantined } from '../../sync/pull/quarantine-retry.ts';
-import { cancelEntry, retryEntry } from '../../sync/push/outbox-orders.ts';
+import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/audit.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { entriesNamed } from '../../warehouse/outbox-lookup.ts';
+import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { countEntries, entriesNamed } from '../../warehouse/outbox/queries.ts';
 import { quarantined } from '../../warehouse/quarantine.ts';
 import { ApiError } from '../api-error.ts';
 import type { JobOrders, StatusServerParts } from '../server-parts.ts';
@@ -19,8 +19,18 @@ import type { JobOrders, StatusServerParts } from '../server-parts.ts';
 const entryOrder = z.strictObject({
   kind: z.string(),
   code: z.string(),
-  /** Also one that may be at the service already. */
+  use: z.number().int().min(1).default(1),
+  /** Cancel also an entry that may be at the service. */
   force: z.boolean().default(false),
+  /** Retry: the person has looked, and it is not at the service. */
+  not_there: z.boolean().default(false),
+});
+/** Many entries at once; without `sure` they are only counted. */
+const manyOrder = z.strictObject({
+  states: z.array(z.enum(OUTBOX_STATES)).min(1),
+  kind: z.string().optional(),
+  code: z.string().optional(),
+  sure: z.boolean().default(false),
 });
 const quarantineOrder = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
 
@@ -62,20 +72,28 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
       return obey(c, { action, subject: job, carryOut: () => orders[action](job) });
     });
   }
-  app.post('/outbox/retry', async (c) => {
-    const entry = await namedEntry(await body(c, entryOrder), parts);
-    const carryOut = async () => (await retryEntry(engine, entry, isoInstant(clock.now()))).words;
-    return obey(c, { action: 'retry', subject: subjectOf(entry), carryOut });
-  });
-  app.post('/outbox/cancel', async (c) => {
+  async function onEntry(c: Context, action: string, of: (order: z.output<typeof entryOrder>) => Action) {
     const order = await body(c, entryOrder);
     const entry = await namedEntry(order, parts);
+    const carryOut = () => act(engine, entry, of(order), isoInstant(clock.now()));
+    return obey(c, { action, subject: subjectOf(entry), carryOut });
+  }
+  async function onMany(c: Context, action: string, of: Action, doneWord: string) {
+    const { sure, ...search } = await body(c, manyOrder);
+    const entries = await engine.read((sql) => countEntries(sql, search));
+    if (!sure) return c.json({ entries });
     const carryOut = async () => {
-      await cancelEntry(engine, entry, isoInstant(clock.now()), order.force);
-      return 'It is cancelled; the next run tells the ERP.';
+      const { done, skipped } = await actOnMany(engine, search, of, isoInstant(clock.now()));
+      const left = entries - done - skipped;
+      const words = `${done} ${doneWord}, ${skipped} skipped because their state does not allow it`;
+      return left > 0 ? `${words}, ${left} left: do it again.` : `${words}.`;
     };
-    return obey(c, { action: 'cancel', subject: subjectOf(entry), carryOut });
-  });
+    return obey(c, { action: `${action} many`, subject: redactor.redact(subjectOfMany(search)), carryOut });
+  }
+  app.post('/outbox/retry', (c) => onEntry(c, 'retry', (order) => (order.not_there ? assertAbsent : retry)));
+  app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
+  app.post('/outbox/retry-many', (c) => onMany(c, 'retry', retry, 'retried'));
+  app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', cancel({ isForced: false }), 'cancelled'));
   app.post('/quarantine/retry', async (c) => {
     const { id } = await body(c, quarantineOrder);
     const rows = await quarantined(engine, { id }, 1);
@@ -89,7 +107,15 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
   return app;
 }
 
-const subjectOf = ({ kind, external_code }: OutboxEntry): string => `${kind}/${external_code}`;
+const subjectOf = ({ kind, external_code, code_use }: OutboxEntry): string =>
+  `${kind}/${external_code}${code_use === 1 ? '' : ` (use ${code_use})`}`;
+
+const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyOrder>, 'sure'>): string =>
+  [
+    `${states.join(', ')} entries`,
+    kind === undefined ? '' : ` of ${kind}`,
+    code === undefined ? '' : ` with ${JSON.stringify(code)} in their code`,
+  ].join('');
 
 function knownJob(name: string, { jobs }: StatusServerParts): string {
   const names = jobs.map((job) => job.name);
@@ -102,8 +128,9 @@ function knownJob(name: string, { jobs }: StatusServerParts): string {
   );
 }
 
-async function namedEntry({ kind, code }: z.output<typeof entryOrder>, { engine }: StatusServerParts) {
-  const [entry] = await engine.read((sql) => entriesNamed(sql, code, kind));
+async function namedEntry({ kind, code, use }: z.output<typeof entryOrder>, { engine }: StatusServerParts) {
+  const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
+  const entry = uses.find(({ code_use }) => code_use === use);
   if (entry === undefined) throw notFound('The outbox has no such entry');
   return entry;
 }
@@ -115,7 +142,8 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   if (length === undefined || Number(length) > LARGEST_BODY) throw tooLarge();
   const parsed = schema.safeParse(await c.req.json().catch(() => undefined));
   if (parsed.success) return parsed.data;
-  const hint = 'Send JSON, as in {"kind": "route_plans", "code": "…"} or {"id": "…"}.';
+  const hint =
+    'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
   throw new ApiError(400, 'bad_request', 'The body does not say what to act on', hint);
 }
 

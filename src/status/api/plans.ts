@@ -1,14 +1,15 @@
-// The push board: entries of the outbox by page, the story of one, and how tomorrow stands against the deadline.
+// The push board: entries of the outbox by page, what needs a person, the history of one entry, and how tomorrow stands
+// against the deadline.
 import { Hono } from 'hono';
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { isoInstant } from '../../core/clock.ts';
-import { outboxCounts } from '../../warehouse/outbox.ts';
-import { keyOf } from '../../warehouse/outbox-entry.ts';
-import { entriesNamed, searchEntries, statesOfPeriod } from '../../warehouse/outbox-lookup.ts';
-import { shownEntry } from '../../warehouse/outbox-shown.ts';
-import { OUTBOX_STATES } from '../../warehouse/outbox-states.ts';
+import { outboxAttention } from '../../sync/push/attention.ts';
+import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
+import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
+import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../warehouse/outbox/queries.ts';
 import { ApiError } from '../api-error.ts';
+import { attentionReason } from '../attention-reason.ts';
+import { deadlineStatus } from '../deadline.ts';
 import type { StatusServerParts } from '../server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
@@ -25,49 +26,54 @@ export function plans(parts: Parts): Hono {
       kind: text,
       code: text,
     });
-    const found = await engine.read((sql) =>
-      searchEntries(sql, {
-        states: asked.state === '' ? undefined : [asked.state],
-        kind: asked.kind,
-        code: asked.code,
-        limit: PAGE_ROWS + 1,
-        offset: asked.page * PAGE_ROWS,
-      }),
-    );
-    const counts = await outboxCounts(engine);
-    return c.json({ counts, deadline: await deadline(parts), ...paged(found.map(shownEntry), asked.page) });
+    const search = {
+      ...(asked.state !== '' && { states: [asked.state] }),
+      ...(asked.kind !== undefined && { kind: asked.kind }),
+      ...(asked.code !== undefined && { code: asked.code }),
+    };
+    const slice = { limit: PAGE_ROWS + 1, offset: asked.page * PAGE_ROWS };
+    const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
+    return c.json({
+      counts: await outboxCounts(engine),
+      attention: await outboxAttention(engine, isoInstant(parts.clock.now())),
+      deadline: await deadline(parts),
+      /** How many entries the search matches, those on other pages included. */
+      found: await engine.read((sql) => countEntries(sql, search)),
+      ...paged(
+        rows.map((entry) => shown(entry, parts)),
+        asked.page,
+      ),
+    });
   });
 
   app.get('/outbox/entry', async (c) => {
-    const { kind, code } = query(c, { kind: z.string().max(100), code: z.string().max(1_000) });
-    const [entry] = await engine.read((sql) => entriesNamed(sql, code, kind));
+    const asked = {
+      kind: z.string().max(100),
+      code: z.string().max(1_000),
+      use: z.coerce.number().int().min(1).default(1),
+    };
+    const { kind, code, use } = query(c, asked);
+    const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
+    const entry = uses.find(({ code_use }) => code_use === use);
     if (entry === undefined) {
       throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search for a part of its code.');
     }
-    const attempts = await engine.read((sql) => sql('push_attempt').where(keyOf(entry)).orderBy('number'));
-    return c.json({ ...shownEntry(entry), attempts });
+    const attempts = await engine.read((sql) => attemptsOf(sql, entry));
+    return c.json({ ...shown(entry, parts), attempts });
   });
   return app;
 }
 
+/** `needs_person`: why somebody has to look at it, or null. */
+const shown = (entry: OutboxEntry, { clock }: Parts) => ({
+  ...shownEntry(entry),
+  needs_person: attentionReason(entry, clock.now()),
+});
+
 /** How the plans of tomorrow stand; null where no deadline is set. */
 async function deadline({ engine, clock, running }: Parts) {
-  const { jobs, timezone } = running().config;
-  const by = jobs['push-route-plans']?.options.deadline;
-  if (typeof by !== 'string') return null;
-  const now = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(timezone);
-  const startOf = (days: number): string =>
-    isoInstant(now.toPlainDate().add({ days }).toZonedDateTime(timezone).epochMilliseconds);
-  const dueAt = now.toPlainDate().toZonedDateTime({ timeZone: timezone, plainTime: by }).epochMilliseconds;
-  const states = await engine.read((sql) =>
-    statesOfPeriod(sql, 'route_plans', { start: startOf(1), end: startOf(2) }),
-  );
-  const count = (wanted: (state: string) => boolean): number =>
-    states.filter(({ state }) => wanted(state)).reduce((sum, { n }) => sum + n, 0);
-  return {
-    by,
-    due_at: isoInstant(dueAt),
-    confirmed: count((state) => state === 'confirmed'),
-    open: count((state) => state !== 'confirmed' && state !== 'cancelled'),
-  };
+  const status = await deadlineStatus({ config: running().config, engine, clock });
+  if (status === null) return null;
+  const { at, due_at, confirmed, open } = status;
+  return { by: at, due_at, confirmed, open };
 }

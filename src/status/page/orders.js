@@ -2,6 +2,7 @@
 import { forgetToken, keepToken, order, token } from './api.js';
 import { el } from './dom.js';
 import { note } from './notes.js';
+import { plural } from './words.js';
 
 const part = (id) => document.getElementById(id);
 let afterToken = () => undefined;
@@ -49,8 +50,11 @@ export function setUpToken(changed) {
   tell();
 }
 
-/** A button that orders something; `sure` is asked first where it cannot be undone. */
-export const orderButton = (words, path, { body, sure, label, quiet = true } = {}) =>
+/**
+ * A button that orders something; `sure` is asked first where it cannot be undone. Of an order about many entries the
+ * server is asked first how many they are; `many` says what would be done to them.
+ */
+export const orderButton = (words, path, { body, sure, many, label, quiet = true } = {}) =>
   el(
     'button',
     {
@@ -59,6 +63,7 @@ export const orderButton = (words, path, { body, sure, label, quiet = true } = {
       'data-order': path,
       'data-body': body === undefined ? undefined : JSON.stringify(body),
       'data-sure': sure,
+      'data-many': many,
       'aria-label': label,
     },
     words,
@@ -76,20 +81,25 @@ const underWay = new WeakSet();
 
 async function give(button, done) {
   if (underWay.has(button)) return;
-  const { order: path, body, sure } = button.dataset;
+  const { order: path, body, sure, many } = button.dataset;
   if (token() === null) return setUpToken.ask(() => give(button, done));
+  const content = body === undefined ? undefined : JSON.parse(body);
   // A second press is the confirmation: no dialog that is clicked away by habit.
-  if (sure !== undefined && button.dataset.asked === undefined) {
-    button.dataset.asked = '';
-    button.textContent = sure;
-    return;
-  }
+  const isAsked = button.dataset.asked !== undefined;
+  if (sure !== undefined && !isAsked) return ask(button, sure);
   delete button.dataset.asked;
   underWay.add(button);
   button.setAttribute('aria-disabled', 'true');
+  let isPreview = false;
   try {
-    const { subject, words } = await order(path, body === undefined ? undefined : JSON.parse(body));
-    note(`${subject}: ${words}`);
+    if (many !== undefined && !isAsked) {
+      const { entries } = await order(path, content);
+      ask(button, `Press again to ${many} ${plural(entries, 'entry', 'entries')}`);
+      isPreview = true;
+    } else {
+      const { subject, words } = await order(path, many === undefined ? content : { ...content, sure: true });
+      note(`${subject}: ${words}`);
+    }
   } catch (error) {
     if (error.status === 401) {
       forgetToken();
@@ -98,6 +108,11 @@ async function give(button, done) {
   } finally {
     underWay.delete(button);
     button.removeAttribute('aria-disabled');
-    done();
+    if (!isPreview) done();
   }
+}
+
+function ask(button, words) {
+  button.dataset.asked = '';
+  button.textContent = words;
 }

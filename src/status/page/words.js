@@ -99,8 +99,69 @@ const TONES = {
   silent: 'bad',
 };
 
+const NOT_THERE = 'Look for it at the service. If it is not there, say so on its page here, and it is sent.';
+
+/** Why an entry of the outbox needs a person: a word for lists, a sentence and what to do. */
+export const ATTENTION = {
+  unknown: {
+    word: 'no clear answer',
+    says: 'It was sent more than ten minutes ago, and nobody knows whether it arrived.',
+    todo: NOT_THERE,
+  },
+  inconclusive: {
+    word: 'read-back inconclusive',
+    says: 'It may be at the service, and the listing of the service cannot tell.',
+    todo: NOT_THERE,
+  },
+  retries_exhausted: {
+    word: 'retries exhausted',
+    says: 'It was sent five times without a clear answer, so it is not sent again by itself.',
+    todo: NOT_THERE,
+  },
+  never_shown: {
+    word: 'accepted, never shown',
+    says: 'The service accepted it, and no listing shows it.',
+    todo: NOT_THERE,
+  },
+  found_twice: {
+    word: 'found twice',
+    says: 'The service has it more than once.',
+    todo: 'Remove all but one at the service; Roadbook cannot.',
+  },
+  code_reused: {
+    word: 'code reused',
+    says: 'The ERP used the code of another day again.',
+    todo: 'Give it a code of its own in the ERP, or set reuse_codes: true for the job.',
+  },
+  read_error: {
+    word: 'cannot be read',
+    says: 'It is at the service, or may be, and the ERP offered it again in a form that cannot be read.',
+    todo: 'Correct it in the ERP.',
+  },
+  invalid_change: {
+    word: 'invalid change',
+    says: 'It is at the service, or may be, and the ERP changed it into something that breaks the rules.',
+    todo: 'Correct it in the ERP.',
+  },
+  not_acknowledged: {
+    word: 'ERP not notified',
+    says: 'It is finished, and the ERP has not accepted the news for more than ten minutes.',
+    todo: 'Look at the acknowledgement of the feed.',
+  },
+};
+
+/** A reason of a newer server is shown as it is. */
+export const attentionWords = (reason) =>
+  ATTENTION[reason] ?? { word: reason.replaceAll('_', ' '), says: '', todo: '' };
+
+export const entriesNeeding = (attention) => attention.reduce((sum, { entries }) => sum + entries, 0);
+
 export const toneOf = (word) => TONES[word] ?? 'still';
 
 /** A state as a word with a mark; the shape tells it as well as the colour. */
 export const pill = (word, tone = toneOf(word)) =>
   el('span', { class: `pill ${tone}` }, el('span', { class: 'mark', 'aria-hidden': 'true' }), word);
+
+/** Why a person has to look at an entry; nothing where nobody has to. */
+export const attentionPill = ({ needs_person: reason }) =>
+  reason === null ? null : pill(attentionWords(reason).word, 'bad');

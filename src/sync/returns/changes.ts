@@ -7,17 +7,17 @@ import type { StopOutcome } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { routePlan } from '../../fleet/endpoints/route-plan.ts';
 import { routePoint } from '../../fleet/endpoints/route-point.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import {
   type NotifiedStop,
   notifiedStops,
   pulledStops,
   type StopRow,
 } from '../../warehouse/outbox/returns.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import type { PushRun } from '../push/push-run.ts';
+import type { PushRun } from '../push/kind.ts';
 import { countUncoded, outcomeHash, outcomesOf, PENDING, rowsOfPlan, rowsOfPoint } from './stop-outcome.ts';
 
-type Plan = Pick<OutboxEntry, 'external_code' | 'remote_id' | 'period_start'>;
+type Plan = Pick<OutboxEntry, 'external_code' | 'code_use' | 'remote_id' | 'period_start'>;
 
 export interface Change {
   /** Null where the change is that more stops of the plan have an outcome and no code. */
@@ -84,7 +84,7 @@ const idOf = ({ remote_id }: Plan): number => Number(remote_id);
 
 const planKey = (plan: Plan): Pick<NotifiedStop, 'plan_external_code' | 'code_use'> => ({
   plan_external_code: plan.external_code,
-  code_use: (plan as { code_use?: number }).code_use ?? 1,
+  code_use: plan.code_use,
 });
 
 const UNCODED = { point_external_code: '', executed_at: null, outcome_hash: '' };

@@ -3,13 +3,13 @@
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { runningPlans } from '../../warehouse/outbox/queries.ts';
 import { storeNotified } from '../../warehouse/outbox/returns.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { runningPlans } from '../../warehouse/outbox-lookup.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import { openPush, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
-import { openPush, type PushRun } from '../push/push-run.ts';
-import { createTeller } from '../push/teller.ts';
+import { createNotifier } from '../push/notifier.ts';
 import { type Change, changesOf } from './changes.ts';
 
 const MOST_NAMED = 10;
@@ -21,13 +21,13 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
     return { failures: [], worked: true };
   }
   const push = await openPush(routePlanKind, feed, context);
-  const erp = createTeller<Change>(context.signal, (some) => notify(push, some));
+  const erp = createNotifier<Change>(context.signal, (some) => notify(push, some));
   const uncoded: Change[] = [];
   try {
     await eachPage(push, async (plans) => {
       const changes = Map.groupBy(await changesOf(push, plans), ({ outcome }) => outcome !== null);
       uncoded.push(...(changes.get(false) ?? []));
-      return erp.tell(changes.get(true) ?? []);
+      return erp.notify(changes.get(true) ?? []);
     });
   } catch (thrown) {
     if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
@@ -62,10 +62,11 @@ async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<b
   const { engine, clock } = context.parts;
   const lookbackMs = Number(context.options.lookback);
   const span = { startedBy: push.now(), endedAfter: isoInstant(clock.now() - lookbackMs) };
-  for (let after = ''; !context.signal.aborted; ) {
+  for (let last: OutboxEntry | undefined; !context.signal.aborted; ) {
+    const after = last;
     const plans = await engine.read((sql) => runningPlans(sql, span, after));
     if (plans.length === 0 || !(await work(plans))) return;
-    after = plans.at(-1)?.external_code ?? '';
+    last = plans.at(-1);
   }
 }
 

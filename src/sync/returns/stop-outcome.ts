@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { StopOutcome } from '../../erp/source.ts';
 import { toInstant } from '../../fleet/instants.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { StopRow } from '../../warehouse/outbox/returns.ts';
-import type { OutboxEntry } from '../../warehouse/outbox-entry.ts';
-import { fieldText } from '../push/push-listing.ts';
+import { fieldText } from '../push/kind.ts';
 
 /** Status of a stop at which nothing has happened yet, or no longer has. */
 export const PENDING = 'P';

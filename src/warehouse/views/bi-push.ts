@@ -1,12 +1,12 @@
-// One row a thing that the ERP wanted pushed: where it stands and how long it took. What was sent is not in it.
+// One row for each item that the ERP wanted pushed: its state and how long it took. The content is not in it.
 import { atAndLocal } from '../local-columns.ts';
-import { pushOutbox } from '../tables/push-outbox.ts';
+import { pushOutbox } from '../outbox/entry.ts';
 import { boolean, integer, text, view } from '../view.ts';
 
 export const biPush = view({
   name: 'bi_push',
-  meaning: 'One row a thing that the ERP wanted pushed: state, reason, attempts and how long it took.',
-  key: ['kind', 'code'],
+  meaning: 'One row for each item that the ERP wanted pushed: state, reason, attempts and how long it took.',
+  key: ['kind', 'code', 'code_use'],
   tables: { entry: pushOutbox },
   columns: {
     kind: text('route_plans, points_of_interest, agents or itineraries.', 'entry.kind'),
@@ -14,8 +14,9 @@ export const biPush = view({
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', 'entry.state'),
     is_confirmed: boolean('True once the service has it.', `(entry.state = 'confirmed')`),
     needs_attention: boolean(
-      'True where it was refused, its outcome is not known, or the ERP changed it after the service had it.',
-      `(entry.state in ('unknown', 'rejected') or coalesce(entry.changed_after_push, false))`,
+      'True where it was rejected, its outcome is not known, the ERP changed it after the service had it, or a person has to look.',
+      `(entry.state in ('unknown', 'rejected') or entry.attention is not null
+      or (entry.state = 'confirmed' and entry.content_hash is distinct from entry.sent_hash))`,
     ),
     message: text('The state in plain words.', 'entry.message'),
     remote_id: integer('Identifier at the service, such as bi_route_plan.plan_id.', 'entry.remote_id'),
@@ -32,10 +33,12 @@ export const biPush = view({
     last_error_code: text(
       'Stable word for the last failure; null where none failed.',
       `(select failed.error_code from push_attempt as failed where failed.kind = entry.kind
-      and failed.external_code = entry.external_code and failed.error_code is not null
+      and failed.external_code = entry.external_code and failed.code_use = entry.code_use and failed.error_code is not null
       order by failed.number desc limit 1)`,
     ),
-    origin: text('Where the ERP gave it: file and row, or row of the query.', 'entry.origin'),
+    origin: text('Where the ERP offered it: file and row, or row of the query.', 'entry.origin'),
+    code_use: integer('Which use of the code this is, from 1.', 'entry.code_use'),
+    attention: text('Why a person has to look; null where nobody has to.', 'entry.attention'),
   },
   from: 'from push_outbox as entry',
 });

@@ -4,7 +4,18 @@ import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
 import { barSpark, lineSpark } from '../pictures.js';
 import { table } from '../tables.js';
-import { count, pill, plural, runSeconds, shortCount, span, ticking, toneOf } from '../words.js';
+import {
+  attentionWords,
+  count,
+  entriesNeeding,
+  pill,
+  plural,
+  runSeconds,
+  shortCount,
+  span,
+  ticking,
+  toneOf,
+} from '../words.js';
 
 export const title = 'Overview';
 
@@ -89,16 +100,25 @@ const queueLine = (queue) =>
         `Queue: ${plural(queue.waiting, 'slice')} waiting, ${count(queue.active)} active, ${count(queue.dead)} given up.`,
       );
 
-function hero({ health, jobs, outbox, unknownSince, deadline }) {
+function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
   const names = jobs.filter(
     (job) => job.health === health && !['ok', 'paused', 'never ran'].includes(health),
   );
+  const people = needsPerson(attention);
+  const missed = missedDeadline(deadline);
+  // What is late is named where it can be.
+  const general = health === 'late' && (people ?? missed) !== null ? null : SENTENCES[health];
   const sentence =
     names.length === 0
-      ? SENTENCES[health]
+      ? general
       : `${listed(names.map(({ name }) => name))} ${names.length === 1 ? 'is' : 'are'} ${health}.`;
   const unclear =
-    unknownSince === null ? '' : ` ${plural(outbox.unknown, 'push', 'pushes')} of unknown outcome.`;
+    unknownSince === null || people !== null
+      ? null
+      : [
+          el('a', { href: '#/plans/unknown' }, plural(outbox.unknown, 'push', 'pushes')),
+          ' of unknown outcome.',
+        ];
   return el(
     'section',
     { class: `hero ${toneOf(health)}`, 'aria-label': 'Health of all' },
@@ -108,16 +128,30 @@ function hero({ health, jobs, outbox, unknownSince, deadline }) {
       el('span', { class: 'mark', 'aria-hidden': 'true' }),
       health,
     ),
-    el('p', { class: 'hero-sentence' }, sentence, unclear, missedDeadline(deadline)),
+    el(
+      'p',
+      { class: 'hero-sentence' },
+      [sentence, people, unclear, missed].filter((words) => words !== null).map((words) => [words, ' ']),
+    ),
   );
 }
+
+/** Null where nobody has to look. */
+function needsPerson(attention) {
+  const entries = entriesNeeding(attention);
+  if (entries === 0) return null;
+  const words = `${plural(entries, 'push', 'pushes')} ${entries === 1 ? 'needs' : 'need'} a person`;
+  return [el('a', { href: '#/plans' }, words), `: ${reasonsIn(attention)}.`];
+}
+
+const reasonsIn = (attention) => attention.map(({ reason }) => attentionWords(reason).word).join('; ');
 
 /** Only where a deadline is configured and plans of tomorrow are past it. */
 function missedDeadline(deadline) {
   const missed = deadline?.missed.length ?? 0;
   if (missed === 0) return null;
   const words = `${plural(missed, 'plan')} of tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed`;
-  return [' ', el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
+  return [el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
 }
 
 const listed = (names) =>
@@ -136,24 +170,30 @@ const card = (name, value, words, { tone = '', href } = {}) =>
     ),
   );
 
-function cards({ outbox, quarantine, session, tables, config }) {
+function cards({ outbox, attention, quarantine, session, tables, config }) {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const open = outbox.ready + outbox.sending;
   return el(
     'ul',
     { class: 'cards', 'aria-label': 'At a glance' },
     card(
-      'Pushes of unknown outcome',
+      'Need a person',
+      count(entriesNeeding(attention)),
+      attention.length === 0 ? 'no push does' : reasonsIn(attention),
+      { tone: attention.length > 0 ? 'bad' : '', href: '#/plans' },
+    ),
+    card(
+      'Unknown pushes',
       count(outbox.unknown),
       `${count(open)} waiting, ${shortCount(outbox.confirmed)} confirmed`,
       {
         tone: outbox.unknown > 0 ? 'late' : '',
-        href: '#/plans',
+        href: '#/plans/unknown',
       },
     ),
-    card('Refused pushes', count(outbox.rejected), `${count(outbox.cancelled)} given up`, {
+    card('Rejected pushes', count(outbox.rejected), `${count(outbox.cancelled)} cancelled`, {
       tone: outbox.rejected > 0 ? 'bad' : '',
-      href: '#/plans',
+      href: '#/plans/rejected',
     }),
     card(
       'In quarantine',
@@ -164,9 +204,9 @@ function cards({ outbox, quarantine, session, tables, config }) {
         href: '#/data',
       },
     ),
-    card('Rows in the warehouse', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
+    card('Warehouse rows', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
     card(
-      'Session with the service',
+      'Service session',
       session.state,
       session.expires_at === null ? 'no token yet' : ['token renews ', ticking('until', session.expires_at)],
       { tone: session.state === 'refused' ? 'bad' : '' },
@@ -263,7 +303,7 @@ function durations({ name, recent }) {
 function rowsWritten({ name, recent }) {
   const sum = recent.reduce((all, { rows }) => all + rows, 0);
   return barSpark(
-    `Rows written or things sent by the last ${recent.length} runs of ${name}: ${count(sum)}`,
+    `Rows written or items sent by the last ${recent.length} runs of ${name}: ${count(sum)}`,
     recent.map(({ rows, status }) => ({ value: rows, tone: status === 'ok' ? 'plain' : toneOf(status) })),
   );
 }

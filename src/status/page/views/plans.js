@@ -1,55 +1,117 @@
-// The push board: what is unknown first, the story of each entry, and the deadline for tomorrow.
+// The push board: what needs a person first, actions on one entry or on many, and the deadline for tomorrow.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
+import { entryPage } from '../outbox-entry.js';
 import { pager, table } from '../tables.js';
-import { count, dayAndTime, fullTime, pill, plural, ticking } from '../words.js';
+import {
+  attentionPill,
+  attentionWords,
+  count,
+  dayAndTime,
+  entriesNeeding,
+  pill,
+  plural,
+  ticking,
+} from '../words.js';
 
 export const title = 'Plans';
 
 const STATES = ['unknown', 'sending', 'ready', 'rejected', 'confirmed', 'cancelled'];
-const filter = { page: 0, state: '', code: '' };
+const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
+const filter = { page: 0, state: '', kind: '', code: '' };
+let lastAddress;
 
-export async function load([kind, code]) {
-  if (code !== undefined) return { entry: await read('outbox/entry', { kind, code }) };
+/** `#/plans`, `#/plans/<state>`, or `#/plans/<kind>/<code>` with the use of the code where it is not the first. */
+export async function load(address) {
+  const [first, code, use] = address;
+  if (code !== undefined) return { entry: await read('outbox/entry', { kind: first, code, use }) };
+  // A new address brings its own state; from there on the buttons choose.
+  if (address !== lastAddress) Object.assign(filter, { page: 0, state: STATES.includes(first) ? first : '' });
+  lastAddress = address;
   return { board: await read('outbox', filter) };
 }
 
-export const render = ({ entry, board }) => (entry === undefined ? showBoard(board) : story(entry));
+const boardHref = () => (filter.state === '' ? '#/plans' : `#/plans/${filter.state}`);
 
-function showBoard({ counts, deadline, ...list }) {
-  return [
-    el('h1', {}, 'Plans'),
-    deadline === null ? null : guard(deadline),
+export const render = ({ entry, board }) =>
+  entry === undefined ? showBoard(board) : entryPage(entry, boardHref());
+
+const showBoard = ({ counts, attention, deadline, found, ...list }) => [
+  el('h1', {}, 'Plans'),
+  attention.length === 0 ? null : needsPerson(attention),
+  deadline === null ? null : guard(deadline),
+  el(
+    'div',
+    { class: 'states', role: 'group', 'aria-label': 'State' },
+    stateButton(
+      '',
+      Object.values(counts).reduce((sum, n) => sum + n, 0),
+    ),
+    STATES.map((state) => stateButton(state, counts[state])),
+  ),
+  el(
+    'div',
+    { class: 'filters' },
     el(
-      'div',
-      { class: 'states', role: 'group', 'aria-label': 'State' },
-      stateButton(
-        '',
-        Object.values(counts).reduce((sum, n) => sum + n, 0),
-      ),
-      STATES.map((state) => stateButton(state, counts[state])),
+      'label',
+      {},
+      el('span', {}, 'External code'),
+      el('input', {
+        type: 'search',
+        'data-filter': 'code',
+        value: filter.code,
+        placeholder: 'a part of it',
+        autocomplete: 'off',
+      }),
     ),
     el(
-      'div',
-      { class: 'filters' },
+      'label',
+      {},
+      el('span', {}, 'Kind'),
       el(
-        'label',
-        {},
-        el('span', {}, 'External code'),
-        el('input', {
-          type: 'search',
-          'data-filter': 'code',
-          value: filter.code,
-          placeholder: 'a part of it',
-          autocomplete: 'off',
-        }),
+        'select',
+        { 'data-filter': 'kind' },
+        ['', ...KINDS].map((kind) =>
+          el(
+            'option',
+            { value: kind, selected: kind === filter.kind },
+            kind === '' ? 'all' : kindWords(kind),
+          ),
+        ),
       ),
     ),
-    table('Entries of the outbox, unknown ones first', COLUMNS, list.rows.map(row), 'Nothing here fits.'),
-    pager(list),
-  ];
-}
+    actionsOnMany(found),
+  ),
+  table(
+    'Entries of the outbox, those that need a person first',
+    COLUMNS,
+    list.rows.map(row),
+    'No entry matches.',
+  ),
+  pager(list),
+];
+
+const kindWords = (kind) => kind.replaceAll('_', ' ');
+
+const needsPerson = (attention) =>
+  el(
+    'section',
+    { class: 'banner bad', 'aria-label': 'Needs a person' },
+    el('strong', {}, `${plural(entriesNeeding(attention), 'entry needs', 'entries need')} a person.`),
+    el(
+      'ul',
+      { class: 'needs' },
+      attention.map(({ reason, text }) =>
+        el(
+          'li',
+          { 'data-key': reason },
+          `${text}. `,
+          el('span', { class: 'hint' }, attentionWords(reason).todo),
+        ),
+      ),
+    ),
+  );
 
 const stateButton = (state, n) =>
   el(
@@ -64,6 +126,22 @@ const stateButton = (state, n) =>
     el('span', {}, state === '' ? 'all' : state),
   );
 
+/** Only where each entry of the state allows it. */
+function actionsOnMany(found) {
+  if (!['rejected', 'ready'].includes(filter.state) || found === 0) return null;
+  const body = {
+    states: [filter.state],
+    kind: filter.kind === '' ? undefined : filter.kind,
+    code: filter.code === '' ? undefined : filter.code,
+  };
+  return el(
+    'span',
+    { class: 'buttons' },
+    orderButton(`Retry all ${count(found)}`, 'outbox/retry-many', { body, many: 'retry' }),
+    orderButton(`Cancel all ${count(found)}`, 'outbox/cancel-many', { body, many: 'cancel' }),
+  );
+}
+
 function guard({ by, due_at, confirmed, open }) {
   const isPast = Date.parse(due_at) < Date.now();
   const tone = open === 0 ? 'ok' : isPast ? 'bad' : 'late';
@@ -74,7 +152,7 @@ function guard({ by, due_at, confirmed, open }) {
       'strong',
       {},
       open === 0
-        ? 'Tomorrow is in. '
+        ? 'Every plan of tomorrow is confirmed. '
         : `${plural(open, 'plan')} of tomorrow ${open === 1 ? 'is' : 'are'} not confirmed. `,
     ),
     `${plural(confirmed, 'plan')} confirmed; the deadline is ${by}, `,
@@ -92,8 +170,8 @@ const COLUMNS = [
   { name: 'Changed' },
 ];
 
-const href = ({ kind, external_code }) =>
-  `#/plans/${encodeURIComponent(kind)}/${encodeURIComponent(external_code)}`;
+const keyOf = ({ kind, external_code, code_use }) =>
+  [kind, external_code, ...(code_use === 1 ? [] : [code_use])].map(encodeURIComponent).join('/');
 
 /** Nothing where there is nothing to say, so that a narrow screen leaves the line out. */
 function whatOf({ message, reasons }) {
@@ -102,12 +180,15 @@ function whatOf({ message, reasons }) {
 }
 
 const row = (entry) => ({
-  key: `${entry.kind}/${entry.external_code}`,
-  class: entry.state === 'unknown' ? 'row-late' : '',
+  key: keyOf(entry),
+  class: entry.needs_person !== null ? 'row-bad' : entry.state === 'unknown' ? 'row-late' : '',
   cells: [
-    el('a', { href: href(entry), dir: 'auto' }, entry.external_code),
-    pill(entry.state),
-    entry.kind.replaceAll('_', ' '),
+    [
+      el('a', { href: `#/plans/${keyOf(entry)}`, dir: 'auto' }, entry.external_code),
+      entry.code_use === 1 ? null : el('span', { class: 'meaning' }, `use ${entry.code_use} of the code`),
+    ],
+    el('span', { class: 'pills' }, pill(entry.state), attentionPill(entry)),
+    kindWords(entry.kind),
     entry.period_start === null ? null : dayAndTime(entry.period_start),
     whatOf(entry),
     ticking('ago', entry.updated_at),
@@ -118,105 +199,19 @@ export function click(event, again) {
   const button = event.target.closest('[data-state], [data-page]');
   if (button === null) return;
   if (button.dataset.page !== undefined) filter.page = Number(button.dataset.page);
-  else Object.assign(filter, { state: button.dataset.state, page: 0 });
+  else {
+    Object.assign(filter, { state: button.dataset.state, page: 0 });
+    history.replaceState(null, '', boardHref());
+  }
   again();
 }
 
 let typing;
 
 export function input(event, again) {
-  if (event.target.dataset.filter !== 'code') return;
-  Object.assign(filter, { code: event.target.value, page: 0 });
+  const { filter: name } = event.target.dataset;
+  if (name === undefined) return;
+  Object.assign(filter, { [name]: event.target.value, page: 0 });
   clearTimeout(typing);
   typing = setTimeout(again, 200);
 }
-
-const FACTS = [
-  ['Identifier at the service', (e) => e.remote_id],
-  ['Status there', (e) => e.remote_status],
-  ['Given by', (e) => e.origin],
-  ['Starts', (e) => e.period_start && fullTime(e.period_start)],
-  ['First given', (e) => fullTime(e.created_at)],
-  ['Sent', (e) => e.sent_at && fullTime(e.sent_at)],
-  ['Confirmed', (e) => e.confirmed_at && fullTime(e.confirmed_at)],
-  ['Unknown since', (e) => e.unknown_since && fullTime(e.unknown_since)],
-  ['Next attempt', (e) => e.next_attempt_at && fullTime(e.next_attempt_at)],
-  ['ERP told', (e) => e.told_at && fullTime(e.told_at)],
-  [
-    'Changed after the push',
-    (e) => (e.changed_after_push ? 'yes; the service has no call that changes it' : null),
-  ],
-];
-
-function story(entry) {
-  const { kind, external_code: code, state } = entry;
-  const facts = FACTS.map(([name, of]) => [name, of(entry)]).filter(
-    ([, value]) => value !== null && value !== '',
-  );
-  return [
-    el('p', { class: 'back' }, el('a', { href: '#/plans' }, '← All plans')),
-    el('h1', {}, el('span', { dir: 'auto', class: 'code' }, code), ' ', pill(state)),
-    el('p', { class: 'lead', dir: 'auto' }, entry.message ?? ''),
-    entry.reasons.length === 0
-      ? null
-      : el(
-          'ul',
-          { class: 'reasons' },
-          entry.reasons.map((reason) => el('li', { dir: 'auto' }, reason)),
-        ),
-    el(
-      'p',
-      { class: 'buttons' },
-      ['rejected', 'ready', 'unknown'].includes(state)
-        ? orderButton(state === 'unknown' ? 'Read back again' : 'Retry', 'outbox/retry', {
-            body: { kind, code },
-          })
-        : null,
-      ['rejected', 'ready'].includes(state)
-        ? orderButton('Cancel', 'outbox/cancel', { body: { kind, code }, sure: 'Press again to give it up' })
-        : null,
-      state === 'unknown'
-        ? orderButton('Give up', 'outbox/cancel', {
-            body: { kind, code, force: true },
-            sure: 'It may be at the service: press again to give it up',
-          })
-        : null,
-    ),
-    el(
-      'dl',
-      { class: 'facts' },
-      facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value))),
-    ),
-    el('h2', {}, 'Story'),
-    entry.attempts.length === 0
-      ? el('p', { class: 'empty' }, 'It was never sent nor looked for.')
-      : el('ol', { class: 'story' }, entry.attempts.map(attempt)),
-  ];
-}
-
-const OUTCOME_TONES = {
-  accepted: 'ok',
-  found: 'ok',
-  refused: 'bad',
-  unclear: 'late',
-  unreadable: 'late',
-  absent: 'still',
-  'not-sent': 'still',
-};
-
-const attempt = ({ what, started_at, outcome, http_status, message, times, number }) =>
-  el(
-    'li',
-    { 'data-key': number },
-    el(
-      'p',
-      {},
-      el('strong', {}, what),
-      ' ',
-      pill(outcome ?? 'open', OUTCOME_TONES[outcome] ?? 'new'),
-      times > 1 ? ` ${times} times` : '',
-      http_status === null ? '' : ` HTTP ${http_status}`,
-    ),
-    el('p', { class: 'faint' }, fullTime(started_at)),
-    message === null ? null : el('p', { dir: 'auto' }, message),
-  );

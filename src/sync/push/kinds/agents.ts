@@ -1,12 +1,11 @@
-// How agents are pushed: found by their tax number, which is kept and compared as a digest alone; created, never
+// How agents are pushed: matched by their tax number, which is kept and compared as a digest alone; created, never
 // changed, since the service has no call for it.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../core/glossary.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
 import { drivers } from '../../../fleet/endpoints/drivers.ts';
 import type { Digest } from '../../../warehouse/personal-digest.ts';
-import type { PushKind } from '../push-kind.ts';
-import { fieldText, seenRecords } from '../push-listing.ts';
+import { fieldText, type PushKind, remoteRecords } from '../kind.ts';
 import { judgeWritten } from './written-verdict.ts';
 
 /** The keyed digest is made of the plain one, of which older warehouses were full. */
@@ -19,17 +18,18 @@ export const agentKind: PushKind = {
   feed: 'agents',
   noun: 'agent',
   keyOf,
-  hasTwins: true,
+  isOneAKey: true,
   listOf: ({ is_deliveryman }) => (is_deliveryman === false ? 'drivers' : 'agents'),
   async list(call, _period, digest) {
     // A person is listed as an agent or as a driver, and must not be created beside it.
     const agents = await call(drivers, { is_deliveryman: true });
     const others = await call(drivers, { is_deliveryman: false });
-    const isAgent = new Set(seenRecords(agents, () => '').map(({ id }) => id));
-    const seen = seenRecords([...agents, ...others], (record) => keyOf(record, digest));
-    return seen.map((each) => ({ ...each, list: isAgent.has(each.id) ? 'agents' : 'drivers' }));
+    const isAgent = new Set(remoteRecords(agents, () => '').map(({ id }) => id));
+    const found = remoteRecords([...agents, ...others], (record) => keyOf(record, digest));
+    return found.map((each) => ({ ...each, list: isAgent.has(each.id) ? 'agents' : 'drivers' }));
   },
   async create(call, { data }) {
     return judgeWritten(await call(createAgent, data as never));
   },
+  isSame: (record, { name }) => name === undefined || record.name === undefined || record.name === name,
 };

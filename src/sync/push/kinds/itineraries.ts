@@ -4,9 +4,7 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
 import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
 import { itineraries } from '../../../fleet/endpoints/itineraries.ts';
-import { toInstant } from '../../../fleet/instants.ts';
-import type { PushKind } from '../push-kind.ts';
-import { fieldText, seenRecords } from '../push-listing.ts';
+import { fieldText, type PushKind, periodBetween, remoteRecords } from '../kind.ts';
 import { isSameValue } from './same-value.ts';
 import { judgeWritten } from './written-verdict.ts';
 
@@ -27,14 +25,13 @@ export const itineraryKind: PushKind = {
   feed: 'itineraries',
   noun: 'itinerary',
   keyOf: (data) => codeOf(data) ?? '',
-  periodOf: (data) => ({
-    start: toInstant(String(data.date_time_start_estimated)) ?? '',
-    end: toInstant(String(data.date_time_end_estimated)) ?? '',
-  }),
+  periodOf: (data) => periodBetween(data.date_time_start_estimated, data.date_time_end_estimated),
   async list(call, period) {
     if (period === undefined) return [];
     const request = { date_time_start: period.start, date_time_end: period.end };
-    return seenRecords(await call(itineraries, request), codeOf);
+    return remoteRecords(await call(itineraries, request), codeOf, (record) =>
+      periodBetween(record.date_time_start, record.date_time_end),
+    );
   },
   async create(call, { data }) {
     return judgeWritten(await call(createItinerary, data as never));

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { changePointOfInterest } from '../../../fleet/endpoints/change-point-of-interest.ts';
 import { createPointOfInterest } from '../../../fleet/endpoints/create-point-of-interest.ts';
 import { pointsOfInterest } from '../../../fleet/endpoints/points-of-interest.ts';
-import type { PushKind } from '../push-kind.ts';
-import { fieldText, seenRecords } from '../push-listing.ts';
+import { fieldText, type PushKind, remoteRecords } from '../kind.ts';
 import { isSameValue } from './same-value.ts';
 import { judgeWritten } from './written-verdict.ts';
 
@@ -16,7 +15,7 @@ export const pointOfInterestKind: PushKind = {
   keyOf: (data) => titleOf(data) ?? '',
   async list(call) {
     const includes = ['point_of_interest_category'];
-    return seenRecords(await call(pointsOfInterest, { includes }), titleOf);
+    return remoteRecords(await call(pointsOfInterest, { includes }), titleOf);
   },
   async create(call, { data }) {
     return judgeWritten(await call(createPointOfInterest, data as never));

@@ -1,64 +1,56 @@
-// How route plans are pushed: searched by their period, found by external_code, created, never changed. The
-// answer to an import names no plan, so its identifier is looked up afterwards.
-import { Skippable } from '../../../core/errors.ts';
+// How route plans are pushed: listed by their period, matched by external_code, created, never changed. The answer to
+// an import names no plan, so its identifier is read back afterwards.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
-import { toInstant } from '../../../fleet/instants.ts';
-import type { PushKind, Verdict } from '../push-kind.ts';
-import { fieldText, seenRecords } from '../push-listing.ts';
+import { fieldText, type PushKind, periodBetween, remoteRecords, type Verdict } from '../kind.ts';
+import { isSameValue } from './same-value.ts';
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_code);
+
+const periodOf = ({ date_time_start, date_time_end }: JsonObject) =>
+  periodBetween(date_time_start, date_time_end);
 
 export const routePlanKind: PushKind = {
   feed: 'route_plans',
   noun: 'plan',
-  unfinished: ['W', 'R'],
   failed: { status: 'I', message: 'The service could not optimise the plan' },
   keyOf: (data) => codeOf(data) ?? '',
-  periodOf: (data) => ({
-    start: toInstant(String(data.date_time_start)) ?? '',
-    end: toInstant(String(data.date_time_end)) ?? '',
-  }),
+  periodOf,
   async list(call, period) {
     const request = period === undefined ? {} : { begin_date: period.start, end_date: period.end };
-    return seenRecords(await call(routePlans, request), codeOf);
-  },
-  async seek(call, key) {
-    try {
-      return seenRecords(await call(routePlans, { route_plan_code: key }), codeOf);
-    } catch (error) {
-      // A service that does not take the code says nothing about the plan.
-      if (error instanceof Skippable) return [];
-      throw error;
-    }
+    return remoteRecords(await call(routePlans, request), codeOf, periodOf);
   },
   async create(call, { data, options }) {
-    // The call holds the request against its own schema before anything leaves.
+    // The call checks the request against its own schema before anything leaves.
     return judgeImport(await call(importRoutePlan, { ...options, data } as never));
   },
+  // The service plans times and stops of its own; only the period tells one content from another.
+  isSame: (record, { date_time_start, date_time_end }) =>
+    isSameValue(record.date_time_start, date_time_start ?? null) &&
+    isSameValue(record.date_time_end, date_time_end ?? null),
 };
 
 export function judgeImport(answer: ImportedPlan): Verdict {
   const { routePoints, wrongLines, wrongRoutePlans, unassignedPoints, id } = answer;
   const reasons = [
-    ...wrongRoutePlans.map((wrong) => `plan refused: ${told(wrong)}`),
-    ...wrongLines.map((wrong) => `point refused: ${told(wrong)}`),
+    ...wrongRoutePlans.map((wrong) => `plan rejected: ${wordsOf(wrong)}`),
+    ...wrongLines.map((wrong) => `point rejected: ${wordsOf(wrong)}`),
     ...unassignedPoints.map((point) => `point not assigned: ${nameOf(point)}`),
   ];
   if (routePoints !== undefined && routePoints > 0) return { is: 'accepted', id, reasons };
   if (wrongRoutePlans.length > 0 || (routePoints === 0 && reasons.length > 0))
-    return { is: 'refused', reasons };
+    return { is: 'rejected', reasons };
   return { is: 'unclear', message: 'The answer does not tell whether the plan was accepted' };
 }
 
 const nameOf = (point: unknown): string => {
   const { external_code, name } = (point ?? {}) as JsonObject;
-  return fieldText(external_code) ?? fieldText(name) ?? told(point);
+  return fieldText(external_code) ?? fieldText(name) ?? wordsOf(point);
 };
 
-/** A refusal in the service's words; its form is not documented. */
-function told(wrong: unknown): string {
+/** A rejection in the service's words; its form is not documented. */
+function wordsOf(wrong: unknown): string {
   if (typeof wrong !== 'object' || wrong === null) return String(wrong);
   return Object.entries(wrong)
     .filter(([, value]) => value !== null && typeof value !== 'object')

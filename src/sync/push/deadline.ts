@@ -1,0 +1,63 @@
+// The deadline: from a local time of day on, every plan that starts tomorrow has to be confirmed. One query answers the
+// run, the page, the commands and the alerts.
+import { Temporal } from 'temporal-polyfill';
+import { isoInstant } from '../../core/clock.ts';
+import { Skippable } from '../../core/errors.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { entriesStarting } from '../../warehouse/outbox/queries.ts';
+import type { PushRun } from './kind.ts';
+
+export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
+const MOST_NAMED = 10;
+
+export interface DeadlineQuestion {
+  /** Local time of day, as in `18:00`. */
+  deadline: string;
+  /** IANA zone. */
+  timezone: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+export interface PlansOfTomorrow {
+  /** ISO instant of today's deadline. */
+  dueAt: string;
+  isPast: boolean;
+  confirmed: number;
+  /** Neither confirmed nor cancelled, by code. */
+  open: Pick<OutboxEntry, 'external_code' | 'state'>[];
+}
+
+export async function plansOfTomorrow(engine: Engine, question: DeadlineQuestion): Promise<PlansOfTomorrow> {
+  const { deadline, timezone, now } = question;
+  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone);
+  const today = local.toPlainDate();
+  const midnight = (days: number): string =>
+    isoInstant(today.add({ days }).toZonedDateTime(timezone).epochMilliseconds);
+  const dueMs = today.toZonedDateTime({ timeZone: timezone, plainTime: deadline }).epochMilliseconds;
+  const plans = await engine.read((sql) =>
+    entriesStarting(sql, 'route_plans', { start: midnight(1), end: midnight(2) }),
+  );
+  return {
+    dueAt: isoInstant(dueMs),
+    isPast: now >= dueMs,
+    confirmed: plans.filter(({ state }) => state === 'confirmed').length,
+    open: plans.filter(({ state }) => state !== 'confirmed' && state !== 'cancelled'),
+  };
+}
+
+export async function reportDeadline({ settings, context, failures }: PushRun): Promise<void> {
+  const { clock, timezone, engine } = context.parts;
+  const { deadline } = settings;
+  if (deadline === undefined) return;
+  const { isPast, open } = await plansOfTomorrow(engine, { deadline, timezone, now: clock.now() });
+  if (!isPast || open.length === 0) return;
+  const named = open.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
+  const failure = new Skippable(
+    `${open.length} that start tomorrow are not confirmed by ${deadline}: ${named.join(', ')}${open.length > MOST_NAMED ? ', …' : ''}`,
+    { code: 'deadline_missed', hint: 'See why: npx roadbook outbox list' },
+  );
+  context.log.warn({ err: failure, late: open.length }, 'deadline missed');
+  failures.push(failure);
+}

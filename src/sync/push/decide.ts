@@ -1,0 +1,144 @@
+// What a listing of the service says about one entry. Pure: entry × listing → decision. An unknown entry is believed
+// absent only if two conclusive listings, far enough apart, do not show it.
+import type { JsonObject } from '../../core/glossary.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import type { ControlRecord, Period } from '../../warehouse/outbox/queries.ts';
+import type { PushKind, RemoteRecord } from './kind.ts';
+import { overlaps } from './windows.ts';
+
+export interface Listing {
+  byId: ReadonlyMap<number, RemoteRecord>;
+  byKey: ReadonlyMap<string, RemoteRecord[]>;
+}
+
+export const indexed = (records: readonly RemoteRecord[]): Listing => ({
+  byId: new Map(records.map((each) => [each.id, each])),
+  byKey: Map.groupBy(records, ({ key }) => key),
+});
+
+export type Decision =
+  /** The service has it. `others` are further records of the same item: it was sent twice. */
+  | { is: 'found'; record: RemoteRecord; others: number[]; isSame: boolean }
+  /** It may be sent. */
+  | { is: 'clear' }
+  /** Not shown, but not for long enough. */
+  | { is: 'too-early'; since: string }
+  /** Not shown for long enough. */
+  | { is: 'absent' }
+  /** The listing cannot tell. */
+  | { is: 'inconclusive'; why: string }
+  /** The service accepted it and does not show it. */
+  | { is: 'never-shown' }
+  | { is: 'nothing' };
+
+export interface Question {
+  entry: OutboxEntry;
+  /** The records that match the entry; undefined where one may or may not. */
+  matches: readonly RemoteRecord[] | undefined;
+  /** Content of the entry, where it is kept. */
+  data: JsonObject | undefined;
+  kind: Pick<PushKind, 'isSame' | 'noun'>;
+  settleMs: number;
+  /** When the listing began, by the service's clock, ISO. */
+  listedAt: string;
+  /** ISO instant of now, by this machine's clock. */
+  at: string;
+  /** Why the listing proves no absence; undefined where it does. */
+  doubt: string | undefined;
+}
+
+/** An earlier send may have reached the service, so a listing that proves nothing is not enough. */
+export const needsProof = ({ state, sent_hash }: OutboxEntry): boolean =>
+  state === 'unknown' || (state === 'ready' && sent_hash !== null);
+
+export function decide(question: Question): Decision {
+  const { entry, matches, data, kind, doubt, at, settleMs } = question;
+  if (matches === undefined)
+    return {
+      is: 'inconclusive',
+      why: `The service lists a ${kind.noun} of this code whose period cannot be read`,
+    };
+  const isOwn = ({ id }: RemoteRecord): number => (id === entry.remote_id ? 0 : 1);
+  const [record, ...others] = matches.toSorted((a, b) => isOwn(a) - isOwn(b) || a.id - b.id);
+  if (record !== undefined) {
+    const isSame = data === undefined || kind.isSame(record.record, data);
+    return { is: 'found', record, others: others.map(({ id }) => id), isSame };
+  }
+  if (needsProof(entry) && doubt !== undefined) return { is: 'inconclusive', why: doubt };
+  if (entry.state === 'unknown') return absence(question);
+  if (entry.state === 'ready') return { is: 'clear' };
+  if (entry.state === 'confirmed' && entry.seen_at === null)
+    return isApart(entry.confirmed_at, at, settleMs) ? { is: 'never-shown' } : { is: 'nothing' };
+  return { is: 'nothing' };
+}
+
+function absence(question: Question): Decision {
+  const { entry, listedAt, settleMs } = question;
+  const { absent_since, unclear_sends } = entry;
+  // An instant after this listing was written before a clock was set back.
+  if (absent_since === null || absent_since > listedAt) return { is: 'too-early', since: listedAt };
+  const isLong = isApart(absent_since, listedAt, settleMs * 2 ** unclear_sends);
+  return isLong ? { is: 'absent' } : { is: 'too-early', since: absent_since };
+}
+
+const isApart = (since: string | null, until: string, ms: number): boolean =>
+  since !== null && Date.parse(until) - Date.parse(since) >= ms;
+
+/** The records that are this entry: by identifier once it is known, else by key and overlapping period. */
+export function matchesOf(
+  entry: OutboxEntry,
+  { byId, byKey }: Listing,
+  kind: Pick<PushKind, 'periodOf'>,
+  isTaken: (id: number) => boolean,
+  isOfDay: (period: Period) => boolean,
+): RemoteRecord[] | undefined {
+  const known = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
+  const isDated = kind.periodOf !== undefined;
+  const sameKey = (byKey.get(entry.remote_key) ?? []).filter(
+    ({ id }) => id === entry.remote_id || !isTaken(id),
+  );
+  if (!isDated) {
+    return known === undefined && entry.remote_id !== null ? [] : sameKey.concat(missingFrom(sameKey, known));
+  }
+  const own = { start: entry.period_start ?? '', end: entry.period_end ?? '' };
+  const matches = sameKey.filter(
+    ({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period),
+  );
+  matches.push(...missingFrom(matches, known));
+  // It may be this item or that of another day: enough for an alarm beside a match, not enough to be taken for one.
+  const unreadable = sameKey.filter((each) => each.period === undefined && each !== known);
+  if (matches.length === 0 && unreadable.length > 0) return undefined;
+  return matches.length === 0 ? [] : [...matches, ...unreadable];
+}
+
+/** A record that has the identifier of the entry, where it is not among `records`. */
+const missingFrom = (records: readonly RemoteRecord[], known: RemoteRecord | undefined): RemoteRecord[] =>
+  known === undefined || records.includes(known) ? [] : [known];
+
+/** A service that cuts its listings off does so at one of these. */
+const ROUND_COUNTS = [100, 200, 250, 500, 1_000, 2_000, 2_500, 5_000, 10_000];
+export const isCut = ({ byId }: Listing): boolean => ROUND_COUNTS.includes(byId.size);
+/** People delete records at the service: this share of what earlier listings showed may be missing. */
+const MOST_MISSING = 0.05;
+
+const SHOWS_NOTHING = 'The listing shows nothing at all, so it proves nothing';
+const HIDES_KNOWN = 'The listing leaves out what earlier ones showed, so it proves nothing';
+const IS_CUT = 'The listing may be cut off at a round number of records, so it proves nothing';
+
+/** Why the absence of an item from the listing proves nothing; undefined where the listing is conclusive. */
+export function doubtOf(
+  listing: Listing,
+  known: readonly ControlRecord[],
+  list: string | undefined,
+): string | undefined {
+  const isShown = ({ remote_id, remote_key }: ControlRecord): boolean =>
+    remote_id === null ? listing.byKey.has(remote_key) : listing.byId.has(Number(remote_id));
+  const missing = known.filter((each) => !isShown(each)).length;
+  if (missing === known.length && missing > 0) return HIDES_KNOWN;
+  if (missing > Math.max(1, known.length * MOST_MISSING)) return HIDES_KNOWN;
+  if (isCut(listing)) return IS_CUT;
+  const records = [...listing.byId.values()];
+  const isEmpty = list === undefined ? records.length === 0 : !records.some((each) => each.list === list);
+  // What is known may be on the other list.
+  return isEmpty && (known.length === 0 || list !== undefined) ? SHOWS_NOTHING : undefined;
+}

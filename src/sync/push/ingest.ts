@@ -1,0 +1,181 @@
+// Takes what the ERP offers into the outbox. Nothing of a file, query or answer is taken before it was read to its end:
+// its batches wait in a spool. Each batch is then one transaction, and only afterwards reported as taken.
+import { asRoadbookError, Retriable } from '../../core/errors.ts';
+import { contentHash } from '../../erp/content-hash.ts';
+import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
+import { validateThing } from '../../erp/validation.ts';
+import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { entriesByCode } from '../../warehouse/outbox/queries.ts';
+import { storeEntries } from '../../warehouse/outbox/transitions.ts';
+import { clearCode, outboxCode } from './codes.ts';
+import type { Payload, PushRun } from './kind.ts';
+import { type Offer, type OfferRules, takeOffer } from './offer.ts';
+import { createSpool } from './spool.ts';
+import { localDay } from './windows.ts';
+
+export async function ingestFeed(push: PushRun): Promise<void> {
+  const { feed, context, failures } = push;
+  const spool = createSpool<ErpBatch>();
+  try {
+    for await (const batch of feed.source.read(context.signal)) {
+      // A file that changed while it was read ends without a last batch, and the next one begins.
+      if (batch.part === 1) await spool.clear();
+      await spool.add(batch);
+      if (batch.last) await takeAll(push, spool.drain());
+    }
+  } catch (thrown) {
+    if (context.signal.aborted) return;
+    const failure = asRoadbookError(thrown);
+    context.log.warn({ err: failure }, 'feed could not be read to its end');
+    failures.push(failure);
+  } finally {
+    await spool.clear();
+  }
+}
+
+/** One file, query or answer, to its end. */
+async function takeAll(push: PushRun, batches: AsyncIterable<ErpBatch>): Promise<void> {
+  const taken = new Set<string>();
+  for await (const batch of batches) {
+    await takeBatch(push, batch, taken);
+    await push.feed.source.taken(batch);
+  }
+}
+
+const changedMeanwhile = (): Retriable =>
+  new Retriable('A person changed an entry while the ERP offered it', {
+    code: 'entry_changed',
+    hint: 'The next run takes the offer.',
+  });
+
+const TWICE = 'this external code was read before, in another spelling; give each code once';
+
+async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
+  const offers = [
+    ...batch.things.map((thing) => offerOf(push, thing)),
+    ...batch.faults.flatMap((fault) => unreadOffer(push, fault)),
+  ].map((offer) => onceOnly(push, offer, taken));
+  const codes = offers.map(({ external_code }) => external_code);
+  const rules = rulesOf(push);
+  const { counts, parts } = push.context;
+  await parts.engine.write(async (tx) => {
+    const known = await entriesByCode(tx.sql, push.kind.feed, codes);
+    const changed = new Map<string, OutboxEntry>();
+    for (const offer of offers) {
+      const uses = known.get(offer.external_code) ?? [];
+      const then = takeOffer(uses, offer, rules);
+      if (offer.content_hash !== '') counts.records++;
+      count(push, uses, offer, then);
+      if (then === undefined) continue;
+      // One code in two spellings changes an entry twice: it is stored once.
+      const revision = changed.get(nameOf(then))?.revision ?? then.revision;
+      changed.set(nameOf(then), { ...then, revision });
+      const others = uses.filter((each) => nameOf(each) !== nameOf(then));
+      known.set(
+        offer.external_code,
+        [...others, then].toSorted((a, b) => a.code_use - b.code_use),
+      );
+    }
+    const stored = await storeEntries(tx, [...changed.values()]);
+    if (stored.size < changed.size) throw changedMeanwhile();
+  });
+}
+
+function count(
+  { context: { counts } }: PushRun,
+  uses: readonly OutboxEntry[],
+  offer: Offer,
+  then: OutboxEntry | undefined,
+): void {
+  if (offer.content_hash === '') {
+    counts.rejected++;
+    return;
+  }
+  const isKnown = then !== undefined && uses.some((each) => nameOf(each) === nameOf(then));
+  const before = isKnown ? uses.find((each) => nameOf(each) === nameOf(then)) : undefined;
+  const isRepeated =
+    then === undefined ||
+    (before !== undefined && before.content_hash === then.content_hash && before.state === then.state);
+  if (isRepeated) counts.unchanged++;
+  else if (isKnown) counts.updated++;
+  else counts.inserted++;
+  if (!isRepeated && then?.state === 'rejected') counts.rejected++;
+}
+
+/** A batch may hold an entry twice only where two spellings are one code. */
+function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
+  const name = JSON.stringify([offer.external_code, dayOf(push, offer)]);
+  if (!taken.has(name) || offer.content_hash === '') {
+    taken.add(name);
+    return offer;
+  }
+  return { ...offer, ...UNREAD, reasons: [TWICE] };
+}
+
+const dayOf = ({ settings, context }: PushRun, { period }: Offer): string =>
+  settings.reuse_codes && period !== undefined ? localDay(period.start, context.parts.timezone) : '';
+
+const UNREAD = { content_hash: '', payload: null } as const;
+
+export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThing): Offer {
+  const { redact } = context.parts.redactor;
+  const { externalCode, data } = thing;
+  const period = kind.periodOf?.(data);
+  const place = {
+    remote_key: kind.keyOf(data, digest),
+    period_start: period?.start ?? null,
+    period_end: period?.end ?? null,
+  };
+  return {
+    kind: kind.feed,
+    external_code: outboxCode(kind.feed, externalCode, digest),
+    erp_code: clearCode(kind.feed, externalCode),
+    origin: redact(thing.origin),
+    content_hash: contentHash(thing),
+    reasons: validateThing(kind.feed, thing).map(redact),
+    payload: JSON.stringify({
+      data,
+      options: { ...feed.options, ...thing.options },
+      place,
+    } satisfies Payload),
+    place,
+    period,
+  };
+}
+
+/** None where nobody can tell which item it would have been. */
+function unreadOffer(
+  { kind, digest, context }: PushRun,
+  { origin, reason, externalCode }: ErpFault,
+): Offer[] {
+  const { redact } = context.parts.redactor;
+  context.log.warn(
+    { origin: redact(origin), reason: redact(reason) },
+    'feed holds something that cannot be read',
+  );
+  if (externalCode === undefined) {
+    context.counts.rejected++;
+    return [];
+  }
+  return [
+    {
+      kind: kind.feed,
+      external_code: outboxCode(kind.feed, externalCode, digest),
+      erp_code: clearCode(kind.feed, externalCode),
+      origin: redact(origin),
+      reasons: [redact(reason)],
+      place: { remote_key: '', period_start: null, period_end: null },
+      period: undefined,
+      ...UNREAD,
+    },
+  ];
+}
+
+export const rulesOf = ({ kind, settings, context, now }: PushRun): OfferRules => ({
+  canChange: kind.change !== undefined,
+  reuseCodes: settings.reuse_codes,
+  flagsChanges: settings.after_confirmation !== 'ignore',
+  at: now(),
+  settleMs: settings.settle,
+  dayOf: (instant) => localDay(instant, context.parts.timezone),
+});

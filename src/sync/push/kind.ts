@@ -1,0 +1,165 @@
+// What the push engine has to know of one kind of item: by what the service lists it, and which calls list, create and
+// change it. A kind judges an answer; what follows from it is the engine's business.
+import { isoInstant } from '../../core/clock.ts';
+import { Retriable, type RoadbookError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { Feed, FeedKind } from '../../erp/source.ts';
+import type { Endpoint } from '../../fleet/endpoint.ts';
+import { toInstant } from '../../fleet/instants.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import type { Period } from '../../warehouse/outbox/queries.ts';
+import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
+import type { RunContext } from '../job.ts';
+
+/** One call of the service, counted and aborted with the run. */
+export type ServiceCall = <Request, Answer>(
+  endpoint: Endpoint<Request, Answer>,
+  request: Request,
+) => Promise<Answer>;
+
+/** What is sent. */
+export interface Payload {
+  data: JsonObject;
+  /** The item's own options over those of its feed; plans only. */
+  options: JsonObject;
+  /** By what and when the service will list it; absent from what an earlier version stored. */
+  place?: Place;
+}
+
+/** Key and period of a content; those of the entry are of what was sent, while that may be at the service. */
+export type Place = Pick<OutboxEntry, 'remote_key' | 'period_start' | 'period_end'>;
+
+/** An item as the service lists it. */
+export interface RemoteRecord {
+  id: number;
+  key: string;
+  status: string | null;
+  record: JsonObject;
+  /** Absent where the kind has no period, or the record's cannot be read. */
+  period?: Period;
+  /** The list that showed it, where the kind has several. */
+  list?: string;
+}
+
+/** What an answer to a write says. An answer that does not say it plainly is unclear. */
+export type Verdict =
+  | { is: 'accepted'; id: number | undefined; reasons: string[] }
+  | { is: 'rejected'; reasons: string[] }
+  | { is: 'unclear'; message: string };
+
+export interface PushKind {
+  readonly feed: FeedKind;
+  /** For messages, as in `plan`. */
+  readonly noun: string;
+  /** By what the service lists it; never a tax number in clear. */
+  keyOf(data: JsonObject, digest: Digest): string;
+  /** One key is one item at the service, whatever codes the ERP gives it: one of them is sent. */
+  readonly isOneAKey?: true;
+  /** When it takes place; without this the service lists all items of the kind. */
+  periodOf?(data: JsonObject): Period | undefined;
+  /** What the service has, in a period where the kind has one. Throws where the answer is no listing. */
+  list(call: ServiceCall, period: Period | undefined, digest: Digest): Promise<RemoteRecord[]>;
+  /** On which of the service's lists an item would be shown, where there are several. */
+  listOf?(data: JsonObject): string;
+  create(call: ServiceCall, payload: Payload): Promise<Verdict>;
+  /** Absent where the service has no call that changes it. */
+  change?(call: ServiceCall, id: number, payload: Payload): Promise<Verdict>;
+  /** Whether the service has this content. */
+  isSame(record: JsonObject, data: JsonObject): boolean;
+  /** The status that says that the service failed at it, and what that means. */
+  readonly failed?: { status: string; message: string };
+}
+
+export interface PushSettings {
+  /** How long a read-back must not show an item before it is believed absent, ms. */
+  settle: number;
+  /** The ERP may use a code again on another day: identity is code and local start day. */
+  reuse_codes: boolean;
+  /** What a change in the ERP does to an item that the service has and that no call can change. */
+  after_confirmation?: 'flag' | 'ignore';
+  /** How long the content of a rejected item is kept for another try, ms. */
+  keep_refused: number;
+  /** How long a final entry is kept, ms. */
+  keep_confirmed: number;
+  /** Local time by which everything that starts tomorrow has to be confirmed. */
+  deadline?: string | undefined;
+}
+
+/** What every step of one run works with. */
+export interface PushRun {
+  kind: PushKind;
+  feed: Feed;
+  settings: PushSettings;
+  context: RunContext;
+  call: ServiceCall;
+  digest: Digest;
+  failures: RoadbookError[];
+  /** ISO instant of now. */
+  now(): string;
+}
+
+export async function openPush(kind: PushKind, feed: Feed, context: RunContext): Promise<PushRun> {
+  const { parts, counts, signal, options } = context;
+  const now = (): string => isoInstant(parts.clock.now());
+  return {
+    kind,
+    feed,
+    settings: options as unknown as PushSettings,
+    context,
+    digest: await personalDigest(parts.engine, now()),
+    failures: [],
+    now,
+    call: (endpoint, request) =>
+      parts.fleet.call(endpoint, request, {
+        signal,
+        onRequest: () => {
+          counts.requests++;
+        },
+        onRetry: () => {
+          counts.retries++;
+        },
+      }),
+  };
+}
+
+export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | undefined =>
+  payload === null ? undefined : (JSON.parse(payload) as Payload);
+
+/** The period of a record or of what is sent; undefined where an end of it cannot be read. */
+export function periodBetween(start: unknown, end: unknown): Period | undefined {
+  const [from, to] = [toInstant(fieldText(start) ?? ''), toInstant(fieldText(end) ?? '')];
+  return from === undefined || to === undefined ? undefined : { start: from, end: to };
+}
+
+/** Key, period and status of each record, by identifier. A record without one means that the answer is no listing. */
+export function remoteRecords(
+  records: readonly unknown[],
+  keyOf: (record: JsonObject) => string | undefined,
+  periodOf: (record: JsonObject) => Period | undefined = () => undefined,
+): RemoteRecord[] {
+  const byId = new Map<number, RemoteRecord>();
+  for (const raw of records) {
+    const record = raw as JsonObject | null;
+    const id = idOf(record?.id);
+    if (record === null || id === undefined) throw notAListing();
+    const status = typeof record.status === 'string' ? record.status : null;
+    const period = periodOf(record);
+    byId.set(id, { id, key: keyOf(record) ?? '', status, record, ...(period && { period }) });
+  }
+  return [...byId.values()];
+}
+
+function idOf(value: unknown): number | undefined {
+  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
+}
+
+/** The text of a field that may come as a number. */
+export const fieldText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+
+const notAListing = (): Retriable =>
+  new Retriable('The service answered a read-back with something that is no list of records', {
+    code: 'bad_answer',
+    hint: 'A proxy may be answering instead of the service; check service.base_url.',
+  });

@@ -1,0 +1,85 @@
+// What a push run would do, from the feed and the outbox alone. Nothing is sent, taken or acknowledged.
+
+import { noCounts } from '../../core/glossary.ts';
+import { redactedJson } from '../../core/redaction.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { entriesByCode, searchEntries } from '../../warehouse/outbox/queries.ts';
+import type { Preview, RunContext } from '../job.ts';
+import { offerOf, rulesOf } from './ingest.ts';
+import { openPush, type PushKind, type PushRun } from './kind.ts';
+import { type Offer, takeOffer } from './offer.ts';
+
+const MOST_WAITING = 10_000;
+
+export async function previewPush(
+  kind: PushKind,
+  context: Pick<RunContext, 'job' | 'options' | 'parts'>,
+): Promise<Preview[]> {
+  const { parts } = context;
+  const feed = await parts.erp(kind.feed);
+  if (feed === undefined) return [];
+  const unrecorded = { runId: '', counts: noCounts(), log: parts.log, signal: new AbortController().signal };
+  const push = await openPush(kind, feed, { ...context, ...unrecorded });
+  const lines: Preview[] = [];
+  const offered = new Set<string>();
+  for await (const { things, faults } of feed.source.read()) {
+    const offers = things.map((thing) => offerOf(push, thing));
+    const codes = offers.map(({ external_code }) => external_code);
+    const known = await parts.engine.read((sql) => entriesByCode(sql, kind.feed, codes));
+    for (const offer of offers) {
+      offered.add(offer.external_code);
+      lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
+    }
+    for (const { origin, reason } of faults)
+      lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
+  }
+  for (const entry of await waiting(push))
+    if (!offered.has(entry.external_code)) lines.push(previewEntry(entry));
+  const { redact } = parts.redactor;
+  return lines.map((line) => JSON.parse(redactedJson(line, redact)) as Preview);
+}
+
+function previewOffer(push: PushRun, offer: Offer, uses: readonly OutboxEntry[]): Preview {
+  // A run may be sending it now; if that run dies, the next one finds it unknown.
+  const settled = uses.map((use) => (use.state === 'sending' ? { ...use, state: 'unknown' as const } : use));
+  const then = takeOffer(settled, offer, rulesOf(push));
+  const before =
+    uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);
+  const { external_code, origin, reasons } = offer;
+  const detail = { external_code, origin, state: before?.state ?? 'new', reasons: [...reasons] };
+  return { what: stepOf(before, then), detail };
+}
+
+function stepOf(before: OutboxEntry | undefined, then: OutboxEntry | undefined): string {
+  const entry = then ?? before;
+  const isSameContent = then === undefined || then.content_hash === before?.content_hash;
+  switch (entry?.state) {
+    case 'ready':
+      return entry.remote_id === null ? 'send' : 'change';
+    case 'rejected':
+      return isSameContent ? 'nothing' : 'reject';
+    case 'unknown':
+      return isSameContent
+        ? 'nothing'
+        : entry.payload === null
+          ? 'reject the change'
+          : 'send if it is not at the service';
+    case 'confirmed':
+      if (isSameContent) return 'nothing';
+      if (entry.attention === 'invalid_change') return 'reject the change';
+      return entry.content_hash === entry.sent_hash ? 'clear the flag' : 'flag as changed after push';
+    default:
+      return 'nothing';
+  }
+}
+
+/** What an earlier run left to be sent or read back. */
+const waiting = ({ kind, context }: PushRun): Promise<OutboxEntry[]> =>
+  context.parts.engine.read((sql) =>
+    searchEntries(sql, { kind: kind.feed, states: ['unknown', 'sending', 'ready'], limit: MOST_WAITING }),
+  );
+
+const previewEntry = ({ external_code, origin, state }: OutboxEntry): Preview => ({
+  what: state === 'ready' ? 'send' : 'read back',
+  detail: { external_code, origin, state, reasons: [] },
+});

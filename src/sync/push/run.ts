@@ -1,0 +1,83 @@
+// One push run, in the order that keeps the promise: entries that a dead process left in `sending` are unknown; the feed
+// is read to its end; nothing is sent that the service was not searched for; then it is searched again and the ERP is
+// notified.
+import { isoInstant } from '../../core/clock.ts';
+import { Fatal, Skippable } from '../../core/errors.ts';
+import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
+import { abandonDeadRuns } from '../../warehouse/run-log.ts';
+import type { RunContext, RunOutcome } from '../job.ts';
+import { acknowledgeOutcomes } from './acknowledge.ts';
+import { reportAttention } from './attention.ts';
+import { reportDeadline } from './deadline.ts';
+import { ingestFeed } from './ingest.ts';
+import { openPush, type PushKind, type PushRun } from './kind.ts';
+import { unclearSend } from './outcome.ts';
+import { readBack } from './read-back.ts';
+import { sendCleared } from './send.ts';
+import { storeOutcomes } from './store.ts';
+
+export async function executePush(kind: PushKind, context: RunContext): Promise<RunOutcome> {
+  const feed = await context.parts.erp(kind.feed);
+  if (feed === undefined) {
+    context.log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to push');
+    return { failures: [], worked: true };
+  }
+  const push = await openPush(kind, feed, context);
+  await recover(push);
+  await ingestFeed(push);
+  // New items first: the read-back of unknown ones must not hold them up.
+  const { isStopped } = await sendCleared(push, await readBack(push, 'ready'));
+  const cleared = await readBack(push, isStopped ? 'open' : 'all');
+  const { hasSent } = await sendCleared(push, isStopped ? [] : cleared);
+  if (hasSent) await readBack(push, 'open');
+  await acknowledgeOutcomes(push);
+  await reportDeadline(push);
+  await reportAttention(push);
+  return outcomeOf(push);
+}
+
+/** The run holds the job's lease, so whatever is `sending` now belongs to a dead process. */
+async function recover(push: PushRun): Promise<void> {
+  const { kind, context, settings } = push;
+  const { engine, clock } = context.parts;
+  const at = push.now();
+  await abandonDeadRuns(engine, at);
+  const left = await engine.read((sql) => entriesIn(sql, kind.feed, 'sending'));
+  const message = 'The process that sent it ended before the answer was stored';
+  const ago = (ms: number): string => isoInstant(clock.now() - ms);
+  await engine.write(async (tx) => {
+    await dropOldPayloads(tx.sql, kind.feed, ago(settings.keep_refused));
+    await deleteAged(tx.sql, kind.feed, ago(settings.keep_confirmed));
+    await storeOutcomes(
+      tx,
+      push,
+      left.map((before) => ({
+        before,
+        entry: unclearSend(before, message, at),
+        attempt: {
+          what: before.remote_id === null ? ('create' as const) : ('change' as const),
+          outcome: 'unclear' as const,
+          message,
+          startedAt: before.sent_at ?? at,
+        },
+      })),
+    );
+  });
+  if (left.length > 0)
+    context.log.warn({ entries: left.length }, 'sends of a dead process have to be read back');
+}
+
+async function outcomeOf({ kind, context, failures }: PushRun): Promise<RunOutcome> {
+  const { counts, signal, parts } = context;
+  counts.unknown = await parts.engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
+  if (signal.aborted) failures.push(stoppedEarly());
+  const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
+  // A run that did its work and found something for a person is partial, not failed.
+  return { failures, worked: hasDone || failures.every((failure) => failure instanceof Skippable) };
+}
+
+const stoppedEarly = (): Fatal =>
+  new Fatal('Stopped before it was finished', {
+    code: 'stopped',
+    hint: 'Nothing is half done; the next run goes on where this one stopped.',
+  });

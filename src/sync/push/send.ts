@@ -1,0 +1,185 @@
+// Sends the entries that a read-back cleared, several at a time. Entries are claimed a batch at a time, on disk before
+// the first byte leaves; the same transaction stores the outcomes of the batch before. A crash leaves about two batches
+// to read back.
+import type { Transaction } from '../../warehouse/engine.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
+import { transition } from '../../warehouse/outbox/transitions.ts';
+import { type PushRun, payloadOf, type Verdict } from './kind.ts';
+import { type Answer, afterSend, type Sent } from './outcome.ts';
+import type { Cleared } from './read-back.ts';
+import { type Outcome, storeOutcomes } from './store.ts';
+
+const BATCH = 128;
+/** The next batch is claimed while so many are left to send. */
+const LOW = 64;
+
+interface Claimed {
+  entry: OutboxEntry;
+  /** As it was before it was claimed. */
+  before: OutboxEntry;
+}
+
+export interface SendResult {
+  /** Something left. */
+  hasSent: boolean;
+  /** No further send can succeed in this run. */
+  isStopped: boolean;
+}
+
+export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): Promise<SendResult> {
+  const { context } = push;
+  const { concurrency } = context.parts;
+  const waiting = [...cleared];
+  const claimed: Claimed[] = [];
+  const done: Sent[] = [];
+  const stop = new AbortController();
+  const result: SendResult = { hasSent: false, isStopped: false };
+  let refilling: Promise<void> | undefined;
+  let broken: { error: unknown } | undefined;
+  let failedInARow = 0;
+
+  const mayGoOn = (): boolean => !context.signal.aborted && !stop.signal.aborted;
+
+  /** One transaction at a time; the slots go on with what is claimed while the next batch is. */
+  function refill(): Promise<void> {
+    refilling ??= (async () => {
+      while (claimed.length <= LOW && waiting.length > 0 && mayGoOn()) {
+        const ended = done.slice();
+        claimed.push(...(await exchange(push, ended, waiting.splice(0, BATCH))));
+        // Only what is stored is forgotten: the last transaction of the run stores the rest.
+        done.splice(0, ended.length);
+      }
+    })()
+      .catch((error: unknown) => {
+        broken ??= { error };
+        stop.abort();
+      })
+      .finally(() => {
+        refilling = undefined;
+      });
+    return refilling;
+  }
+
+  async function slot(): Promise<void> {
+    while (mayGoOn()) {
+      if (claimed.length <= LOW && waiting.length > 0) void refill();
+      const next = claimed.shift();
+      if (next === undefined) {
+        if (refilling === undefined) return;
+        await refilling;
+        continue;
+      }
+      const sent = await sendOne(push, next);
+      done.push(sent);
+      failedInARow = sent.failure === undefined ? 0 : failedInARow + 1;
+      if (sent.attempt?.outcome !== 'not-sent') result.hasSent = true;
+      // A service that takes nothing any more is left alone.
+      if (sent.stop || failedInARow > 2 * concurrency) stop.abort();
+      if (sent.stop && sent.entry.next_attempt_at !== null) result.isStopped = true;
+    }
+  }
+
+  await Promise.all(Array.from({ length: concurrency }, slot));
+  await refilling;
+  await exchange(push, [...done, ...claimed.map(released)], []);
+  if (broken !== undefined) throw broken.error;
+  return result;
+}
+
+/** It was claimed and nothing of it left. */
+const released = ({ entry, before }: Claimed): Sent => ({
+  before: entry,
+  entry: { ...before, revision: entry.revision + 1 },
+  stop: false,
+});
+
+async function sendOne(push: PushRun, { entry, before }: Claimed): Promise<Sent> {
+  const { context, kind } = push;
+  const facts = { kind, at: '', redact: context.parts.redactor.redact };
+  const after = (answer: Answer): Sent => afterSend(entry, before, answer, { ...facts, at: push.now() });
+  try {
+    return after({ verdict: await post(push, entry) });
+  } catch (thrown) {
+    return after({ thrown, isAbort: context.signal.aborted && thrown === context.signal.reason });
+  }
+}
+
+function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
+  const payload = payloadOf(entry) ?? { data: {}, options: {} };
+  if (entry.remote_id === null || kind.change === undefined) return kind.create(call, payload);
+  return kind.change(call, entry.remote_id, payload);
+}
+
+/** One transaction: stores what is over, claims what comes next. */
+async function exchange(push: PushRun, done: readonly Sent[], next: readonly Cleared[]): Promise<Claimed[]> {
+  if (done.length + next.length === 0) return [];
+  const claimed = await push.context.parts.engine.write(async (tx) => {
+    await storeOutcomes(tx, push, done);
+    return claim(tx, push, next);
+  });
+  for (const sent of done) report(push, sent);
+  return claimed;
+}
+
+function report({ context, failures }: PushRun, { entry, attempt, failure }: Sent): void {
+  if (attempt === undefined) return;
+  if (attempt.outcome !== 'not-sent') context.counts.sent++;
+  const { external_code } = entry;
+  if (entry.state === 'unknown')
+    context.log.warn({ external_code, message: attempt.message }, 'outcome of a send is not known');
+  // One that is sent again at once may still succeed; a hundred plans that meet one outage are one failure.
+  if (failure === undefined || entry.next_attempt_at === null) return;
+  if (!failures.some(({ message }) => message === failure.message)) failures.push(failure);
+}
+
+/** Only entries that are as the read-back saw them. */
+async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): Promise<Claimed[]> {
+  const { kind, context, now } = push;
+  const ready = (await entriesByKey(tx.sql, kind.feed, next)).filter(({ payload }) => payload !== null);
+  const { free, shared } = kind.isOneAKey ? await oneAKey(tx, push, ready) : { free: ready, shared: [] };
+  await storeOutcomes(tx, push, shared);
+  const at = now();
+  const claimed = free.map((before) => ({
+    before,
+    entry: transition(before, 'claim', at, {
+      attempts: before.attempts + 1,
+      sent_hash: before.content_hash,
+      sent_at: at,
+    }),
+  }));
+  context.log.debug({ entries: claimed.length }, 'outbox batch claimed');
+  return storeOutcomes(tx, push, claimed);
+}
+
+/** Of several codes with one key one is sent; the others wait for its outcome, and share it once it is confirmed. */
+async function oneAKey({ sql }: Transaction, { kind, now }: PushRun, ready: readonly OutboxEntry[]) {
+  const keys = ready.map(({ remote_key }) => remote_key);
+  const holders = new Map((await holdersOf(sql, kind.feed, keys)).map((each) => [each.remote_key, each]));
+  const free: OutboxEntry[] = [];
+  const shared: Outcome[] = [];
+  for (const before of ready) {
+    const holder = holders.get(before.remote_key);
+    if (holder === undefined) {
+      free.push(before);
+      holders.set(before.remote_key, before);
+    } else if (holder.state === 'confirmed')
+      shared.push({ before, entry: sharedOutcome(before, holder, now()) });
+    else {
+      const message = `${holder.external_code} is the same ${kind.noun} and is sent first`;
+      if (before.message !== message)
+        shared.push({ before, entry: transition(before, 'note', now(), { message }) });
+    }
+  }
+  return { free, shared };
+}
+
+const sharedOutcome = (entry: OutboxEntry, holder: OutboxEntry, at: string): OutboxEntry =>
+  transition(entry, 'confirm', at, {
+    remote_id: holder.remote_id,
+    remote_status: holder.remote_status,
+    seen_at: holder.seen_at,
+    confirmed_at: at,
+    sent_hash: entry.content_hash === holder.sent_hash ? entry.content_hash : '',
+    message: `The service has it under the code ${holder.external_code}`,
+  });

@@ -1,0 +1,51 @@
+// Holds what was read of a feed until it was read to its end: the first part in memory, whatever follows in a temporary
+// file that has no name, so that a process that dies leaves nothing behind and memory stays bounded.
+
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Spool<T> {
+  add(part: T): Promise<void>;
+  /** Everything that was added, in order; the spool is empty afterwards. */
+  drain(): AsyncIterable<T>;
+  clear(): Promise<void>;
+}
+
+export function createSpool<T>(): Spool<T> {
+  let first: T | undefined;
+  let file: FileHandle | undefined;
+
+  async function clear(): Promise<void> {
+    first = undefined;
+    await file?.close();
+    file = undefined;
+  }
+
+  return {
+    async add(part) {
+      if (first === undefined) {
+        first = part;
+        return;
+      }
+      file ??= await namelessFile();
+      await file.appendFile(`${JSON.stringify(part)}\n`);
+    },
+    async *drain() {
+      if (first !== undefined) yield first;
+      first = undefined;
+      if (file !== undefined)
+        for await (const line of file.readLines({ start: 0, autoClose: false })) yield JSON.parse(line) as T;
+      await clear();
+    },
+    clear,
+  };
+}
+
+async function namelessFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `roadbook-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await rm(path);
+  return file;
+}

@@ -1,0 +1,121 @@
+// The history of an entry: every send, read-back and action of a person, in order. A read-back with the same result
+// as the one before it is counted in the same row.
+import type { Knex } from 'knex';
+import type { Transaction } from '../engine.ts';
+import { controlTable, instant, integer, text } from '../table.ts';
+import { type EntryKey, keyOf, nameOf } from './entry.ts';
+
+export const pushAttempt = controlTable({
+  name: 'push_attempt',
+  meaning: 'Every send and read-back of an outbox entry, and every action of a person on it.',
+  key: ['kind', 'external_code', 'code_use', 'number'],
+  columns: {
+    kind: text('Kind of the entry.'),
+    external_code: text('Code of the entry.'),
+    code_use: integer('Which use of the code.', { default: 1 }),
+    number: integer('Place in its history, from 1.'),
+    what: text('create, change, read-back or action.', { required: true }),
+    run_id: text('The run that made it; null for a person.'),
+    started_at: instant('When it began.', { required: true }),
+    finished_at: instant('When its outcome was stored.'),
+    outcome: text(
+      'accepted, rejected, unclear, turned-away, not-sent, found, absent, inconclusive, unreadable, or what a person did.',
+    ),
+    error_code: text('Stable word for the failure.'),
+    http_status: integer('Status of the answer, where there was one.'),
+    message: text('What happened, in plain words.'),
+    times: integer('How often in a row.', { required: true }),
+  },
+});
+
+export type AttemptOutcome =
+  | 'accepted'
+  | 'rejected'
+  | 'unclear'
+  /** The service answered that it did nothing: 401, 403 or 429. */
+  | 'turned-away'
+  /** Nothing left. */
+  | 'not-sent'
+  | 'found'
+  | 'absent'
+  | 'inconclusive'
+  /** The service did not answer the read-back. */
+  | 'unreadable'
+  | 'retried'
+  | 'asserted-absent'
+  | 'cancelled';
+
+export interface Attempt {
+  entry: EntryKey;
+  what: 'create' | 'change' | 'read-back' | 'action';
+  outcome: AttemptOutcome;
+  message: string | null;
+  /** Null for a person. */
+  runId: string | null;
+  startedAt: string;
+  error_code?: string | null;
+  http_status?: number | null;
+}
+
+interface AttemptRow extends EntryKey {
+  number: number;
+  what: string;
+  started_at: string;
+  outcome: string | null;
+  times: number;
+}
+
+/** One statement to read the ends of the histories, one to write. No entry may occur twice in `attempts`. */
+export async function recordAttempts(
+  { sql, store }: Pick<Transaction, 'sql' | 'store'>,
+  attempts: readonly Attempt[],
+  at: string,
+): Promise<void> {
+  if (attempts.length === 0) return;
+  const last = await lastAttempts({ sql }, attempts);
+  await store(
+    pushAttempt,
+    attempts.map((attempt) => rowOf(attempt, last.get(nameOf(attempt.entry)), at)),
+  );
+}
+
+async function lastAttempts(
+  { sql }: Pick<Transaction, 'sql'>,
+  attempts: readonly Attempt[],
+): Promise<Map<string, AttemptRow>> {
+  const [first] = attempts;
+  if (first === undefined) return new Map();
+  const { kind } = first.entry;
+  const codes = attempts.map(({ entry }) => entry.external_code);
+  const rows: AttemptRow[] = await sql('push_attempt as attempt')
+    .where({ kind })
+    .whereIn('external_code', codes)
+    .whereRaw(
+      `number = (select max(number) from push_attempt as later where later.kind = attempt.kind
+       and later.external_code = attempt.external_code and later.code_use = attempt.code_use)`,
+    )
+    .select('kind', 'external_code', 'code_use', 'number', 'what', 'started_at', 'outcome', 'times');
+  return new Map(rows.map((row) => [nameOf({ ...row, code_use: Number(row.code_use) }), row]));
+}
+
+function rowOf(attempt: Attempt, last: AttemptRow | undefined, at: string) {
+  const { entry, what, outcome, message, runId, error_code = null, http_status = null } = attempt;
+  const isRepeated = what === 'read-back' && last?.what === what && last.outcome === outcome;
+  return {
+    ...keyOf(entry),
+    number: Number(last?.number ?? 0) + (isRepeated ? 0 : 1),
+    what,
+    run_id: runId,
+    started_at: isRepeated ? last.started_at : attempt.startedAt,
+    finished_at: at,
+    outcome,
+    error_code,
+    http_status,
+    message,
+    times: isRepeated ? Number(last.times) + 1 : 1,
+  };
+}
+
+/** The history of one entry. */
+export const attemptsOf = (sql: Knex, entry: EntryKey): Promise<Record<string, unknown>[]> =>
+  sql(pushAttempt.name).where(keyOf(entry)).orderBy('number');

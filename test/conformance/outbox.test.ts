@@ -1,0 +1,476 @@
+// The outbox below the push engine, over every database engine: what is written, what is found, what is deleted.
+import type { Knex } from 'knex';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
+import { type Attempt, attemptsOf, recordAttempts } from '../../src/warehouse/outbox/attempts.ts';
+import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
+import * as queries from '../../src/warehouse/outbox/queries.ts';
+import { storeNotified } from '../../src/warehouse/outbox/returns.ts';
+import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { type EnginePlace, engineCases } from '../support/engines.ts';
+import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
+import { stopPostgres } from '../support/postgres.ts';
+
+const KIND = 'route_plans';
+const DAY = 24 * 60;
+type Change = Partial<OutboxEntry>;
+type Search = Partial<queries.EntrySearch>;
+
+afterAll(stopPostgres);
+
+const codes = (rows: readonly { external_code: string }[]): string[] => rows.map((row) => row.external_code);
+const entry = (code: string, state: OutboxState = 'ready', change: Change = {}): OutboxEntry =>
+  entryIn(state, { external_code: code, remote_key: code, ...change });
+const names = (...rows: OutboxEntry[]): Set<string> => new Set(rows.map(nameOf));
+const many = (count: number, state: OutboxState, change: Change = {}): OutboxEntry[] =>
+  Array.from({ length: count }, (_, n) => entry(`n${String(n).padStart(4, '0')}`, state, change));
+
+describe.each(engineCases)('on $name', ({ make }) => {
+  let place: EnginePlace;
+  let engine: Engine;
+  beforeAll(async () => {
+    place = await make();
+    engine = await place.open();
+    await bringSchemaUpToDate(engine);
+  });
+  beforeEach(() =>
+    engine.write(async ({ sql }) => {
+      for (const table of ['push_outbox', 'push_attempt', 'push_return']) await sql(table).delete();
+    }),
+  );
+  afterAll(async () => {
+    await engine.close();
+    await place.remove();
+  });
+
+  type Query<Args extends unknown[], T> = (sql: Knex, ...args: Args) => Promise<T>;
+  const ask = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
+    engine.read((sql) => query(sql, ...args));
+  const order = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
+    engine.write(({ sql }) => query(sql, ...args));
+  const write = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => engine.write(work);
+  const store = (rows: readonly OutboxEntry[]): Promise<Set<string>> => write((tx) => storeEntries(tx, rows));
+  /** Stores entries that differ from a usual one of their state, by code. */
+  const fill = (table: Record<string, [OutboxState, Change?]>): Promise<Set<string>> =>
+    store(Object.entries(table).map(([code, [state, change]]) => entry(code, state, change)));
+  const column = (table: string, name: string): Promise<unknown[]> =>
+    engine.read((sql) => sql(table).orderBy(name).pluck(name));
+  const stored = async (code: string) => (await ask(queries.entriesNamed, code, KIND))[0] as OutboxEntry;
+
+  it('stores entries as they are, each use of a code apart', async () => {
+    const uses = [1, 2].map((code_use) => entry('A', 'unknown', { code_use, reasons: '["ç"]' }));
+    const agent = entry('A', 'ready', { kind: 'agents' });
+    expect(await store([...uses, agent])).toEqual(names(...uses, agent));
+    expect(await ask(queries.entriesByCode, KIND, ['A', 'B'])).toEqual(new Map([['A', uses]]));
+    expect(await ask(queries.entriesNamed, 'A')).toEqual([agent, ...uses]);
+    expect(await ask(queries.entriesIn, 'agents', 'ready')).toEqual([agent]);
+  });
+
+  it('stores an entry only over the revision that it was made from, and says which were written', async () => {
+    const [same, moved] = [entry('same'), entry('moved')];
+    await store([same, moved]);
+    const cancelled = transition(moved, 'cancel', AT);
+    await store([cancelled]);
+    const claimed = transition(same, 'claim', minutesAfter(1));
+    expect(await store([claimed, transition(moved, 'claim', AT)])).toEqual(names(same));
+    expect(await stored('same')).toEqual(claimed);
+    expect(await stored('moved')).toEqual(cancelled);
+    expect(await store([entry('same', 'rejected')])).toEqual(names());
+  });
+
+  it('finds entries that are still as they were read, in the order of the question', async () => {
+    const [a, b] = [entry('A', 'ready', { code_use: 2 }), entry('B')];
+    const [first, moved] = [entry('A'), entry('C')];
+    await store([a, b, first, moved]);
+    await store([transition(moved, 'note', AT)]);
+    expect(await ask(queries.entriesByKey, KIND, [b, moved, a, entry('D')])).toEqual([b, a]);
+    expect(await ask(queries.entriesByKey, 'agents', [b])).toEqual([]);
+  });
+
+  it('stores more entries than one statement takes, and none', async () => {
+    const rows = many(1_001, 'ready');
+    expect(await store(rows)).toEqual(names(...rows));
+    expect(await store(rows.map((each) => transition(each, 'claim', AT)))).toEqual(names(...rows));
+    expect(await ask(queries.countEntries, { states: ['sending'] })).toBe(1_001);
+    expect(await store([])).toEqual(names());
+  });
+
+  describe('the history of an entry', () => {
+    const attempt = (code: string, change: Partial<Attempt> = {}): Attempt => ({
+      ...{ entry: entry(code), what: 'read-back', outcome: 'absent', message: null, runId: 'run' },
+      startedAt: AT,
+      ...change,
+    });
+    const record = (attempts: Attempt[], at = AT) => write((tx) => recordAttempts(tx, attempts, at));
+    const history = (code: string, code_use = 1) => ask(attemptsOf, entry(code, 'ready', { code_use }));
+
+    it('is numbered, and counts a read-back with the result of the one before it', async () => {
+      const sent = { what: 'create', outcome: 'unclear', error_code: 'timeout', http_status: 504 } as const;
+      await record([attempt('A', sent)], minutesAfter(1));
+      await record([attempt('A', sent)], minutesAfter(2));
+      await record([attempt('A')], minutesAfter(3));
+      await record(
+        [attempt('A', { startedAt: minutesAfter(4), runId: 'next', message: 'no' })],
+        minutesAfter(4),
+      );
+      await record([attempt('A', { outcome: 'found' })]);
+      await record([attempt('A')]);
+      await record([attempt('A', { what: 'action' })]);
+      await record([attempt('A', { what: 'action', runId: null })]);
+      const counted = {
+        started_at: AT,
+        finished_at: minutesAfter(4),
+        run_id: 'next',
+        message: 'no',
+        times: 2,
+      };
+      expect(await history('A')).toMatchObject([
+        { number: 1, ...sent, finished_at: minutesAfter(1), times: 1 },
+        { number: 2, ...sent, finished_at: minutesAfter(2), times: 1 },
+        { number: 3, what: 'read-back', outcome: 'absent', error_code: null, ...counted },
+        { number: 4, outcome: 'found', times: 1 },
+        { number: 5, what: 'read-back', outcome: 'absent', times: 1 },
+        { number: 6, what: 'action', times: 1 },
+        { number: 7, what: 'action', run_id: null },
+      ]);
+    });
+
+    it('goes on from its own end where several are recorded at once', async () => {
+      const second = attempt('A', { entry: entry('A', 'unknown', { code_use: 2 }) });
+      await record([attempt('A'), attempt('B', { outcome: 'found' })]);
+      await record([attempt('A'), second, attempt('B'), attempt('C')]);
+      expect(await history('A')).toMatchObject([{ number: 1, times: 2 }]);
+      expect(await history('A', 2)).toMatchObject([{ number: 1, times: 1 }]);
+      expect(await history('B')).toMatchObject([{ number: 1 }, { number: 2 }]);
+      const rows = many(801, 'ready').map(({ external_code }) => attempt(external_code));
+      for (const some of [rows, rows, []]) await record(some);
+      expect(await history('n0800')).toMatchObject([{ number: 1, times: 2 }]);
+    });
+  });
+
+  it('finds the ready entries that are due, those that start first before the others', async () => {
+    const starts = (day: number): Change => ({ period_start: minutesAfter(day * DAY) });
+    await fill({
+      B: ['ready', starts(2)],
+      A: ['ready', starts(2)],
+      first: ['ready', starts(1)],
+      now: ['ready', { ...starts(3), next_attempt_at: AT }],
+      undated: ['ready', { period_start: null }],
+      'clock was set back': ['ready', { ...starts(4), next_attempt_at: minutesAfter(121) }],
+      soon: ['ready', { next_attempt_at: minutesAfter(1) }],
+      latest: ['ready', { next_attempt_at: minutesAfter(120) }],
+      empty: ['ready', { payload: null }],
+      unknown: ['unknown'],
+      agent: ['ready', { kind: 'agents' }],
+    });
+    const due = await ask(queries.readyEntries, KIND, AT);
+    expect(codes(due)).toEqual(['undated', 'first', 'A', 'B', 'now', 'clock was set back']);
+    expect(await stored('first')).toMatchObject(due[1] ?? {});
+  });
+
+  it('finds the open entries: unknown, watched, and rejected by a status since', async () => {
+    const status = { sent_hash: 'one', updated_at: AT };
+    const longAgo = { confirmed_at: minutesAfter(-3 * DAY) };
+    await fill({
+      unknown: ['unknown', { next_attempt_at: minutesAfter(1) }],
+      'never seen': ['confirmed', { seen_at: null, ...longAgo }],
+      'never seen, not due': ['confirmed', { seen_at: null, next_attempt_at: minutesAfter(1) }],
+      'in need of a person': ['confirmed', { attention: 'found_twice', ...longAgo }],
+      optimised: ['confirmed', { remote_status: 'W', confirmed_at: minutesAfter(1 - 3 * DAY) }],
+      running: ['confirmed', { remote_status: 'R' }],
+      'optimised for too long': ['confirmed', { remote_status: 'W', ...longAgo }],
+      confirmed: ['confirmed', { remote_status: 'A' }],
+      'rejected by a status': ['rejected', status],
+      'rejected long ago': ['rejected', { ...status, updated_at: minutesAfter(-1) }],
+      'rejected by a rule': ['rejected', { ...status, sent_hash: null }],
+      'rejected by a rule after a send': ['rejected', { ...status, sent_hash: 'older' }],
+      ready: ['ready', status],
+      sending: ['sending'],
+      cancelled: ['cancelled', status],
+      agent: ['unknown', { kind: 'agents' }],
+    });
+    expect(codes(await ask(queries.openEntries, KIND, AT, AT)).toSorted()).toEqual([
+      'in need of a person',
+      'never seen',
+      'optimised',
+      'rejected by a rule after a send',
+      'rejected by a status',
+      'running',
+      'unknown',
+    ]);
+  });
+
+  it('finds control records: what listings of the period have shown', async () => {
+    const within = (start: number, end: number, updated: number, remote_id: number | null): Change => ({
+      ...{ period_start: minutesAfter(start), period_end: minutesAfter(end), remote_id },
+      updated_at: minutesAfter(updated),
+    });
+    await fill({
+      inside: ['confirmed', within(1, 2, 0, 1)],
+      'without an id': ['confirmed', within(0, 3, 1, null)],
+      'ends later': ['confirmed', within(2, 4, -1, 3)],
+      'begins earlier': ['confirmed', within(-1, 2, -2, 4)],
+      'never seen': ['confirmed', { ...within(1, 2, 9, 5), seen_at: null }],
+      undated: ['confirmed', { ...within(1, 2, 2, 6), period_start: null }],
+      unknown: ['unknown', { ...within(1, 2, 9, 7), seen_at: AT }],
+      agent: ['confirmed', { ...within(1, 2, 9, 8), kind: 'agents' }],
+    });
+    const period = { start: AT, end: minutesAfter(3) };
+    const longAgo = minutesAfter(-999);
+    const keys = async (of: queries.Period | undefined, acceptedBefore = longAgo) =>
+      (await ask(queries.controlRecords, KIND, of, acceptedBefore)).map(({ remote_key }) => remote_key);
+    expect((await keys(period)).toSorted()).toEqual(['inside', 'without an id']);
+    expect(await keys(period, minutesAfter(999))).toContain('never seen');
+    const newestFirst = ['undated', 'without an id', 'inside', 'ends later', 'begins earlier'];
+    expect(await keys(undefined)).toEqual(newestFirst);
+    const agents = [{ remote_id: 8, remote_key: 'agent' }];
+    expect(await ask(queries.controlRecords, 'agents', period, longAgo)).toEqual(agents);
+  });
+
+  it('finds who owns an identifier, and who may hold a key', async () => {
+    await fill({
+      A: ['confirmed', { remote_id: 1, remote_key: 'K' }],
+      B: ['ready', { remote_id: 2, remote_key: 'K', code_use: 2 }],
+      C: ['unknown', { remote_key: 'K' }],
+      D: ['sending', { remote_key: 'L' }],
+      E: ['rejected', { remote_key: 'L' }],
+      F: ['cancelled', { remote_key: 'L' }],
+      agent: ['confirmed', { remote_id: 3, remote_key: 'K', kind: 'agents' }],
+    });
+    const owners = await ask(queries.ownersOf, KIND, [2, 3, 4]);
+    expect([...owners].map(([id, owner]) => [id, nameOf(owner)])).toEqual([[2, `["${KIND}","B",2]`]]);
+    const holders = async (...keys: string[]) => codes(await ask(queries.holdersOf, KIND, keys)).toSorted();
+    expect(await holders('K')).toEqual(['A', 'C']);
+    expect(await holders('K', 'L', 'M')).toEqual(['A', 'C', 'D']);
+  });
+
+  it('finds the plans that run: begun, and not over for long, a page at a time', async () => {
+    const running = { period_start: AT, period_end: minutesAfter(60) };
+    await fill({
+      A: ['confirmed', running],
+      B: ['confirmed', running],
+      'without an id': ['confirmed', { ...running, remote_id: null }],
+      'not begun': ['confirmed', { ...running, period_start: minutesAfter(1) }],
+      over: ['confirmed', { ...running, period_end: minutesAfter(30) }],
+      unknown: ['unknown', { ...running, remote_id: 8 }],
+      agent: ['confirmed', { ...running, kind: 'agents' }],
+    });
+    const second = entry('A', 'confirmed', { ...running, code_use: 2 });
+    await store([second, ...many(100, 'confirmed', running)]);
+    const now = { startedBy: AT, endedAfter: minutesAfter(30) };
+    const page = (after?: OutboxEntry) => ask(queries.runningPlans, now, after);
+    expect(await page()).toHaveLength(100);
+    expect(codes(await page()).slice(0, 4)).toEqual(['A', 'A', 'B', 'n0000']);
+    expect((await page(entry('A', 'confirmed', running)))[0]).toEqual(second);
+    expect(codes(await page(second)).slice(0, 2)).toEqual(['B', 'n0000']);
+  });
+
+  it('finds the entries that start within a period', async () => {
+    await fill({
+      last: ['confirmed', { period_start: minutesAfter(59) }],
+      first: ['unknown', { period_start: AT }],
+      before: ['ready', { period_start: minutesAfter(-1) }],
+      after: ['ready', { period_start: minutesAfter(60) }],
+      agent: ['ready', { period_start: AT, kind: 'agents' }],
+    });
+    expect(await ask(queries.entriesStarting, KIND, { start: AT, end: minutesAfter(60) })).toEqual([
+      { external_code: 'first', state: 'unknown' },
+      { external_code: 'last', state: 'confirmed' },
+    ]);
+  });
+
+  it('finds what the ERP was not notified of, once an identifier has come or has been awaited', async () => {
+    const awaited = { told_at: null, remote_id: null };
+    const second = entry('cancelled', 'cancelled', { code_use: 2 });
+    await fill({
+      cancelled: ['cancelled'],
+      confirmed: ['confirmed', { told_at: null, confirmed_at: minutesAfter(5) }],
+      'id awaited': ['confirmed', { ...awaited, confirmed_at: minutesAfter(1) }],
+      'id never came': ['confirmed', { ...awaited, confirmed_at: AT }],
+      notified: ['rejected', { told_at: AT }],
+      ready: ['ready'],
+      rejected: ['rejected'],
+      sending: ['sending'],
+      unknown: ['unknown'],
+      agent: ['rejected', { kind: 'agents' }],
+    });
+    await store([second]);
+    const page = (after?: OutboxEntry) => ask(queries.unacknowledged, KIND, AT, after);
+    const all = ['cancelled', 'cancelled', 'confirmed', 'id never came', 'rejected', 'unknown'];
+    expect(codes(await page())).toEqual(all);
+    expect(codes(await page(entry('cancelled')))).toEqual(all.slice(1));
+    expect(codes(await page(second))).toEqual(all.slice(2));
+    await store(many(200, 'rejected'));
+    expect(await page()).toHaveLength(200);
+  });
+
+  it('marks as acknowledged what is still as it was read, and drops clear codes that nobody needs', async () => {
+    const clear = { told_at: null, erp_code: '529' };
+    const moved = entry('moved', 'rejected', clear);
+    const asRead = [
+      entry('cancelled', 'cancelled', clear),
+      entry('never seen', 'confirmed', { ...clear, seen_at: null }),
+      entry('rejected', 'rejected', clear),
+      entry('seen', 'confirmed', clear),
+    ];
+    await store([moved, ...asRead, entry('seen', 'confirmed', { ...clear, code_use: 2 })]);
+    await store([transition(moved, 'note', AT)]);
+    await order(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1));
+    await order(queries.markAcknowledged, [], minutesAfter(2));
+    const rows = await engine.read((sql) => sql('push_outbox').orderBy(['external_code', 'code_use']));
+    expect(rows.map(({ external_code, told_at, erp_code }) => [external_code, told_at, erp_code])).toEqual([
+      ['cancelled', minutesAfter(1), null],
+      ['moved', null, '529'],
+      ['never seen', minutesAfter(1), '529'],
+      ['rejected', minutesAfter(1), '529'],
+      ['seen', minutesAfter(1), null],
+      ['seen', null, '529'],
+    ]);
+  });
+
+  it('drops the content of entries that were rejected long ago', async () => {
+    const content = { erp_code: '529', payload: '{}', updated_at: minutesAfter(-1), told_at: AT };
+    await fill({
+      old: ['rejected', content],
+      'old, with a clear code alone': ['rejected', { ...content, payload: null }],
+      'old, without a clear code': ['rejected', { ...content, erp_code: null }],
+      recent: ['rejected', { ...content, updated_at: AT }],
+      'the ERP is not notified': ['rejected', { ...content, told_at: null }],
+      ready: ['ready', content],
+      agent: ['rejected', { ...content, kind: 'agents' }],
+    });
+    await order(queries.dropOldPayloads, KIND, AT);
+    const kept = (column: string) =>
+      engine.read((sql) => sql('push_outbox').whereNotNull(column).orderBy('external_code'));
+    expect(codes(await kept('payload'))).toEqual(['agent', 'ready', 'recent']);
+    expect(codes(await kept('erp_code'))).toEqual(['agent', 'ready', 'recent', 'the ERP is not notified']);
+  });
+
+  it('stores a message with what no database keeps: a NUL, half a character', async () => {
+    await fill({ odd: ['rejected', { message: 'a\0b\ud800c', remote_key: 'k\0' }] });
+    expect(await stored('odd')).toMatchObject({ message: 'a\ufffdb\ufffdc', remote_key: 'k\ufffd' });
+  });
+
+  it('deletes old entries with their histories and returns, unless the ERP still offers them', async () => {
+    const old = { updated_at: minutesAfter(-1), told_at: minutesAfter(-1) };
+    await fill({
+      confirmed: ['confirmed', old],
+      rejected: ['rejected', old],
+      cancelled: ['cancelled', old],
+      'still offered': ['confirmed', { ...old, told_at: AT }],
+      recent: ['confirmed', { ...old, updated_at: AT }],
+      'not notified': ['rejected', { ...old, told_at: null }],
+      unknown: ['unknown', old],
+      ready: ['ready', old],
+    });
+    await store([entry('confirmed', 'confirmed', { ...old, code_use: 2, told_at: AT })]);
+    const all: OutboxEntry[] = await engine.read((sql) => sql('push_outbox'));
+    const action = { what: 'action', outcome: 'retried', message: null, runId: null, startedAt: AT } as const;
+    await write((tx) =>
+      recordAttempts(
+        tx,
+        all.map((each) => ({ ...action, entry: each })),
+        AT,
+      ),
+    );
+    const stop = {
+      point_external_code: 'S',
+      status: 'E',
+      executed_at: null,
+      outcome_hash: 'h',
+      run_id: 'run',
+    };
+    const stops = all.map((each) => ({
+      plan_external_code: each.external_code,
+      code_use: each.code_use,
+      ...stop,
+      told_at: AT,
+    }));
+    await order(storeNotified, stops);
+    expect(await order(queries.deleteAged, 'agents', AT)).toBe(0);
+    expect(await order(queries.deleteAged, KIND, AT)).toBe(3);
+    const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
+    expect(await column('push_outbox', 'external_code')).toEqual(left);
+    expect(await column('push_attempt', 'external_code')).toEqual(left);
+    expect(await column('push_return', 'plan_external_code')).toEqual(left);
+    await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
+    await order(storeNotified, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]);
+    expect(await order(queries.deleteAged, 'agents', AT)).toBe(401);
+    expect(await column('push_outbox', 'external_code')).toEqual(left);
+    expect(await column('push_return', 'plan_external_code')).toContain('n0001');
+  });
+
+  const search = async (what: Search) => codes(await ask(queries.searchEntries, { limit: 20, ...what }));
+
+  it('shows people what needs them first, then what changed last, by pages', async () => {
+    await fill({
+      ready: ['ready', { updated_at: minutesAfter(9) }],
+      confirmed: ['confirmed', { updated_at: minutesAfter(8) }],
+      rejected: ['rejected', { updated_at: minutesAfter(1) }],
+      sending: ['sending'],
+      'unknown B': ['unknown', { updated_at: minutesAfter(1) }],
+      'unknown A': ['unknown', { updated_at: minutesAfter(1) }],
+      'unknown C': ['unknown', { updated_at: minutesAfter(2) }],
+      twice: ['confirmed', { attention: 'found_twice' }],
+    });
+    const unknown = ['unknown C', 'unknown A', 'unknown B'];
+    const all = ['twice', ...unknown, 'sending', 'rejected', 'ready', 'confirmed'];
+    expect(await search({})).toEqual(all);
+    expect(await search({ limit: 2 })).toEqual(all.slice(0, 2));
+    expect(await search({ limit: 2, offset: 2 })).toEqual(all.slice(2, 4));
+    expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'ready']);
+    expect(await search({ kind: 'agents' })).toEqual([]);
+    expect(await search({ kind: KIND, code: 'ED' })).toEqual(['rejected', 'confirmed']);
+    expect(await ask(queries.countEntries, {})).toBe(8);
+    expect(await ask(queries.countEntries, { states: ['unknown'], kind: KIND, code: ' a' })).toBe(1);
+    expect(await ask(queries.countEntries, { kind: 'agents' })).toBe(0);
+  });
+
+  it.each(['100%', 'A_B', '50!', 'Ção'])('finds %s by the letter', async (code) => {
+    await store(['1000', 'AxB', '50', 'c', `x${code}x`].map((each) => entry(each)));
+    expect(await search({ code })).toEqual([`x${code}x`]);
+  });
+
+  it('counts the entries that need a person, for every reason', async () => {
+    const [late, edge] = [minutesAfter(-11), minutesAfter(-10)];
+    const reused = { attention: 'code_reused', told_at: AT } as const;
+    await store(ATTENTION.map((attention) => entry(attention, 'confirmed', { attention })));
+    await fill({
+      'another day, which is over': ['rejected', { ...reused, period_end: AT }],
+      'no day': ['rejected', { ...reused, period_end: null }],
+      'unknown for long': ['unknown', { unknown_since: late }],
+      'unknown for ten minutes': ['unknown', { unknown_since: edge }],
+      'unknown, with a reason': ['unknown', { unknown_since: late, attention: 'inconclusive' }],
+      'not notified': ['cancelled', { updated_at: late }],
+      'not notified for ten minutes': ['rejected', { updated_at: edge }],
+      'not notified, with a reason': ['rejected', { updated_at: late, attention: 'read_error' }],
+      'unknown, not notified': ['unknown', { updated_at: late }],
+      notified: ['rejected', { updated_at: late, told_at: AT }],
+      ready: ['ready', { updated_at: late }],
+      'agent A': ['confirmed', { updated_at: late, told_at: null, kind: 'agents' }],
+      'agent B': ['unknown', { unknown_since: late, kind: 'agents' }],
+    });
+    const counts = async (kind?: string) =>
+      new Map((await ask(queries.entriesNeedingAttention, AT, kind)).map(({ reason, n }) => [reason, n]));
+    const noted = new Map<string, number>(ATTENTION.map((attention) => [attention, 1]));
+    for (const twice of ['code_reused', 'inconclusive', 'read_error']) noted.set(twice, 2);
+    expect(await counts(KIND)).toEqual(new Map([...noted, ['unknown', 1], ['not_acknowledged', 1]]));
+    expect(await counts()).toEqual(new Map([...noted, ['unknown', 2], ['not_acknowledged', 2]]));
+    expect(await counts('itineraries')).toEqual(new Map());
+  });
+
+  it('counts the entries of each state, and gives the oldest doubt', async () => {
+    expect(await queries.oldestUnknown(engine)).toBeNull();
+    await fill({
+      A: ['ready'],
+      B: ['ready', { kind: 'agents' }],
+      C: ['unknown', { unknown_since: minutesAfter(-4) }],
+      D: ['unknown', { unknown_since: minutesAfter(-5) }],
+      E: ['confirmed', { unknown_since: minutesAfter(-6) }],
+    });
+    const none = { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 };
+    expect(await queries.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 1 });
+    expect(await queries.oldestUnknown(engine)).toBe(minutesAfter(-5));
+  });
+});

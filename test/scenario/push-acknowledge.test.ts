@@ -1,0 +1,161 @@
+// What the ERP is told of its items: each one, whichever others it refuses to hear of; under its own code; once for each
+// content.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Action, act, cancel, retry } from '../../src/sync/push/actions.ts';
+import { makePushPlace, type PushPlace } from '../support/push-place.ts';
+import { CPFS, plan } from '../support/push-samples.ts';
+import { makeSqliteErp } from '../support/sqlite-erp.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('an ERP that will not hear of some items', () => {
+  it('is told all the others, however many it refuses before them', async () => {
+    const columns = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
+    const erp = await makeSqliteErp(columns, 'state is null');
+    const codes = Array.from({ length: 205 }, (_, i) => `P${String(i).padStart(3, '0')}`);
+    // Without a place, so that they are rejected and nothing has to be sent.
+    const dates = { 'plan.date_time_start': '2025-03-13T08:00', 'plan.date_time_end': '2025-03-13T18:00' };
+    for (const code of codes)
+      await erp.give(code, { 'plan.external_code': code, ...dates, 'point.name': 'A' });
+    await erp.database('refusing').insert(codes.slice(0, 200).map((code) => ({ code })));
+    const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
+    const { error } = await place.run('push-route-plans');
+    expect(error?.code).toBe('erp_statement_refused');
+    expect((await erp.told()).map(({ code }) => code)).toEqual(codes.slice(200));
+    await erp.database('refusing').delete();
+    expect((await place.run('push-route-plans')).error).toBeNull();
+    expect(new Set((await erp.told()).map(({ code }) => code))).toEqual(new Set(codes));
+  });
+});
+
+describe('an agent that the ERP calls by its tax number', () => {
+  const JOB = 'push-agents';
+  const [cpf] = CPFS;
+
+  async function rejected() {
+    const erp = await makeSqliteErp(['name', 'cpf'], 'state is null');
+    await erp.give(cpf, { name: 'A. Person', cpf });
+    const place = await makePushPlace({ feeds: { agents: erp.feed } });
+    place.sandbox.addFault({ call: 'create-agent', fault: '400', times: 1 });
+    await place.runs(JOB, 2);
+    expect(await erp.told(cpf)).toMatchObject([{ state: 'rejected' }]);
+    return { erp, place };
+  }
+
+  it.each<[string, Action]>([
+    ['confirmed', retry],
+    ['cancelled', cancel({ isForced: false })],
+  ])('is told %s under it after the action of a person, and forgotten then', async (state, action) => {
+    const { erp, place } = await rejected();
+    const [entry] = await place.outbox();
+    if (entry !== undefined) await act(place.engine, entry, action, place.now());
+    await place.run(JOB);
+    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
+    expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
+    // Told again where the ERP has not heard.
+    await erp.database('thing').update({ state: null });
+    await place.clock.advance(2 * HOUR);
+    await place.run(JOB);
+    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
+    expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
+  });
+
+  it('is not remembered by it once it can no longer be sent', async () => {
+    const { place } = await rejected();
+    await place.clock.advance(8 * 24 * HOUR);
+    await place.run(JOB);
+    expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
+  });
+
+  it('is told under it that it could not be read', async () => {
+    const erp = await makeSqliteErp(['name', 'cpf'], 'state is null');
+    await erp.give(cpf, { name: 'A. Person', cpf });
+    await erp.give('again', { name: 'Another', cpf });
+    const place = await makePushPlace({ feeds: { agents: erp.feed } });
+    await place.run(JOB);
+    expect(await erp.told(cpf)).toMatchObject([{ state: 'rejected' }]);
+    expect(place.sandbox.ledger().agents).toEqual({});
+  });
+});
+
+describe('a change that breaks the rules, of an item that the service has', () => {
+  const JOB = 'push-points-of-interest';
+  const columns = ['external_code', 'title', 'latitude', 'longitude'];
+  const shop = { external_code: 'C-1', title: 'Shop', latitude: -23.5, longitude: -46.6 };
+
+  it('is told once, again when it breaks them otherwise, and once more when it is mended', async () => {
+    const erp = await makeSqliteErp(columns);
+    await erp.give('C-1', shop);
+    const place = await makePushPlace({ feeds: { points_of_interest: erp.feed } });
+    await place.run(JOB);
+    await erp.give('C-1', { ...shop, latitude: -123.5 });
+    for (let runs = 0; runs < 3; runs++)
+      expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'invalid_change' } });
+    expect((await erp.told()).map(({ message }) => message)).toEqual([
+      null,
+      expect.stringMatching(/cannot be sent.*latitude/),
+    ]);
+    await erp.give('C-1', { ...shop, latitude: -223.5 });
+    for (let runs = 0; runs < 2; runs++) await place.run(JOB);
+    await erp.give('C-1', shop);
+    for (let runs = 0; runs < 2; runs++) await place.run(JOB);
+    expect((await erp.told()).map(({ message }) => message === null)).toEqual([true, false, false, true]);
+    expect(place.sandbox.ledger().requests).not.toHaveProperty('change-point-of-interest');
+  });
+});
+
+describe('a drop folder whose file has moved', () => {
+  const JOB = 'push-route-plans';
+
+  const lateText = (place: PushPlace): string => {
+    const path = join(place.folder('route_plans'), 'late-results.jsonl');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+  const lateResults = (place: PushPlace): Record<string, unknown>[] =>
+    lateText(place)
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line));
+
+  it('is told of a rejected plan that was sent again by the action of a person', async () => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: 'import-route-plan', fault: '422', times: 1 });
+    place.drop('route_plans', 'a.json', [plan('P0'), plan('P1')]);
+    await place.runs(JOB, 2);
+    expect(existsSync(join(place.folder('route_plans'), 'failed', 'a.json.result.json'))).toBe(true);
+    expect(lateResults(place)).toEqual([]);
+    const rejected = (await place.outbox()).find(({ state }) => state === 'rejected');
+    if (rejected !== undefined) await act(place.engine, rejected, retry, place.now());
+    await place.runs(JOB, 3);
+    expect(lateResults(place)).toEqual([
+      expect.objectContaining({
+        external_code: rejected?.external_code,
+        state: 'confirmed',
+        remote_id: expect.any(Number),
+      }),
+    ]);
+  });
+
+  it('is told of an identifier that the service shows late, after a line that was cut off', async () => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 10 * MINUTE } });
+    place.drop('route_plans', 'late-results.jsonl', '{"external_code":"cut');
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.runs(JOB, 5);
+    expect(lateText(place)).toMatch(/^\{"external_code":"cut\n/);
+    const { remote_id } = await place.entry('P1');
+    expect(lateResults(place)).toEqual([
+      expect.objectContaining({ external_code: 'P1', state: 'confirmed', remote_id }),
+    ]);
+  });
+
+  it('is not told twice of what could not be read', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2'), plan('P2', { vehicle_id: 1 })]);
+    await place.runs(JOB, 2);
+    expect((await place.outbox()).map(({ state }) => state)).toEqual(['confirmed', 'rejected']);
+    expect(lateResults(place)).toEqual([]);
+  });
+});

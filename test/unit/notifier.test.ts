@@ -1,0 +1,74 @@
+// Who is told, and when telling stops: by what the ERP answers.
+import { describe, expect, it } from 'vitest';
+import { Fatal, Retriable } from '../../src/core/errors.ts';
+import { createNotifier } from '../../src/sync/push/notifier.ts';
+
+const refused = () => new Fatal('no', { code: 'erp_answer_refused' });
+const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });
+const unreachable = () => new Retriable('away', { code: 'erp_unreachable' });
+
+/** An ERP that fails for a list as `failureOf` says of any number in it. */
+function erp(failureOf: (n: number) => Error | undefined, signal = new AbortController().signal) {
+  const heard: number[] = [];
+  let calls = 0;
+  const notifier = createNotifier<number>(signal, async (some) => {
+    calls++;
+    for (const n of some) {
+      const failure = failureOf(n);
+      if (failure !== undefined) throw failure;
+    }
+    heard.push(...some);
+  });
+  return { notifier, heard, calls: () => calls };
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+describe('telling the ERP', () => {
+  it('takes one call where nothing is refused', async () => {
+    const { notifier, heard, calls } = erp(() => undefined);
+    expect(await notifier.notify(numbers(0, 200))).toBe(true);
+    expect([heard.length, calls(), notifier.refusal()]).toEqual([200, 1, undefined]);
+  });
+
+  it('reaches all but those that are refused, and keeps the first refusal', async () => {
+    const { notifier, heard } = erp((n) => (n % 3 === 0 ? refused() : undefined));
+    expect(await notifier.notify(numbers(0, 9))).toBe(true);
+    expect(heard).toEqual([1, 2, 4, 5, 7, 8]);
+    expect(notifier.refusal()?.code).toBe('erp_answer_refused');
+  });
+
+  it('goes on after a whole list that is refused', async () => {
+    const { notifier, heard } = erp((n) => (n < 200 ? refused() : undefined));
+    expect(await notifier.notify(numbers(0, 200))).toBe(true);
+    expect(await notifier.notify(numbers(200, 210))).toBe(true);
+    expect(heard).toEqual(numbers(200, 210));
+  });
+
+  it('stops at once where nobody can be reached', async () => {
+    const { notifier, calls } = erp(() => unreachable());
+    expect(await notifier.notify(numbers(0, 200))).toBe(false);
+    expect(calls()).toBe(1);
+  });
+
+  it('stops where the ERP keeps saying that it is not available, and not where it hears one in between', async () => {
+    const away = erp(() => unavailable());
+    expect(await away.notifier.notify(numbers(0, 200))).toBe(false);
+    expect(away.calls()).toBe(30);
+    const choosy = erp((n) => (n % 20 === 0 ? undefined : unavailable()));
+    expect(await choosy.notifier.notify(numbers(0, 200))).toBe(true);
+    expect(choosy.heard).toHaveLength(10);
+  });
+
+  it('stops where the run does', async () => {
+    const stop = new AbortController();
+    const { notifier, calls } = erp(() => {
+      stop.abort();
+      return refused();
+    }, stop.signal);
+    expect(await notifier.notify(numbers(0, 200))).toBe(false);
+    expect([calls(), notifier.refusal()]).toEqual([1, undefined]);
+    expect(await notifier.notify(numbers(0, 200))).toBe(false);
+    expect(calls()).toBe(1);
+  });
+});

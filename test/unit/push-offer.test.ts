@@ -1,0 +1,364 @@
+// State × offer: what an item that the ERP offers makes of its entry, as a table of pure cases.
+import { describe, expect, it } from 'vitest';
+import { type Offer, type OfferRules, takeOffer } from '../../src/sync/push/offer.ts';
+import { localDay } from '../../src/sync/push/windows.ts';
+import { type OutboxEntry, type OutboxState, reasonsOf } from '../../src/warehouse/outbox/entry.ts';
+import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
+
+const ON_13 = { start: '2025-03-13T11:00:00.000Z', end: '2025-03-13T21:00:00.000Z' };
+const ON_14 = { start: '2025-03-14T11:00:00.000Z', end: '2025-03-14T21:00:00.000Z' };
+const placeOn = ({ start, end }: { start: string; end: string }, remote_key = 'P1') => ({
+  remote_key,
+  period_start: start,
+  period_end: end,
+});
+const OFFER: Offer = {
+  kind: 'route_plans',
+  external_code: 'P1',
+  erp_code: null,
+  origin: 'a.json',
+  content_hash: 'two',
+  reasons: [],
+  payload: '{"data":{"n":2},"options":{}}',
+  place: placeOn(ON_13),
+  period: ON_13,
+};
+const INVALID = { reasons: ['name: is missing'] };
+const UNREAD = {
+  content_hash: '',
+  payload: null,
+  place: { remote_key: '', period_start: null, period_end: null },
+  period: undefined,
+  reasons: ['is not JSON'],
+};
+const RULES: OfferRules = {
+  canChange: false,
+  reuseCodes: false,
+  flagsChanges: true,
+  at: AT,
+  settleMs: 120_000,
+  dayOf: (instant) => localDay(instant, 'America/Sao_Paulo'),
+};
+function take(
+  uses: OutboxEntry[],
+  { remote_key, ...given }: Partial<Offer> & { remote_key?: string } = {},
+  rules: Partial<OfferRules> = {},
+): OutboxEntry | undefined {
+  const offer = { ...OFFER, ...given };
+  const place = offer.period === undefined ? offer.place : placeOn(offer.period, remote_key);
+  return takeOffer(uses, { ...offer, place }, { ...RULES, ...rules });
+}
+
+describe('an offer', () => {
+  it('of a code that is not known is ready, or rejected for its reasons', () => {
+    expect(take([])).toMatchObject({
+      state: 'ready',
+      code_use: 1,
+      content_hash: 'two',
+      payload: OFFER.payload,
+    });
+    expect(take([], INVALID)).toMatchObject({
+      state: 'rejected',
+      payload: null,
+      reasons: '["name: is missing"]',
+      message: expect.stringContaining('breaks the rules'),
+    });
+    expect(take([], UNREAD)).toMatchObject({
+      state: 'rejected',
+      content_hash: '',
+      message: expect.stringContaining('could not be read'),
+    });
+  });
+
+  it.each<OutboxState>(['ready', 'unknown', 'confirmed', 'rejected', 'cancelled'])(
+    'of the known content changes nothing in state %s',
+    (state) => expect(take([entryIn(state, { told_at: AT })], { content_hash: 'one' })).toBeUndefined(),
+  );
+
+  it.each<[OutboxState, boolean, OutboxState | undefined, OutboxState | undefined]>([
+    // state, can be changed, state after another content, state after an invalid one
+    ['ready', false, 'ready', 'rejected'],
+    ['rejected', false, 'ready', 'rejected'],
+    ['cancelled', false, 'ready', 'rejected'],
+    ['unknown', false, 'unknown', 'unknown'],
+    ['confirmed', false, 'confirmed', 'confirmed'],
+    ['ready', true, 'ready', 'rejected'],
+    ['unknown', true, 'unknown', 'unknown'],
+    ['confirmed', true, 'ready', 'confirmed'],
+  ])('of another content in state %s (can be changed: %s)', (state, canChange, valid, invalid) => {
+    expect(take([entryIn(state)], {}, { canChange })?.state).toBe(valid);
+    expect(take([entryIn(state)], INVALID, { canChange })?.state).toBe(invalid);
+  });
+
+  it('leaves key and period of an unknown entry as they were sent, and keeps the newer content', () => {
+    const then = take([entryIn('unknown')], {
+      remote_key: 'P2',
+      period: { ...ON_13, end: '2025-03-13T23:00:00.000Z' },
+    });
+    expect(then).toMatchObject({
+      remote_key: 'P1',
+      period_end: ON_13.end,
+      content_hash: 'two',
+      payload: OFFER.payload,
+      sent_hash: 'one',
+    });
+  });
+
+  it('of another content has a ready entry read back for what was sent of it', () => {
+    const turnedAway = entryIn('ready', { sent_hash: 'one' });
+    expect(take([turnedAway])).toMatchObject({ state: 'ready', sent_hash: 'one', content_hash: 'two' });
+    const waiting = entryIn('ready', { sent_hash: 'one', remote_id: 7, attention: 'invalid_change' });
+    const renamed = { remote_key: 'P2', sent_hash: 'one', attention: null };
+    expect(take([waiting], { remote_key: 'P2' }, { canChange: true })).toMatchObject(renamed);
+    const rejected = entryIn('rejected', { sent_hash: 'one', updated_at: minutesAfter(-60) });
+    expect(take([rejected])).toMatchObject({ state: 'ready', sent_hash: 'one' });
+    expect(take([rejected], { remote_key: 'P2' })).toMatchObject({ state: 'ready', sent_hash: null });
+  });
+
+  it('that is invalid rejects a ready entry, with what is known of its sends', () => {
+    const ready = entryIn('ready', { sent_hash: 'one' });
+    const invalid = { state: 'rejected', payload: null, sent_hash: 'one', content_hash: 'two' };
+    expect(take([ready], { ...INVALID, remote_key: 'P2' })).toMatchObject({
+      ...invalid,
+      reasons: '["name: is missing"]',
+      remote_key: 'P2',
+    });
+    const place = { remote_key: 'P1', period_start: ON_13.start, period_end: ON_13.end };
+    expect(take([ready], UNREAD)).toMatchObject({ ...invalid, content_hash: '', ...place });
+  });
+
+  it.each<OutboxState>(['rejected', 'cancelled'])(
+    'that is invalid says its reasons of an entry that is %s; one that cannot be read says nothing',
+    (state) => {
+      const then = { content_hash: 'two', reasons: '["name: is missing"]', attention: null, payload: null };
+      expect(take([entryIn(state, { attention: 'inconclusive' })], INVALID)).toMatchObject(then);
+      expect(take([entryIn(state)], UNREAD)).toBeUndefined();
+    },
+  );
+
+  it('that is invalid flags a confirmed entry, or is an alarm where a call could have changed it', () => {
+    expect(take([entryIn('confirmed')], INVALID)).toMatchObject({ content_hash: 'two', attention: null });
+    expect(take([entryIn('confirmed')], INVALID, { canChange: true })).toMatchObject({
+      content_hash: 'two',
+      attention: 'invalid_change',
+      reasons: '["name: is missing"]',
+      told_at: null,
+    });
+  });
+
+  it('that cannot be read says so again only where its reasons are others', () => {
+    const unread = entryIn('rejected', { content_hash: '', reasons: '["is not JSON"]', told_at: AT });
+    expect(take([unread], UNREAD)).toBeUndefined();
+    expect(take([unread], { ...UNREAD, reasons: ['is empty'], erp_code: '529' })).toMatchObject({
+      state: 'rejected',
+      reasons: '["is empty"]',
+      told_at: null,
+      erp_code: '529',
+    });
+  });
+
+  it('that can be sent ends an alarm about the content, and no other', () => {
+    const left = (attention: OutboxEntry['attention']) =>
+      take([entryIn('unknown', { attention })])?.attention;
+    expect(left('invalid_change')).toBeNull();
+    expect(left('read_error')).toBeNull();
+    expect(left('inconclusive')).toBe('inconclusive');
+  });
+
+  it('changes what the service has, and leaves the alarm that it has it twice', () => {
+    const change = (attention: OutboxEntry['attention']) =>
+      take([entryIn('confirmed', { attention })], { remote_key: 'P2' }, { canChange: true });
+    expect(change('found_twice')).toMatchObject({
+      state: 'ready',
+      remote_id: 7,
+      remote_key: 'P2',
+      content_hash: 'two',
+      payload: OFFER.payload,
+      attention: 'found_twice',
+    });
+    expect(change('never_shown')).toMatchObject({ attention: null });
+  });
+
+  it('that is invalid leaves an unknown entry nothing to send, and says so', () => {
+    expect(take([entryIn('unknown')], INVALID)).toMatchObject({
+      payload: null,
+      attention: 'invalid_change',
+      sent_hash: 'one',
+    });
+  });
+
+  it.each<OutboxState>(['unknown', 'confirmed'])(
+    'that cannot be read is recorded on an entry that is %s',
+    (state) => {
+      const then = take([entryIn(state)], UNREAD);
+      expect(then).toMatchObject({ state, attention: 'read_error', content_hash: '', told_at: null });
+      expect(reasonsOf(then as OutboxEntry)).toEqual(['is not JSON']);
+      expect(take([then as OutboxEntry], UNREAD)).toBeUndefined();
+      expect(take([then as OutboxEntry], { content_hash: 'one' })?.attention).toBeNull();
+    },
+  );
+
+  it('flags a confirmed entry that no call can change, once, or is ignored', () => {
+    const then = take([entryIn('confirmed')]);
+    expect(then).toMatchObject({ content_hash: 'two', sent_hash: 'one', told_at: null });
+    expect(take([{ ...(then as OutboxEntry), told_at: AT }])).toBeUndefined();
+    expect(take([then as OutboxEntry], { content_hash: 'one' })).toMatchObject({
+      content_hash: 'one',
+      message: null,
+    });
+    expect(take([entryIn('confirmed')], {}, { flagsChanges: false })).toBeUndefined();
+  });
+
+  it('changes an entry whose identifier is not known only once it is', () => {
+    const unnamed = entryIn('confirmed', { remote_id: null, seen_at: null });
+    expect(take([unnamed], { remote_key: 'P2' }, { canChange: true })).toMatchObject({
+      state: 'confirmed',
+      remote_key: 'P1',
+      payload: OFFER.payload,
+      content_hash: 'two',
+    });
+  });
+
+  it('of an entry that was cancelled while its outcome was unknown is read back first', () => {
+    expect(take([entryIn('cancelled', { unclear_sends: 1 })])).toMatchObject({
+      state: 'unknown',
+      unknown_since: AT,
+    });
+  });
+
+  it.each<[string, OutboxEntry, { remote_key?: string }, OutboxState]>([
+    ['was turned away, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
+    [
+      'was turned away, under another key',
+      entryIn('ready', { sent_hash: 'one' }),
+      { remote_key: 'P2' },
+      'unknown',
+    ],
+    ['was never sent, under another key', entryIn('ready'), { remote_key: 'P2' }, 'ready'],
+    [
+      'a status rejected a moment ago',
+      entryIn('rejected', { sent_hash: 'one', updated_at: minutesAfter(-1) }),
+      {},
+      'unknown',
+    ],
+    [
+      'a status rejected a settling time ago',
+      entryIn('rejected', { sent_hash: 'one', updated_at: minutesAfter(-2) }),
+      {},
+      'ready',
+    ],
+    [
+      'the service rejected in its answer',
+      entryIn('rejected', { updated_at: minutesAfter(-1) }),
+      {},
+      'ready',
+    ],
+  ])('of another content, of an entry that %s', (_, known, offer, state) => {
+    expect(take([known], offer)?.state).toBe(state);
+  });
+
+  it.each<OutboxState>(['confirmed', 'rejected', 'cancelled'])(
+    'notifies the ERP again of an entry that is %s and that it still offers after an hour',
+    (state) => {
+      const known = (minutes: number) => entryIn(state, { told_at: minutesAfter(-minutes) });
+      expect(take([known(59)], { content_hash: 'one' })).toBeUndefined();
+      expect(take([known(60)], { content_hash: 'one' })).toMatchObject({ told_at: null });
+    },
+  );
+
+  it('notifies the ERP once of an entry that is not final', () => {
+    expect(
+      take([entryIn('unknown', { told_at: minutesAfter(-60) })], { content_hash: 'one' }),
+    ).toBeUndefined();
+  });
+
+  it('with a tax number for a code refreshes the clear code', () => {
+    const then = take([entryIn('ready')], { content_hash: 'one', erp_code: '52998224725' });
+    expect(then).toMatchObject({ erp_code: '52998224725', state: 'ready' });
+    const rejected = entryIn('rejected', { erp_code: '111', told_at: null });
+    expect(take([rejected], { content_hash: 'one', erp_code: '529' })).toMatchObject({ erp_code: '529' });
+    expect(take([rejected], { content_hash: 'one', erp_code: '111' })).toBeUndefined();
+  });
+});
+
+describe('a code that is used again on another day', () => {
+  const again = { period: ON_14 };
+
+  it.each<OutboxState>(['unknown', 'confirmed'])('is rejected while the first use is %s', (state) => {
+    const then = take([entryIn(state, { remote_id: 7 })], again);
+    expect(then).toMatchObject({ state: 'rejected', code_use: 2, attention: 'code_reused', payload: null });
+    expect(reasonsOf(then as OutboxEntry)[0]).toMatch(/^code_reused: .*2025-03-13.*the id 7/);
+    expect(take([entryIn(state), then as OutboxEntry], again)).toBeUndefined();
+    expect(take([entryIn(state), then as OutboxEntry], { ...again, content_hash: 'three' })).toMatchObject({
+      state: 'rejected',
+      code_use: 2,
+      content_hash: 'three',
+      attention: 'code_reused',
+    });
+  });
+
+  it('is rejected without an identifier of the first use, where none is known', () => {
+    const then = take([entryIn('unknown')], again);
+    expect(reasonsOf(then as OutboxEntry)[0]).toMatch(/for 2025-03-13; give/);
+  });
+
+  it('is sent where the first use is gone', () => {
+    const rejected = take([entryIn('confirmed')], again) as OutboxEntry;
+    expect(take([rejected], again)).toMatchObject({ state: 'ready', code_use: 2, attention: null });
+  });
+
+  it('is the same plan where the days of the first use are not known', () => {
+    const unread = entryIn('rejected', { content_hash: '', period_start: null, period_end: null });
+    expect(take([unread], again)).toMatchObject({ state: 'ready', code_use: 1, period_start: ON_14.start });
+    for (const unknown of [{ period_start: null }, { period_end: null }])
+      expect(take([entryIn('confirmed', unknown)], again)).toMatchObject({ code_use: 1, state: 'confirmed' });
+  });
+
+  it.each<OutboxState>(['ready', 'rejected', 'cancelled'])(
+    'is the same plan, moved, while that is %s',
+    (state) => {
+      expect(take([entryIn(state)], again)).toMatchObject({
+        code_use: 1,
+        state: 'ready',
+        period_start: ON_14.start,
+      });
+    },
+  );
+
+  it('is the same plan where the periods overlap', () => {
+    const longer = { period: { start: '2025-03-13T20:00:00.000Z', end: '2025-03-14T20:00:00.000Z' } };
+    expect(take([entryIn('confirmed')], longer)).toMatchObject({ code_use: 1, state: 'confirmed' });
+    const overnight = entryIn('confirmed', { period_end: '2025-03-14T05:00:00.000Z' });
+    const nextDay = { period: { start: '2025-03-14T04:00:00.000Z', end: '2025-03-14T20:00:00.000Z' } };
+    expect(take([overnight], nextDay)).toMatchObject({ code_use: 1, state: 'confirmed' });
+  });
+
+  it('is a change where a call can make it', () => {
+    expect(take([entryIn('confirmed')], again, { canChange: true })).toMatchObject({
+      code_use: 1,
+      state: 'ready',
+    });
+  });
+
+  it('is an entry of its own where codes are reused', () => {
+    const then = take([entryIn('confirmed')], again, { reuseCodes: true });
+    expect(then).toMatchObject({ state: 'ready', code_use: 2, period_start: ON_14.start });
+    const uses = [entryIn('confirmed'), then as OutboxEntry];
+    expect(take(uses, { period: ON_13, content_hash: 'three' }, { reuseCodes: true })).toMatchObject({
+      code_use: 1,
+    });
+    expect(take(uses, { ...again, content_hash: 'three' }, { reuseCodes: true })).toMatchObject({
+      code_use: 2,
+    });
+  });
+
+  it('is sent once codes may be reused, or the first use is cancelled', () => {
+    const rejected = take([entryIn('confirmed')], again) as OutboxEntry;
+    expect(take([entryIn('confirmed'), rejected], again, { reuseCodes: true })).toMatchObject({
+      code_use: 2,
+      state: 'ready',
+      attention: null,
+    });
+    expect(take([entryIn('cancelled'), rejected], again)).toMatchObject({ code_use: 2, state: 'ready' });
+  });
+});

@@ -1,0 +1,505 @@
+// State × answer and state × decision: what follows for an entry, as a table of pure cases.
+import { describe, expect, it } from 'vitest';
+import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
+import { FleetHttpError } from '../../src/fleet/failures.ts';
+import type { Decision } from '../../src/sync/push/decide.ts';
+import type { Verdict } from '../../src/sync/push/kind.ts';
+import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
+import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
+import {
+  afterReadBack,
+  afterSend,
+  CHANGED_AFTER_PUSH,
+  type Facts,
+  retryDelayMs,
+  unclearSend,
+} from '../../src/sync/push/outcome.ts';
+import type { AttemptOutcome } from '../../src/warehouse/outbox/attempts.ts';
+import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
+import { OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+import { TRANSITIONS, type TransitionName, transition } from '../../src/warehouse/outbox/transitions.ts';
+import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
+
+const plans: Facts = { kind: { noun: 'plan' }, at: AT, redact: (text) => text };
+const points: Facts = {
+  ...plans,
+  kind: { noun: 'point', change: async () => ({ is: 'unclear', message: '' }) },
+};
+const OWN = { remote_key: 'P1', period_start: null, period_end: null };
+
+describe('an answer to a send', () => {
+  const before = entryIn('ready');
+  const claimed = entryIn('sending');
+  const verdict = (given: Verdict, entry = claimed) => afterSend(entry, before, { verdict: given }, plans);
+
+  it('that accepts confirms the entry, drops its content and has the ERP notified', () => {
+    const { entry, attempt } = verdict({ is: 'accepted', id: undefined, reasons: [] });
+    expect(entry).toMatchObject({
+      state: 'confirmed',
+      confirmed_at: AT,
+      payload: null,
+      told_at: null,
+      seen_at: null,
+      remote_id: null,
+    });
+    expect(attempt).toMatchObject({ what: 'create', outcome: 'accepted', message: null, startedAt: AT });
+  });
+
+  it('that accepts in part says every reason', () => {
+    const { entry, attempt } = verdict({ is: 'accepted', id: 9, reasons: ['point rejected: x'] });
+    expect(entry).toMatchObject({ state: 'confirmed', remote_id: 9, reasons: '["point rejected: x"]' });
+    expect(attempt?.message).toBe('Accepted in part; 1 rejected; point rejected: x');
+  });
+
+  it('that rejects in its body has sent nothing', () => {
+    const { entry, attempt } = verdict({ is: 'rejected', reasons: ['no such plate'] });
+    expect(attempt).toMatchObject({ outcome: 'rejected', message: 'no such plate' });
+    expect(verdict({ is: 'rejected', reasons: ['a', 'b'] }).attempt?.message).toBe('a; b');
+    expect(entry).toMatchObject({
+      state: 'rejected',
+      sent_hash: null,
+      reasons: '["no such plate"]',
+      payload: claimed.payload,
+    });
+  });
+
+  it('that does not tell leaves the entry unknown', () => {
+    const { entry, attempt, failure } = verdict({ is: 'unclear', message: 'hm' });
+    expect(entry).toMatchObject({ state: 'unknown', unknown_since: AT, unclear_sends: 1, told_at: null });
+    expect(attempt).toMatchObject({ what: 'create', outcome: 'unclear', message: 'hm' });
+    expect(failure).toBeUndefined();
+    const again = entryIn('sending', { unknown_since: minutesAfter(-9), unclear_sends: 1, sent_at: null });
+    const then = verdict({ is: 'unclear', message: 'hm' }, again);
+    expect(then.entry).toMatchObject({ unknown_since: minutesAfter(-9), unclear_sends: 2 });
+    expect(then.attempt?.startedAt).toBe(AT);
+  });
+
+  it('to a change that does not tell has the change made again', () => {
+    const update = entryIn('sending', { remote_id: 7, sent_at: minutesAfter(-1) });
+    const { entry, attempt, failure } = verdict({ is: 'unclear', message: 'hm' }, update);
+    const waits = { state: 'ready', next_attempt_at: minutesAfter(0.5), attention: null };
+    expect(entry).toMatchObject({ ...waits, remote_id: 7, unclear_sends: 0, message: 'hm' });
+    expect(attempt).toMatchObject({ what: 'change', startedAt: minutesAfter(-1) });
+    expect(failure).toMatchObject({ code: 'answer_unclear', message: 'hm' });
+    expect(unclearSend(update, 'died', AT)).toMatchObject({ ...waits, message: 'died' });
+  });
+
+  it('to a fifth send of a change that does not tell asks for a person, unless one was asked before', () => {
+    const attention = (attempts: number, given: OutboxEntry['attention'] = null) =>
+      unclearSend(entryIn('sending', { remote_id: 7, attempts, attention: given }), 'hm', AT).attention;
+    const expected = [
+      attention(4),
+      attention(5),
+      attention(4, 'found_twice'),
+      attention(4, 'invalid_change'),
+    ];
+    expect(expected).toEqual([null, 'retries_exhausted', 'found_twice', null]);
+  });
+});
+
+describe('a send that fails', () => {
+  const answered = (status: number, said?: string, kind: 'write' | 'read' = 'write') =>
+    new FleetHttpError({ kind, method: 'POST', path: '/' }, status, said);
+  const details = (code: string, cause?: unknown) => ({ code, ...(cause !== undefined && { cause }) });
+  const failed = (thrown: unknown, { isAbort = false, attempts = 0 } = {}) =>
+    afterSend(
+      entryIn('sending', { attempts: attempts + 1 }),
+      entryIn('ready', { attempts }),
+      { thrown, isAbort },
+      plans,
+    );
+
+  const unforeseen = new Fatal('x', details('unexpected'));
+  const ambiguous = (cause?: unknown) => new Ambiguous('no answer', details('answer_unclear', cause));
+
+  it.each<[string, unknown, OutboxState, AttemptOutcome, boolean]>([
+    ['by a timeout', ambiguous(), 'unknown', 'unclear', false],
+    ['by 500', ambiguous(answered(500)), 'unknown', 'unclear', false],
+    ['by something unforeseen', new TypeError('x'), 'unknown', 'unclear', false],
+    ['by what is no error at all', 'x', 'unknown', 'unclear', false],
+    ['by something unforeseen that was wrapped', unforeseen, 'unknown', 'unclear', false],
+    ['by 422', new Skippable('422', details('rejected', answered(422))), 'rejected', 'rejected', false],
+    ['by an invalid request', new Fatal('bad', details('request_invalid')), 'rejected', 'rejected', false],
+    ['by 401', new Fatal('401', details('unauthorised', answered(401))), 'ready', 'turned-away', true],
+    ['by 403', new Fatal('403', details('forbidden', answered(403))), 'ready', 'turned-away', true],
+    ['by 429', new Retriable('429', details('throttled', answered(429))), 'ready', 'turned-away', false],
+    ['by no connection', new Retriable('down', details('service_unreachable')), 'ready', 'not-sent', true],
+    ['by a pause of the login', new Retriable('wait', details('throttled')), 'ready', 'not-sent', false],
+    ['by a refused login', new Fatal('login', details('login_refused')), 'ready', 'not-sent', true],
+    [
+      'by 401 to something that only reads',
+      new Fatal('401', details('unauthorised', answered(401, undefined, 'read'))),
+      'ready',
+      'not-sent',
+      true,
+    ],
+  ])('%s', (_, thrown, state, outcome, stop) => {
+    expect(failed(thrown)).toMatchObject({ entry: { state }, attempt: { outcome }, stop });
+  });
+
+  it('says with which code and status, and what the service said', () => {
+    const rejected = failed(new Skippable('Rejected', details('rejected', answered(422, 'no such plate'))));
+    expect(rejected.attempt).toMatchObject({
+      error_code: 'rejected',
+      http_status: 422,
+      message: 'Rejected: no such plate',
+    });
+    expect(rejected.entry.reasons).toBe('["Rejected: no such plate"]');
+    expect(failed(new Fatal('bad', details('request_invalid'))).entry.reasons).toBe('["bad"]');
+    expect(failed(ambiguous()).attempt).toMatchObject({ error_code: 'answer_unclear', http_status: null });
+  });
+
+  it('is a failure of the run where the service took nothing', () => {
+    for (const code of ['service_unreachable', 'login_refused'])
+      expect(failed(new Retriable('x', details(code))).failure).toMatchObject({ code });
+    expect(failed(new Fatal('403', details('forbidden', answered(403)))).failure).toMatchObject({
+      code: 'forbidden',
+    });
+    expect(failed(ambiguous()).failure).toBeUndefined();
+  });
+
+  it('asks for a person after the fifth time, and is sent again all the same', () => {
+    const away = (attempts: number) =>
+      failed(new Retriable('429', details('throttled', answered(429))), { attempts }).entry;
+    const down = (attempts: number) =>
+      failed(new Retriable('down', details('service_unreachable')), { attempts }).entry;
+    for (const send of [away, down]) {
+      expect(send(3)).toMatchObject({ state: 'ready', attention: null });
+      expect(send(4)).toMatchObject({ state: 'ready', attention: 'retries_exhausted' });
+    }
+  });
+
+  it('by a status may have been done: it keeps what was sent', () => {
+    expect(failed(new Skippable('422', details('request_refused', answered(422)))).entry.sent_hash).toBe(
+      'one',
+    );
+    expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.sent_hash).toBe('one');
+  });
+
+  it('before anything left has sent nothing', () => {
+    expect(failed(new Retriable('down', details('service_unreachable'))).entry.sent_hash).toBeNull();
+    expect(failed(new Fatal('bad', details('request_invalid'))).entry.sent_hash).toBeNull();
+  });
+
+  it('by an expired token or a pause is due at once, the first time', () => {
+    const throttled = new Retriable('429', details('throttled', answered(429)));
+    expect(failed(throttled).entry.next_attempt_at).toBeNull();
+    const expired = new Fatal('401', details('unauthorised', answered(401)));
+    expect(failed(expired).entry.next_attempt_at).toBeNull();
+    expect(failed(throttled, { attempts: 1 }).entry.next_attempt_at).toBe(minutesAfter(1));
+    expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.next_attempt_at).toBe(
+      minutesAfter(0.5),
+    );
+  });
+
+  it('since the run was stopped is due at once, and no failure', () => {
+    const stopped = failed(new Error('stop'), { isAbort: true });
+    expect(stopped).toMatchObject({ entry: { state: 'ready', next_attempt_at: null }, stop: true });
+    expect(stopped.attempt).toMatchObject({ outcome: 'not-sent', error_code: 'stopped' });
+    expect(stopped.failure).toBeUndefined();
+  });
+
+  it('waits twice as long each time, up to an hour', () => {
+    expect([1, 2, 3, 7, 8, 100].map(retryDelayMs)).toEqual([
+      30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000,
+    ]);
+  });
+});
+
+describe('a read-back', () => {
+  const found = (change: Partial<Decision & { is: 'found' }> = {}): Decision => ({
+    is: 'found',
+    record: { id: 9, key: 'P1', status: 'P', record: {} },
+    others: [],
+    isSame: true,
+    ...change,
+  });
+  const readBack = (entry: OutboxEntry, decision: Decision, facts = plans) =>
+    afterReadBack(entry, decision, facts, OWN);
+
+  it.each<[OutboxState, string | null]>([
+    ['ready', 'The service had it already; it was not sent'],
+    ['unknown', null],
+    ['rejected', 'The service has it, though it answered that it rejected it'],
+  ])('that shows an entry confirms it from %s', (state, message) => {
+    const then = readBack(entryIn(state, { reasons: '["no"]' }), found());
+    expect(then?.entry).toMatchObject({
+      state: 'confirmed',
+      remote_id: 9,
+      seen_at: AT,
+      confirmed_at: AT,
+      message,
+      payload: null,
+      reasons: null,
+    });
+    expect(then?.attempt).toEqual({
+      what: 'read-back',
+      outcome: 'found',
+      message: message ?? 'Found at the service',
+      startedAt: AT,
+    });
+  });
+
+  it('that shows an item of another content flags it, where no call can change it', () => {
+    const then = readBack(entryIn('ready'), found({ isSame: false }))?.entry;
+    expect(then).toMatchObject({ state: 'confirmed', content_hash: 'one', sent_hash: '' });
+    expect(then?.message).toContain('with another content');
+    const changed = entryIn('unknown', { content_hash: 'two', reasons: '["no"]' });
+    expect(readBack(changed, found({ isSame: false }))?.entry).toMatchObject({
+      sent_hash: 'one',
+      message: CHANGED_AFTER_PUSH,
+      reasons: '["no"]',
+    });
+  });
+
+  it('that shows an item whose present content is not kept leaves it at what was sent', () => {
+    const noted = entryIn('unknown', { content_hash: '', payload: null, attention: 'read_error' });
+    expect(afterReadBack(noted, found(), points, undefined)?.entry).toMatchObject({
+      state: 'confirmed',
+      sent_hash: 'one',
+      attention: 'read_error',
+    });
+    const invalid = entryIn('unknown', { content_hash: 'two', payload: null, attention: 'invalid_change' });
+    expect(afterReadBack(invalid, found(), points, undefined)?.entry.attention).toBe('invalid_change');
+    const doubtful = entryIn('unknown', { attention: 'inconclusive' });
+    expect(readBack(doubtful, found())?.entry.attention).toBeNull();
+  });
+
+  it.each<OutboxState>(['ready', 'unknown', 'confirmed'])(
+    'that shows another content has it changed, where a call can, from %s',
+    (state) => {
+      const entry = entryIn(state, { payload: '{}' });
+      const then = readBack(entry, found({ isSame: false }), points);
+      expect(then?.entry).toMatchObject({
+        state: 'ready',
+        remote_id: 9,
+        seen_at: expect.any(String),
+        ...OWN,
+      });
+      expect(then?.attempt).toMatchObject({ outcome: 'found', message: expect.stringContaining('another') });
+      const twice = readBack(entry, found({ isSame: false, others: [10] }), points);
+      expect(twice?.entry.attention).toBe('found_twice');
+      expect(twice?.attempt?.message).toContain('9, 10');
+    },
+  );
+
+  it('that shows an item without its rejected change leaves it rejected', () => {
+    expect(readBack(entryIn('rejected', { remote_id: 9 }), found({ isSame: false }), points)).toBeUndefined();
+  });
+
+  it('that shows an item twice is an alarm until it shows it once', () => {
+    const twice = readBack(entryIn('unknown'), found({ others: [10] }))?.entry as OutboxEntry;
+    expect(twice).toMatchObject({
+      state: 'confirmed',
+      attention: 'found_twice',
+      message: expect.stringContaining('2 times: 9, 10'),
+    });
+    const later = readBack(
+      entryIn('confirmed', { remote_id: null, seen_at: null }),
+      found({ others: [10] }),
+    )?.entry;
+    expect(later).toMatchObject({ state: 'confirmed', attention: 'found_twice', told_at: null });
+    expect(later?.next_attempt_at).toBe(minutesAfter(10));
+    const still = readBack({ ...twice, told_at: AT }, found({ others: [10] }))?.entry;
+    expect(still).toMatchObject({ attention: 'found_twice', told_at: AT, next_attempt_at: minutesAfter(10) });
+    expect(readBack({ ...twice, told_at: AT }, found())?.entry).toMatchObject({
+      attention: null,
+      message: null,
+      told_at: null,
+      next_attempt_at: null,
+    });
+  });
+
+  it('that shows a confirmed entry for the first time has the ERP notified of its identifier', () => {
+    const accepted = { seen_at: null, message: 'kept', erp_code: '529', remote_status: 'P' };
+    const unnamed = readBack(entryIn('confirmed', { ...accepted, remote_id: null }), found())?.entry;
+    expect(unnamed).toMatchObject({ remote_id: 9, told_at: null, erp_code: '529', message: 'kept' });
+    const known = found({ record: { id: 7, key: 'P1', status: 'P', record: {} } });
+    const named = readBack(entryIn('confirmed', accepted), known)?.entry;
+    expect(named).toMatchObject({ seen_at: AT, told_at: AT, erp_code: null, next_attempt_at: null });
+    const untold = readBack(entryIn('confirmed', { ...accepted, told_at: null }), known)?.entry;
+    expect(untold).toMatchObject({ told_at: null, erp_code: '529' });
+    const other = found({ record: { id: 7, key: 'P1', status: 'F', record: {} } });
+    expect(readBack(entryIn('confirmed', { remote_status: 'P' }), other)?.entry.remote_status).toBe('F');
+  });
+
+  it('that shows a failed optimisation says so once', () => {
+    const facts = { ...plans, kind: { noun: 'plan', failed: { status: 'I', message: 'could not' } } };
+    const failed = found({ record: { id: 7, key: 'P1', status: 'I', record: {} } });
+    const then = readBack(entryIn('confirmed', { remote_status: 'W' }), failed, facts)?.entry as OutboxEntry;
+    expect(then).toMatchObject({ message: 'could not', remote_status: 'I', told_at: null });
+    const waiting = found({ record: { id: 7, key: 'P1', status: 'R', record: {} } });
+    expect(readBack(entryIn('confirmed', { remote_status: 'W' }), waiting, facts)?.entry.message).toBeNull();
+    expect(readBack({ ...then, told_at: AT }, failed, facts)).toBeUndefined();
+  });
+
+  it('that shows nothing new writes nothing', () => {
+    const shown = found({ record: { id: 7, key: 'P1', status: 'P', record: {} } });
+    expect(readBack(entryIn('confirmed', { remote_status: 'P' }), shown)).toBeUndefined();
+    expect(readBack(entryIn('ready'), { is: 'clear' })).toBeUndefined();
+  });
+
+  it('that does not show it, too early to say, begins the wait', () => {
+    const early = (attention: OutboxEntry['attention']) =>
+      readBack(entryIn('unknown', { attention }), { is: 'too-early', since: minutesAfter(-1) });
+    expect(early(null)).toMatchObject({
+      entry: { state: 'unknown', absent_since: minutesAfter(-1), attention: null },
+      attempt: { what: 'read-back', outcome: 'absent' },
+    });
+    expect(early('inconclusive')?.entry.attention).toBeNull();
+    expect(early('invalid_change')?.entry.attention).toBe('invalid_change');
+  });
+
+  it('that finds it absent has it sent, with the key and period of its present content', () => {
+    const own = { remote_key: 'P2', period_start: 'a', period_end: 'b' };
+    expect(afterReadBack(entryIn('unknown'), { is: 'absent' }, plans, own)?.entry).toMatchObject({
+      state: 'ready',
+      remote_key: 'P2',
+      period_start: 'a',
+      unknown_since: null,
+      unclear_sends: 1,
+    });
+  });
+
+  it('that finds it absent rejects it, where the content that the ERP offered since cannot be sent', () => {
+    const entry = entryIn('unknown', { payload: null, reasons: '["name: is missing"]' });
+    const then = afterReadBack(entry, { is: 'absent' }, plans, undefined);
+    expect(then?.entry).toMatchObject({
+      state: 'rejected',
+      reasons: '["name: is missing"]',
+      sent_hash: null,
+      unclear_sends: 0,
+    });
+    expect(then?.attempt?.outcome).toBe('absent');
+  });
+
+  it('that finds it absent after five unclear sends leaves it to a person', () => {
+    const sent = (unclear_sends: number) => readBack(entryIn('unknown', { unclear_sends }), { is: 'absent' });
+    const attempt = { outcome: 'absent' };
+    expect(sent(4)).toMatchObject({ entry: { state: 'ready' }, attempt });
+    expect(sent(5)).toMatchObject({ entry: { state: 'unknown', attention: 'retries_exhausted' }, attempt });
+  });
+
+  it('that proves nothing leaves it where it is, begins the wait anew, and asks for a person', () => {
+    const entry = entryIn('unknown', { absent_since: AT });
+    expect(readBack(entry, { is: 'inconclusive', why: 'x' })).toMatchObject({
+      entry: { state: 'unknown', absent_since: null, attention: 'inconclusive' },
+      attempt: { outcome: 'inconclusive', message: expect.stringMatching(/^x; .*--not-there/) },
+    });
+    const noted = { ...entry, attention: 'invalid_change' } as const;
+    expect(readBack(noted, { is: 'inconclusive', why: 'x' })?.entry.attention).toBe('invalid_change');
+  });
+
+  it('of an accepted entry that is never shown asks for a person', () => {
+    const accepted = entryIn('confirmed', { seen_at: null });
+    expect(readBack(accepted, { is: 'never-shown' })).toMatchObject({
+      entry: { state: 'confirmed', attention: 'never_shown', next_attempt_at: minutesAfter(10) },
+      attempt: { outcome: 'absent' },
+    });
+    const noted = { ...accepted, attention: 'read_error' } as const;
+    expect(readBack(noted, { is: 'never-shown' })?.entry.attention).toBe('read_error');
+  });
+});
+
+describe('a transition', () => {
+  const FROM: Record<TransitionName, OutboxState[]> = {
+    claim: ['ready'],
+    confirm: ['ready', 'sending', 'unknown', 'rejected'],
+    reject: ['ready', 'sending', 'unknown', 'rejected', 'cancelled'],
+    release: ['sending'],
+    becomeUnknown: ['sending'],
+    believeAbsent: ['unknown'],
+    renew: ['ready', 'rejected', 'cancelled'],
+    reopen: ['ready', 'rejected', 'cancelled'],
+    update: ['confirmed', 'sending', 'unknown', 'ready'],
+    note: ['ready', 'unknown', 'confirmed', 'rejected', 'cancelled'],
+    retry: ['rejected'],
+    assertAbsent: ['unknown', 'ready', 'rejected'],
+    disprove: ['confirmed'],
+    cancel: ['ready', 'unknown', 'confirmed', 'rejected'],
+  };
+
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])(
+    '%s starts where the table says, and nowhere else',
+    (name) => {
+      for (const state of OUTBOX_STATES) {
+        const move = () => transition(entryIn(state), name, AT);
+        if (FROM[name].includes(state)) expect(move().revision).toBe(2);
+        else expect(move).toThrow(/cannot/);
+      }
+    },
+  );
+
+  const DOUBT = ['unknown_since', 'absent_since', 'next_attempt_at'];
+  const EMPTIES: Record<TransitionName, string[]> = {
+    claim: ['absent_since', 'next_attempt_at'],
+    confirm: [...DOUBT, 'told_at', 'payload', 'attention', 'unclear_sends'],
+    reject: [...DOUBT, 'told_at', 'attention'],
+    release: [],
+    becomeUnknown: ['told_at', 'absent_since', 'next_attempt_at'],
+    believeAbsent: [...DOUBT, 'attention'],
+    renew: [...DOUBT, 'told_at', 'attention', 'reasons', 'message'],
+    reopen: [...DOUBT, 'told_at', 'attention', 'reasons'],
+    update: [...DOUBT, 'told_at', 'attention', 'reasons', 'message', 'unclear_sends'],
+    note: [],
+    retry: [...DOUBT, 'told_at', 'attention', 'reasons'],
+    assertAbsent: [...DOUBT, 'told_at', 'attention', 'remote_id', 'sent_hash', 'seen_at', 'unclear_sends'],
+    disprove: [...DOUBT, 'told_at', 'attention', 'remote_id', 'sent_hash', 'seen_at', 'content_hash'],
+    cancel: [...DOUBT, 'told_at', 'attention', 'payload', 'remote_id', 'seen_at'],
+  };
+
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s empties what the table says', (name) => {
+    const columns = [...new Set(Object.values(EMPTIES).flat())];
+    const full = Object.fromEntries(columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']));
+    const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
+    const then = transition(from, name, minutesAfter(1));
+    const changed = columns.filter(
+      (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
+    );
+    expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
+    expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
+    expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
+  });
+
+  it('is the only way out of `sending`: to confirmed, rejected, unknown, or ready', () => {
+    const ends = (Object.keys(TRANSITIONS) as TransitionName[])
+      .filter((name) => FROM[name].includes('sending'))
+      .map((name) => transition(entryIn('sending'), name, AT).state);
+    expect(new Set(ends)).toEqual(new Set(['confirmed', 'rejected', 'unknown', 'ready']));
+  });
+});
+
+describe('an answer to an import', () => {
+  const answer = {
+    routePoints: undefined,
+    wrongLines: [],
+    wrongRoutePlans: [],
+    unassignedPoints: [],
+    id: undefined,
+  };
+
+  it.each([
+    [{ routePoints: 3 }, 'accepted'],
+    [{ routePoints: 0, wrongLines: [{ message: 'x' }] }, 'rejected'],
+    [{ wrongRoutePlans: ['no'] }, 'rejected'],
+    [{ routePoints: 0 }, 'unclear'],
+    [{}, 'unclear'],
+    [{ routePoints: 2, wrongRoutePlans: ['no'] }, 'accepted'],
+  ])('of %j says %s', (given, is) => {
+    expect(judgeImport({ ...answer, ...given } as never).is).toBe(is);
+  });
+});
+
+describe('a returned value', () => {
+  it.each([
+    [1.0000001, 1, true],
+    ['1', 1, true],
+    [1.1, 1, false],
+    ['2025-03-13T08:00:00-03:00', '2025-03-13T11:00:00Z', true],
+    ['a', 'b', false],
+    [undefined, 'b', false],
+    [true, true, true],
+  ] as const)('%j is the sent %j: %s', (returned, sent, isSame) => {
+    expect(isSameValue(returned, sent)).toBe(isSame);
+  });
+});
