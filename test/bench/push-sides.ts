@@ -7,11 +7,13 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { ProcessCost } from '../support/process-cost.ts';
 import { dropMany } from '../support/push-many.ts';
-import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
+import type { SqlCost } from '../support/sql-cost.ts';
+import { configFor, makeWorkplace, openDatabase, type Workplace } from '../support/workplace.ts';
 import type { Credentials } from './task.ts';
 
 export const CONCURRENCY = 16;
 const COST = resolve(import.meta.dirname, '../support/process-cost.ts');
+const SQL_COST = resolve(import.meta.dirname, '../support/sql-cost.ts');
 const SCRIPT = resolve(import.meta.dirname, 'push-script.ts');
 const CONFIG = `erp: { route_plans: { source: files, folder: plans, settle: 0s } }
 `;
@@ -61,6 +63,61 @@ export async function measurePush(side: Side, plans: number): Promise<Pushed> {
   if (confirmed !== plans) throw new Error(`${confirmed} of ${plans} plans were confirmed`);
   return { plans, seconds, requests, ...spent };
 }
+
+export interface PushSqlCost {
+  /** Of one plan, from its file to its result. */
+  statements: number;
+  commits: number;
+  /** Of a run with nothing to do, on the outbox alone. */
+  idleMs: number;
+  confirmed: number;
+}
+
+const CONFIRMED = 200_000;
+
+/** What pushes cost in SQL, without what the start of the process takes; and a run with nothing to do, among many confirmed. */
+export async function pushSqlCost(plans: number): Promise<PushSqlCost> {
+  const child = fork(resolve(import.meta.dirname, 'service.ts'), ['2', '1']);
+  const [service] = (await once(child, 'message')) as [Service];
+  const costOf = async (place: Workplace): Promise<SqlCost> => {
+    const file = join(place.dir, 'sql-cost');
+    const env = { NODE_OPTIONS: `--import=${SQL_COST}`, SQL_COST_FILE: file };
+    const { code, stderr } = await place.run(['run', 'push-route-plans', '--json'], env);
+    if (code !== 0) throw new Error(`a push ended with ${code}: ${stderr}`);
+    return JSON.parse(readFileSync(file, 'utf8')) as SqlCost;
+  };
+  const place = makeWorkplace(
+    configFor(service.url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, '100000'),
+  );
+  try {
+    // The first run makes the schema.
+    await costOf(place);
+    const empty = await costOf(place);
+    dropMany(place.dir, plans);
+    const busy = await costOf(place);
+    const database = openDatabase(join(place.dir, 'data', 'warehouse.db'));
+    await database.raw(CONFIRMED_ENTRIES, [CONFIRMED]);
+    await database.destroy();
+    const idle = await costOf(place);
+    const each = (name: 'statements' | 'commits'): number => (busy[name] - empty[name]) / plans;
+    return {
+      statements: each('statements'),
+      commits: each('commits'),
+      idleMs: idle.outboxMs,
+      confirmed: CONFIRMED,
+    };
+  } finally {
+    place.remove();
+    child.disconnect();
+  }
+}
+
+const CONFIRMED_ENTRIES = `insert into push_outbox (kind, external_code, state, content_hash, sent_hash, remote_id, remote_key,
+    period_start, period_end, attempts, unclear_sends, created_at, updated_at, sent_at, confirmed_at, seen_at, told_at, revision)
+  with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ?),
+    days(n, day) as (select n, strftime('%Y-%m-%d', 'now', '-' || (1 + n % 300) || ' days') from numbers)
+  select 'route_plans', 'X' || n, 'confirmed', 'h', 'h', 1000000 + n, 'X' || n, day || 'T08:00:00.000Z',
+    day || 'T18:00:00.000Z', 1, 0, at, at, at, at, at, at, 3 from (select n, day, day || 'T06:00:00.000Z' as at from days)`;
 
 /** How much of the CPU time of a plan that of the script is; without what the start of each process takes. */
 export async function pushRatio(): Promise<number> {

@@ -66,11 +66,11 @@ ${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, $
 [Stryker](https://stryker-mutator.io) changes the core of retries, coverage, leases and the outbox in small ways, one at a
 time: a condition turned around, a block left out, a word emptied. The tests of that area then have to fail. The
 tests are quick ones on a real SQLite database; of sending, they are whole pushes to the sandbox. Pulls, kills and
-PostgreSQL are not among them, so what is not noticed here may be noticed there. Of the push, what follows from a search
-(push-look.ts, push-sight-effects.ts, push-unreadable.ts), what the intake writes (push-effects.ts) and the orders of a person
-(outbox-orders.ts) are not changed: scenarios and killed pushes hold them. ${all.ignored} changes of log lines and of words for people were not tried.
-Stryker leaves tables that are \`as const\` alone: the moves of the outbox are held against a table of
-their own in test/conformance/outbox-moves.test.ts.
+PostgreSQL are not among them, so what is not noticed here may be noticed there. Of the push, the order of its steps (run.ts), the
+acknowledgements (acknowledge.ts, notifier.ts) and the actions of a person (actions.ts) are not changed: scenarios and
+killed pushes hold them. ${all.ignored} changes of log lines and of words for people were not tried.
+Stryker leaves tables that are \`as const\` alone: the transitions of the outbox are held against a table of
+their own in test/unit/push-outcome.test.ts.
 
 | file | changes | noticed | of them by never ending | not noticed | score |
 |---|---|---|---|---|---|

@@ -25,6 +25,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'pull-cost': ['pull-cost.ts', '10000'],
   'many-vehicles': ['many-vehicles.ts', '100000'],
   'push-faults': ['push-faults.ts'],
+  'push-mutants': ['push-mutants.ts'],
   'fault-matrix': ['fault-matrix.ts'],
   fuzz: ['fuzz.ts'],
   security: ['security.ts'],

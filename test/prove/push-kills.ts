@@ -1,15 +1,15 @@
 // Proves the promise of the outbox with real deaths: the process is killed with -9 at I/O steps of a push, in turn,
 // and again while it recovers, while the service answers in four ways. Prints the figures and writes its
 // section of docs/reliability.md. Told are the distances between the steps of first deaths, 0 for none at all:
-//   node test/prove/push-kills.ts [plans] [plans with the look before a first send] [other kinds] [all on PostgreSQL]
+//   node test/prove/push-kills.ts [plans] [other kinds] [all on PostgreSQL]
 import PQueue from 'p-queue';
 import type { EngineName } from '../support/engines.ts';
-import { type KillCase, killModes, otherCases, planCases } from '../support/kill-cases.ts';
+import { type KillCase, killModes, otherCases, planCase } from '../support/kill-cases.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { type Death, type KillReport, sweepKills } from '../support/push-kills.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [plain = 1, looking = 6, others = 10, onPostgres = 30] = process.argv.slice(2).map(Number);
+const [plans = 1, others = 8, onPostgres = 16] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
 const ROUNDS_A_LINE = 50;
 /** Share of the steps that may end without both deaths, by the chance with which the service answers. */
@@ -17,17 +17,14 @@ const MOST_MISSED = 0.02;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const LOOKS = { true: 'on', false: 'off', undefined: 'always' } as const;
-
 const row = (report: KillReport): string => {
-  const { job, engine, checks, mode, steps, aimed, rounds, killed, again, things, twice, lost, open } =
-    report;
+  const { job, engine, mode, steps, aimed, rounds, killed, again, things, twice, lost, open } = report;
   const figures = [steps, aimed, rounds, killed, again, things, twice, lost, open];
-  return `| ${[job, engine, LOOKS[`${checks}`], mode, ...figures].join(' | ')} |`;
+  return `| ${[job, engine, mode, ...figures].join(' | ')} |`;
 };
 
-const HEAD = `| job | warehouse | look before a first send | the service is | steps of a run | steps aimed at | rounds | kills of a first run | kills of a recovery | things | twice | lost | unresolved |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|`;
+const HEAD = `| job | warehouse | the service is | steps of a run | steps aimed at | rounds | kills of a first run | kills of a recovery | things | twice | lost | unresolved |
+|---|---|---|---|---|---|---|---|---|---|---|---|`;
 
 type Figure = 'aimed' | 'missed' | 'rounds' | 'killed' | 'again' | 'twice' | 'lost' | 'open';
 const sum = (reports: readonly KillReport[], figure: Figure): number =>
@@ -51,8 +48,7 @@ ${distances()}.
 Where it is not every step, each way begins at another.
 The steps of the second deaths go round by themselves, over the length that recoveries have: the two deaths meet in pairs
 from all parts of both. After the last kill the job runs until nothing is open. What the service
-really accepted is read from the ledger of the sandbox. Where the look before a first send (\`check_before_send\`) is off, the
-outbox has to keep the promise by itself.
+really accepted is read from the ledger of the sandbox.
 
 ${HEAD}
 ${reports.map(row).join('\n')}
@@ -64,14 +60,13 @@ step lay beyond the end, or the answers were others than those of the run that w
 before: it had less to do than those before it. Such a step was aimed at again with another thing; of ${sum(reports, 'aimed')} steps,
 ${sum(reports, 'missed')} never had both deaths.
 
-Made by \`node test/prove/push-kills.ts ${plain} ${looking} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
+Made by \`node test/prove/push-kills.ts ${plans} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
 `;
 
 /** How far apart the steps of first deaths are. */
 function distances(): string {
   const told = [
-    ['plans without the look', plain],
-    ['plans with it', looking],
+    ['plans', plans],
     ['the other kinds', others],
     ['all of them on PostgreSQL', onPostgres],
   ] as const;
@@ -93,9 +88,9 @@ const sweepsOf = (kind: KillCase, stride: number, engine: EngineName) =>
   });
 
 const sweeps = [
-  ...planCases.flatMap((kind) => sweepsOf(kind, kind.checks ? looking : plain, 'sqlite')),
+  ...sweepsOf(planCase, plans, 'sqlite'),
   ...otherCases.flatMap((kind) => sweepsOf(kind, others, 'sqlite')),
-  ...[...planCases, ...otherCases].flatMap((kind) => sweepsOf(kind, onPostgres, 'postgres')),
+  ...[planCase, ...otherCases].flatMap((kind) => sweepsOf(kind, onPostgres, 'postgres')),
 ];
 const began = Date.now();
 let ended = 0;
