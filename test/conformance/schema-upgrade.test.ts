@@ -1,20 +1,18 @@
 // A database of every release is brought to the declared schema, killed at each statement that changes something; the
-// next start succeeds unaided, and the data survives. For PostgreSQL a kill is a session that ends; for SQLite it is
-// the files as they are on the disk in that instant.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import knex, { type Knex } from 'knex';
+// next start succeeds unaided, and the data survives.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
 import type { Migration } from '../../src/warehouse/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EngineName, type EnginePlace, makePlace, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { isChange, NEXT, SCHEMAS, withStatements } from '../support/schema-dump.ts';
+import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
+import { killedUpgrades } from '../support/upgrade-kills.ts';
 
 const releases = readdirSync(SCHEMAS);
 const NOTIFIED_AT = '2025-12-31T12:00:00.000Z';
@@ -82,63 +80,11 @@ async function fillReturns(sql: Knex): Promise<void> {
   ]);
 }
 
-/** The databases that kills have left, one for each statement; `open` opens one. */
-async function killed(place: EnginePlace, engineName: EngineName): Promise<(() => Promise<Engine>)[]> {
-  return engineName === 'sqlite' ? snapshots(place) : brokenOff(place);
-}
+/** Each view is followed by its digest: to die at one of the two is enough. */
+const isTried = (statement: string): boolean => !/insert into .schema_view/.test(statement);
 
-async function snapshots(place: EnginePlace): Promise<(() => Promise<Engine>)[]> {
-  const file = place.settings.file ?? '';
-  const folder = mkdtempSync(join(tmpdir(), 'roadbook-killed-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const opens: (() => Promise<Engine>)[] = [];
-  const engine = await place.open();
-  const snapshot = async (): Promise<void> => {
-    const copy = join(folder, String(opens.length));
-    cpSync(dirname(file), copy, { recursive: true });
-    opens.push(() => sqlite.open({ file: join(copy, 'warehouse.db') }));
-  };
-  await bringSchemaUpToDate(
-    withStatements(engine, async (statement) => void (isChange(statement) && (await snapshot()))),
-    steps,
-  );
-  await engine.close();
-  return opens;
-}
-
-/** One after another on the same database: each attempt gets one statement further. */
-async function brokenOff(place: EnginePlace): Promise<(() => Promise<Engine>)[]> {
-  const admin = knex({ client: 'pg', connection: place.settings.url ?? '' });
-  onTestFinished(() => admin.destroy());
-  const endSessions = () =>
-    admin.raw(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook' and datname = current_database()",
-    );
-  for (let last = 1, done = false; !done; last++) {
-    const engine = await place.open();
-    let met = 0;
-    const dying = withStatements(engine, async (statement) => {
-      if (isChange(statement) && ++met === last) await endSessions();
-    });
-    done = await bringSchemaUpToDate(dying, steps).then(
-      () => true,
-      (error) => {
-        expect(error.code).toBe('warehouse_unreachable');
-        return false;
-      },
-    );
-    await engine.close();
-    if (!done) expect(await untouched(place)).toEqual([{ title: 'one' }]);
-  }
-  return [place.open];
-}
-
-async function untouched(place: EnginePlace): Promise<unknown[]> {
-  const engine = await place.open();
-  const rows = await engine.read((sql) => sql('vehicle').select('title'));
-  await engine.close();
-  return rows;
-}
+const isUntouched = async (engine: Engine): Promise<void> =>
+  expect(await engine.read((sql) => sql('vehicle').select('title'))).toEqual([{ title: 'one' }]);
 
 describe.each(releases)('a database of release %s', (release) => {
   it.each(['sqlite', 'postgres'] as const)(
@@ -146,7 +92,7 @@ describe.each(releases)('a database of release %s', (release) => {
     { timeout: 240_000 },
     async (engineName) => {
       const place = await releasedPlace(release, engineName);
-      const left = await killed(place, engineName);
+      const left = await killedUpgrades({ place, steps, at: isTried, unchanged: isUntouched });
       expect(left.length).toBeGreaterThan(0);
       for (const open of left) {
         const engine = await open();
