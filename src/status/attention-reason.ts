@@ -1,10 +1,7 @@
 // Why one entry of the outbox needs a person, by the rule that counts them: what a read-back or the feed noted on it, no
 // clear answer for ten minutes, or an ERP that was not notified for ten minutes.
 import type { OutboxEntry } from '../warehouse/outbox/entry.ts';
-import type { AttentionReason } from '../warehouse/outbox/queries.ts';
-
-const GRACE_MS = 600_000;
-const FINAL: readonly string[] = ['confirmed', 'rejected', 'cancelled'];
+import { type AttentionReason, FINAL, GRACE_MS } from '../warehouse/outbox/queries.ts';
 
 /** Null where nobody has to look. */
 export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionReason | null {
@@ -16,7 +13,9 @@ export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionRea
     return attention === 'code_reused' && isOver ? null : attention;
   }
   if (state === 'unknown') return isLate(entry.unknown_since) ? 'unknown' : null;
-  return FINAL.includes(state) && entry.told_at === null && isLate(entry.updated_at)
+  // A confirmed one may wait for its identifier.
+  const isAwaited = state === 'confirmed' && entry.remote_id === null;
+  return FINAL.includes(state) && !isAwaited && entry.told_at === null && isLate(entry.updated_at)
     ? 'not_acknowledged'
     : null;
 }

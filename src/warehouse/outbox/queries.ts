@@ -345,7 +345,7 @@ export const oldestUnknown = (engine: Engine): Promise<string | null> =>
   });
 
 /** How long a read-back or a notification may take before a person should look. */
-const GRACE_MS = 600_000;
+export const GRACE_MS = 600_000;
 
 export type AttentionReason = Attention | 'unknown' | 'not_acknowledged';
 
