@@ -1,8 +1,9 @@
 // State × listing: what a read-back of the service says about an entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
+import { localDay } from '../../src/erp/moments.ts';
 import { type Decision, decide, doubtOf, indexed, matchesOf } from '../../src/sync/push/decide.ts';
 import { type RemoteRecord, remoteRecords } from '../../src/sync/push/kind.ts';
-import { localDay, overlaps, windowsOf } from '../../src/sync/push/windows.ts';
+import { overlaps, windowsOf } from '../../src/sync/push/windows.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 

@@ -1,14 +1,15 @@
 // Notifies the ERP of every state once it is stored, and again of what the ERP still waits for. The ERP is notified
 // first and that is stored afterwards, so a crash notifies twice rather than never.
+
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
+import { localDay } from '../../erp/moments.ts';
 import type { AwaitedItem, Outcome, OutcomeState } from '../../erp/source.ts';
 import { type EntryKey, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, FINAL, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { isDigest, outboxCode } from './codes.ts';
 import type { PushRun } from './kind.ts';
 import { createNotifier } from './notifier.ts';
-import { localDay } from './windows.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;

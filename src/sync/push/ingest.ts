@@ -1,7 +1,9 @@
 // Takes what the ERP offers into the outbox. Nothing of a file, query or answer is taken before it was read to its end:
 // its batches wait in a spool. Each batch is then one transaction, and only afterwards reported as taken.
+
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import { contentHash } from '../../erp/content-hash.ts';
+import { localDay } from '../../erp/moments.ts';
 import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
@@ -11,7 +13,6 @@ import { clearCode, outboxCode } from './codes.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
-import { localDay } from './windows.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context, failures } = push;

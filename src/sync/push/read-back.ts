@@ -1,9 +1,11 @@
 // Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
 // the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
+
 import PQueue from 'p-queue';
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
+import { localDay } from '../../erp/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import { type EntryKey, nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import {
@@ -31,7 +33,7 @@ import {
 import { type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack } from './outcome.ts';
 import { type Outcome, storeOutcomes } from './store.ts';
-import { localDay, padded, type Window, windowsOf } from './windows.ts';
+import { padded, type Window, windowsOf } from './windows.ts';
 
 /** An entry that may be sent, as it was when the service did not show it. */
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;

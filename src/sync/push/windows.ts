@@ -1,6 +1,5 @@
 // Which listings cover the periods of many entries: periods that lie close together share one, so a thousand plans of
 // one day cost one listing. Each is padded on both sides, for time zones and for edges.
-import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/clock.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 
@@ -59,6 +58,3 @@ export const padded = ({ start, end }: Period, byMs = DAY_MS): Period => ({
 });
 
 export const overlaps = (a: Period, b: Period): boolean => a.start <= b.end && b.start <= a.end;
-
-export const localDay = (instant: string, timezone: string): string =>
-  Temporal.Instant.from(instant).toZonedDateTimeISO(timezone).toPlainDate().toString();
