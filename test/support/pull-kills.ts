@@ -12,6 +12,7 @@ import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 const SWITCH = resolve(import.meta.dirname, 'kill-at.ts');
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 /** Added to an id, it is one that the service never gave. */
 const FAR_AWAY = 900_000_000;
 
@@ -35,10 +36,17 @@ const OPTIONS = `jobs:
   pull-daily-summaries: { since: 3d, lookback: 0s }
 `;
 
-/** The far end of `since` moves on with the clock; what lies there is left out of the comparison. */
-const NEARER: Readonly<Record<string, string>> = {
-  event: `begin_date > '${new Date(Date.now() - 2.5 * DAY_MS).toISOString()}'`,
+/**
+ * Both ends of the period that is read move on with the clock: the far end of `since`, and the near end, which is held
+ * back by a minute. A later run reads other events there, so the comparison leaves them out.
+ */
+const COMPARED: Readonly<Record<string, string>> = {
+  event: `begin_date > '${ago(2.5 * DAY_MS)}' and begin_date < '${ago(2 * MINUTE_MS)}'`,
 };
+
+function ago(ms: number): string {
+  return new Date(Date.now() - ms).toISOString();
+}
 
 function period(days: number): string[] {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -255,7 +263,7 @@ export async function contentOf(place: Workplace): Promise<string> {
     parts.push(
       name,
       await place.query(
-        `select ${select.join(', ')} from "${name}" where ${NEARER[name] ?? 'true'} order by ${order.join(', ')}`,
+        `select ${select.join(', ')} from "${name}" where ${COMPARED[name] ?? 'true'} order by ${order.join(', ')}`,
       ),
     );
   }
