@@ -1,8 +1,8 @@
 // One limiter for all calls to the service: so many at once, so many a minute, and a pause that holds all of
 // them back. No sliding minute of the service ever sees more than `perMinute` of them arrive. By the monotonic clock:
 // one that is set neither holds a call up nor lets one go early.
-import PQueue from 'p-queue';
 import type { Clock } from './clock.ts';
+import { createWaitingLine } from './waiting-line.ts';
 
 export interface Limits {
   /** Calls in flight at once. */
@@ -44,12 +44,22 @@ export function paceOf(concurrency: number, perMinute: number): Pace {
   return { burst, spacingMs: (MINUTE_MS + UNDER_WAY_MS) / steady };
 }
 
-export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions): Limiter {
-  const queue = new PQueue({ concurrency });
-  let pace = paceOf(concurrency, perMinute);
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { clock } = options;
+  const waiting = createWaitingLine(clock.monotonic);
+  let { concurrency } = options;
+  let inFlight = 0;
+  let pace = paceOf(concurrency, options.perMinute);
   /** When a start would find the pace fully rested (the "theoretical arrival time" of GCRA). */
   let restedAt = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  function admit(): void {
+    while (waiting.length > 0 && inFlight < concurrency) {
+      inFlight++;
+      waiting.admitFirst();
+    }
+  }
 
   async function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
@@ -66,19 +76,23 @@ export function createLimiter({ concurrency, perMinute, clock }: LimiterOptions)
   }
 
   return {
-    run: (call, { signal, priority = 0 } = {}) =>
-      queue.add(
-        async () => {
-          await waitForTurn(signal);
-          return call();
-        },
-        { signal, priority },
-      ),
+    async run(call, { signal, priority = 0 } = {}) {
+      if (inFlight < concurrency) inFlight++;
+      else await waiting.join(priority, signal);
+      try {
+        await waitForTurn(signal);
+        return await call();
+      } finally {
+        inFlight--;
+        admit();
+      }
+    },
     pause: (ms) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + ms);
     },
     change: (limits) => {
-      queue.concurrency = limits.concurrency;
+      concurrency = limits.concurrency;
+      admit();
       pace = paceOf(limits.concurrency, limits.perMinute);
     },
     close: async () => undefined,

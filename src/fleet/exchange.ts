@@ -52,17 +52,15 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
   return {
     async send(kind, request, bearer, { signal, priority, onRequest, beforeSend }) {
       const call = { kind, method: request.method, path: request.path };
-      let sent: Promise<WireAnswer> | undefined;
       const sendOnce = () => {
         if (closed) throw closedError();
         beforeSend?.();
         onRequest?.();
-        sent = transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
-        return sent;
+        return transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
       };
       const guarded = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));
       try {
-        const answer = await outcomeOf(limiter.run(guarded, { signal, priority }), () => sent);
+        const answer = await limiter.run(guarded, { signal, priority });
         skewMs = skewOf(answer, clock.now()) ?? skewMs;
         return answer;
       } catch (error) {
@@ -83,15 +81,6 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
       transport.close();
     },
   };
-}
-
-/** The queue rejects at once on an abort; what was sent by then decides, not the queue. */
-async function outcomeOf<T>(queued: Promise<T>, sent: () => Promise<T> | undefined): Promise<T> {
-  try {
-    return await queued;
-  } catch (error) {
-    return await (sent() ?? Promise.reject(error));
-  }
 }
 
 /** The Date header has whole seconds, so half a second is the best guess at the rest. */
