@@ -123,7 +123,7 @@ export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
       budget.earn();
       if (endpoint.kind === 'read') return persist(() => attempt(endpoint, wire, context), context);
       // Nothing of the write has left while the token is asked for.
-      await persist(() => session.token(context), context);
+      if (!session.isReady()) await persist(() => session.token(context), context);
       return attempt(endpoint, wire, context);
     },
     urlBytes(endpoint, request) {

@@ -27,6 +27,8 @@ export interface SessionState {
 
 export interface Session {
   token(context: ExchangeContext): Promise<Token>;
+  /** `token` would answer without asking the service. */
+  isReady(): boolean;
   /** The newest token, without asking for one. */
   newest(): Token | undefined;
   /** Whether the token should still be accepted, by its own word. */
@@ -110,14 +112,18 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionPar
     }
   }
 
+  const isReady = (token = current): token is Token =>
+    token !== undefined && !isOver(token) && clock.now() < token.renewAt;
+
   async function usable(context: ExchangeContext): Promise<Token> {
     const token = current;
-    if (token === undefined || isOver(token)) return obtainOnce(context);
-    return clock.now() >= token.renewAt ? renewAhead(token, context) : token;
+    if (isReady(token)) return token;
+    return token === undefined || isOver(token) ? obtainOnce(context) : renewAhead(token, context);
   }
 
   return {
     token: usable,
+    isReady: () => isReady(),
     newest: () => current,
     async replace(token, context) {
       // Another call may have had it replaced already; then the mark on the old token changes nothing.
