@@ -43,11 +43,6 @@ export const POINT_TYPES: readonly PointType[] = [
   { name: 'Chegada', code: 'CH' },
 ];
 
-/** Names and codes are both accepted by callers and sent as they are given: both occur in shown calls. */
-export const POINT_TYPE_WORDS: readonly string[] = POINT_TYPES.flatMap(({ name, code }) =>
-  code === undefined ? [name] : [name, code],
-);
-
 /** The name of a point type for people; a type that is not known is kept as it came. */
 export function pointTypeName(type: string): string {
   return POINT_TYPES.find(({ code }) => code === type)?.name ?? type;
