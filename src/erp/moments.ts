@@ -4,7 +4,8 @@ import { Temporal } from 'temporal-polyfill';
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
 /** Without a leap second, which names no instant. */
-const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const USUAL =
+  /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** With a zone, or undefined where `text` is no date-time. A form with a zone is kept as it is written. */
 export function zonedMoment(text: string, zone: string): string | undefined {
@@ -17,8 +18,7 @@ export function zonedMoment(text: string, zone: string): string | undefined {
       return Temporal.PlainDateTime.from(local).toZonedDateTime(zone).toString({ timeZoneName: 'never' });
     }
     const usual = `${local}${fullOffset(offset)}`;
-    Temporal.Instant.from(usual);
-    return usual;
+    return momentMs(usual) === undefined ? undefined : usual;
   } catch {
     return undefined;
   }
@@ -31,13 +31,19 @@ function fullOffset(offset: string): string {
 
 /** Milliseconds since the epoch, or undefined where `value` is no date-time with a zone. */
 export function momentMs(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !USUAL.test(value)) return undefined;
-  try {
-    return Temporal.Instant.from(value).epochMilliseconds;
-  } catch {
-    return undefined;
-  }
+  const parts = typeof value === 'string' ? USUAL.exec(value) : null;
+  if (parts === null) return undefined;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  // Date.parse takes 30 February for 2 March. It is used all the same: Temporal needs ten times as long.
+  if (day > daysOfMonth(year, month)) return undefined;
+  const ms = Date.parse(value as string);
+  return Number.isNaN(ms) ? undefined : ms;
 }
+
+const daysOfMonth = (year: number, month: number): number =>
+  month === 2 ? (isLeapYear(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+
+const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 
 /** The date in `zone` on which a date-time with a zone falls; empty where `value` is none. */
 export function localDay(value: unknown, zone: string): string {

@@ -68,7 +68,12 @@ function offsetsOf(zone: string, year: number): Offset[] {
 function daysOf(offsets: readonly Offset[], year: number): object[] {
   const first = dayNumber(year - DAY_YEARS_BACK, 0);
   const last = dayNumber(year + DAY_YEARS_AHEAD + 1, 0);
-  const begins = Array.from({ length: last - first + 1 }, (_, index) => beginOf(first + index, offsets));
+  const known = offsets.map(({ from_at, to_at, offset_seconds }) => ({
+    fromMs: Date.parse(from_at),
+    toMs: Date.parse(to_at),
+    offsetMs: offset_seconds * 1_000,
+  }));
+  const begins = Array.from({ length: last - first + 1 }, (_, index) => beginOf(first + index, known));
   return begins.slice(0, -1).map((begin, index) => {
     const end = begins[index + 1] ?? begin;
     return {
@@ -82,10 +87,13 @@ function daysOf(offsets: readonly Offset[], year: number): object[] {
 }
 
 /** The first instant at which the wall clock shows midnight or, where the clock skips it, later. */
-function beginOf(day: number, offsets: readonly Offset[]): number {
-  for (const { from_at, to_at, offset_seconds } of offsets) {
-    const begin = Math.max(Date.parse(from_at), day * DAY_MS - offset_seconds * 1_000);
-    if (begin < Date.parse(to_at)) return begin;
+function beginOf(
+  day: number,
+  offsets: readonly { fromMs: number; toMs: number; offsetMs: number }[],
+): number {
+  for (const { fromMs, toMs, offsetMs } of offsets) {
+    const begin = Math.max(fromMs, day * DAY_MS - offsetMs);
+    if (begin < toMs) return begin;
   }
   throw new RangeError('a day after the last offset');
 }

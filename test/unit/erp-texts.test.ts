@@ -1,5 +1,6 @@
 // The small pure parts: date-times, encodings, broken JSON, file names, content hashes, mappings, the sample.
 import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { contentHash } from '../../src/erp/content-hash.ts';
@@ -32,6 +33,40 @@ describe('date-times', () => {
     '%j is none',
     (text) => expect(zonedMoment(text, 'UTC')).toBeUndefined(),
   );
+
+  test('an instant is the one that Temporal reads, and a day that does not exist is none', () => {
+    const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
+    const offset = fc.oneof(
+      fc.constant('Z'),
+      fc
+        .tuple(fc.constantFrom('+', '-'), two(25), two(61))
+        .map(([sign, hour, minute]) => `${sign}${hour}:${minute}`),
+    );
+    const parts = [
+      fc.integer({ min: 1900, max: 2100 }),
+      two(13),
+      two(32),
+      two(25),
+      two(60),
+      two(60),
+    ] as const;
+    const fraction = fc.constantFrom('', '.5', '.123', '.123456789');
+    fc.assert(
+      fc.property(...parts, fraction, offset, (year, month, day, hour, minute, second, rest, zone) => {
+        const text = `${year}-${month}-${day}T${hour}:${minute}:${second}${rest}${zone}`;
+        expect(momentMs(text)).toBe(second === '60' ? undefined : temporalMs(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  function temporalMs(text: string): number | undefined {
+    try {
+      return Temporal.Instant.from(text).epochMilliseconds;
+    } catch {
+      return undefined;
+    }
+  }
 });
 
 describe('local days', () => {
