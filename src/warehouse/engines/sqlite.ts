@@ -235,7 +235,7 @@ async function store<R extends object>(
   guard: string | undefined,
 ): Promise<R[]> {
   const values = table.columns.map(({ name }) => `value ->> '$.${name}'`);
-  const from = `select ${values.join(', ')} from json_each(?)`;
+  const from = `select ${values.join(', ')} from jsonb_each(?)`;
   const keys: unknown = await sql.raw(storeStatement(table, from, guard), [rowsText(rows)]);
   return keys as R[];
 }
