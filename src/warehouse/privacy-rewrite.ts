@@ -10,7 +10,7 @@ import { stableJson } from '../core/stable-json.ts';
 import { baseTables } from './catalog.ts';
 import type { Engine, Row, Scalar } from './engine.ts';
 import { factMemory } from './learned-facts.ts';
-import type { Guard, Privacy } from './privacy.ts';
+import { type Guard, isDocument, type Privacy, personalColumns } from './privacy.ts';
 import { recordColumns, type Table } from './table.ts';
 
 interface PrivacyFacts {
@@ -32,29 +32,45 @@ export async function enforcePrivacy(
   const before = await memory.read();
   if (before !== undefined && before.fingerprint !== fingerprint) throw otherSecret();
   const known = before?.policies ?? {};
-  const isSame = Object.entries(policies).every(([column, policy]) => policy === (known[column] ?? 'keep'));
-  if (before !== undefined && isSame && before.isUnclean !== true) return;
+  const changed = Object.keys(policies).filter((column) => policies[column] !== (known[column] ?? 'keep'));
+  if (before !== undefined && changed.length === 0 && before.isUnclean !== true) return;
   // Noted before the first row changes: whoever comes after a crash knows that something may be left behind.
   await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
-  const rows = await rewriteAll(engine, privacy, clock);
+  const rows = await rewriteTables(engine, privacy, changed, clock);
   const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
   if (isUnclean) log.warn('overwritten personal values are still in the files; the next start tries again');
   if (rows > 0) log.info({ rows }, 'personal values rewritten');
   await memory.write({ policies, fingerprint, isUnclean }, clock.now());
 }
 
-async function rewriteAll(engine: Engine, privacy: Privacy, clock: Clock): Promise<number> {
-  let changed = 0;
+/** The tables with a changed column. A document may also be in what any other table holds in no column. */
+async function rewriteTables(
+  engine: Engine,
+  privacy: Privacy,
+  changed: readonly string[],
+  clock: Clock,
+): Promise<number> {
+  const owners = new Set(changed.map((column) => personalColumns.get(column)?.table));
+  const isAboutDocuments = changed.some(isDocument);
+  let rows = 0;
   for (const table of baseTables) {
-    changed += await rewriteRows(engine, table, privacy.guard(table), isoInstant(clock.now()));
-    changed += await rewriteQuarantine(engine, table, privacy.guard(table));
-    changed += await rewriteRevisions(engine, table, privacy);
+    const isOwner = owners.has(table);
+    if (!isOwner && !isAboutDocuments) continue;
+    const guard = privacy.guard(table);
+    rows += await rewriteRows(engine, table, { guard, onlyExtra: !isOwner }, isoInstant(clock.now()));
+    rows += await rewriteQuarantine(engine, table, guard);
+    if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
   }
-  return changed;
+  return rows;
 }
 
 /** Keyset pages of the rows that hold something; a key that changes is met again and stays as it is. */
-async function rewriteRows(engine: Engine, table: Table, guard: Guard, at: string): Promise<number> {
+async function rewriteRows(
+  engine: Engine,
+  table: Table,
+  { guard, onlyExtra }: { guard: Guard; onlyExtra: boolean },
+  at: string,
+): Promise<number> {
   const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
   const keyOf = (row: Row): Scalar[] => table.key.map((name) => row[columns.indexOf(name)] ?? null);
   let changed = 0;
@@ -64,6 +80,7 @@ async function rewriteRows(engine: Engine, table: Table, guard: Guard, at: strin
         .select(columns)
         .orderBy([...table.key])
         .limit(PAGE);
+      if (onlyExtra) query.whereNotNull('extra');
       if (after !== undefined) {
         query.whereRaw(`(${table.key.join(', ')}) > (${after.map(() => '?').join(', ')})`, after as string[]);
       }

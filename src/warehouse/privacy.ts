@@ -49,6 +49,9 @@ const DOCUMENTS: readonly { word: RegExp; like: string }[] = [
   { word: /^rgs?$/, like: 'driver.rg' },
   { word: /^cnhs?$/, like: 'driver.cnh_number' },
 ];
+/** A personal column whose policy also holds for parts of a record that no column holds. */
+export const isDocument = (column: string): boolean => DOCUMENTS.some(({ like }) => like === column);
+
 /** Tells something about a document, not the document. */
 const ABOUT = /^(?:category|date|first|id|expiration)$/;
 /** A first look, so that the text is parsed only where it has to be. */

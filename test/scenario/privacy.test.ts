@@ -126,6 +126,22 @@ describe('personal values', () => {
     expect(bytesOf(rig)).not.toContain(String(hashed[0]?.cpf));
   });
 
+  it('are rewritten only in the tables that a changed policy concerns', async () => {
+    const rig = await rigWith({ ...DEFAULTS, 'driver.name': 'hash' });
+    await rig.run('pull-drivers');
+    const byHand = async () => {
+      await rig.engine.write(({ sql }) => sql('driver').where({ id: 9001 }).update({ name: 'By Hand' }));
+      await enforce(rig, policies);
+      return (await rig.rows('select name from driver where id = 9001'))[0]?.name;
+    };
+    let policies: Record<string, Policy> = { ...DEFAULTS, 'driver.name': 'hash' };
+    await enforce(rig, policies);
+    policies = { ...policies, 'event.driver_name': 'drop' };
+    expect(await byHand()).toBe('By Hand');
+    policies = { ...policies, 'driver.email': 'drop' };
+    expect(await byHand()).toMatch(/^h:/);
+  });
+
   it('are rewritten in PostgreSQL too', async () => {
     const rig = await rigWith({}, 'postgres');
     expect(await rig.run('pull-drivers')).toMatchObject({ inserted: 2, quarantined: 1 });
