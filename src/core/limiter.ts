@@ -26,6 +26,12 @@ export interface Limiter {
   close(): Promise<void>;
 }
 
+/**
+ * Who goes first where calls wait: a login or renewal, which all others need; a push, which somebody waits for; what is
+ * happening now; history.
+ */
+export const PRIORITY = { session: 1_000, push: 2, live: 1, history: 0 };
+
 const MINUTE_MS = 60_000;
 /** One call may take so much longer than another on its way, and arrive in the minute of later ones. */
 export const UNDER_WAY_MS = 2_000;
@@ -76,7 +82,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   return {
-    async run(call, { signal, priority = 0 } = {}) {
+    async run(call, { signal, priority = PRIORITY.live } = {}) {
       if (inFlight < concurrency) inFlight++;
       else await waiting.join(priority, signal);
       try {

@@ -2,7 +2,7 @@
 // good and a lane that the last draw has confirmed; where the book cannot be reached nothing starts.
 import type { Clock } from './clock.ts';
 import { asRoadbookError, Fatal, Retriable } from './errors.ts';
-import type { Limiter, Limits } from './limiter.ts';
+import { type Limiter, type Limits, PRIORITY } from './limiter.ts';
 import type { Log } from './log.ts';
 import { patientBook } from './patient-book.ts';
 import { createPermitHand } from './permit-hand.ts';
@@ -158,7 +158,7 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
   }
 
   return {
-    async run(call, { signal, priority = 0 } = {}) {
+    async run(call, { signal, priority = PRIORITY.live } = {}) {
       const admitted = waiting.join(priority, signal);
       nudge();
       await admitted;

@@ -52,7 +52,7 @@ export interface FleetParts {
 
 export interface CallContext {
   signal?: AbortSignal;
-  /** Higher goes first; 0 unless told. */
+  /** One of PRIORITY; default: live. */
   priority?: number;
   /** Told of every HTTP attempt, login and renewal included. */
   onRequest?: () => void;

@@ -39,9 +39,6 @@ export interface ExchangeParts {
   redactor: Redactor;
 }
 
-/** Of a login or renewal: before every call that waits for a slot, since they all need the token. */
-export const SESSION_PRIORITY = 1_000;
-
 const BREAKER = { threshold: 10, coolDownMs: 30_000 };
 
 export function createExchange({ transport, limiter, clock, redactor }: ExchangeParts): Exchange {

@@ -1,8 +1,9 @@
 // Logs in with the four credentials. A refusal is counted and final; a failure that says nothing about the
 // credentials is neither.
 import { Fatal, Retriable, type RoadbookError, Skippable } from '../core/errors.ts';
+import { PRIORITY } from '../core/limiter.ts';
 import { login } from './endpoints/login.ts';
-import { type Exchange, type ExchangeContext, SESSION_PRIORITY } from './exchange.ts';
+import type { Exchange, ExchangeContext } from './exchange.ts';
 import { faultFailure } from './failures.ts';
 import type { LoginGuard } from './login-guard.ts';
 import type { Tokens } from './tokens.ts';
@@ -26,7 +27,7 @@ export function createLogin(exchange: Exchange, guard: LoginGuard, credentials: 
     await guard.check();
     const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
     const answer = await exchange
-      .send('read', request, () => undefined, { ...context, priority: SESSION_PRIORITY })
+      .send('read', request, () => undefined, { ...context, priority: PRIORITY.session })
       .catch(rethrowForAll);
     if (REFUSALS.includes(answer.status)) {
       await guard.refused();

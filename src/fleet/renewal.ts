@@ -1,9 +1,10 @@
 // Renews tokens in the way that is set or learned. A renewal that is refused in every way, or gets no answer, leaves
 // the login: a session must not hang on the one call that can be done without.
 import { Retriable, RoadbookError } from '../core/errors.ts';
+import { PRIORITY } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
 import { renew } from './endpoints/renew.ts';
-import { type Exchange, type ExchangeContext, SESSION_PRIORITY } from './exchange.ts';
+import type { Exchange, ExchangeContext } from './exchange.ts';
 import { RENEWAL_TRIALS, type RenewalMode } from './readings.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { Tokens } from './tokens.ts';
@@ -69,7 +70,7 @@ async function tryMode(
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;
   const answer = await answerOrNone(
-    exchange.send('read', request, () => bearer, { ...context, priority: SESSION_PRIORITY }),
+    exchange.send('read', request, () => bearer, { ...context, priority: PRIORITY.session }),
   );
   if (answer === undefined) return 'unanswered';
   if (answer.status >= 200 && answer.status < 300) return readTrial(answer);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter, paceOf } from '../../src/core/limiter.ts';
+import { createLimiter, PRIORITY, paceOf } from '../../src/core/limiter.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 
 function limited(concurrency: number, perMinute: number) {
@@ -38,6 +38,19 @@ describe('the limiter', () => {
         },
       ),
     );
+  });
+
+  it('lets a login go first, then a push, then what is live, then history', async () => {
+    const { clock, limiter } = limited(1, 6_000);
+    const order: string[] = [];
+    const names = ['history', 'live', 'push', 'session'] as const;
+    const first = limiter.run(() => clock.sleep(1_000));
+    const calls = names.map((name) =>
+      limiter.run(async () => void order.push(name), { priority: PRIORITY[name] }),
+    );
+    await clock.advance(5_000);
+    await Promise.all([first, ...calls]);
+    expect(order).toEqual(['session', 'push', 'live', 'history']);
   });
 
   it('holds every call back while paused, and the longest pause counts', async () => {

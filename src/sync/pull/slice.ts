@@ -1,6 +1,7 @@
 // One slice: read, check, map, then commit rows, quarantine and coverage together. A crash at any instant
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
+import { PRIORITY } from '../../core/limiter.ts';
 import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Stamp, Transaction } from '../../warehouse/engine.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
@@ -92,14 +93,11 @@ async function readAndLoad(
   return loaded;
 }
 
-/** Live work goes before a backfill. */
-const BACKFILL_PRIORITY = -1;
-
 const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => void)[]): Source => ({
   call: (endpoint, request) =>
     parts.fleet.call(endpoint, request, {
       signal,
-      priority: period?.resumable === true ? BACKFILL_PRIORITY : 0,
+      priority: period?.resumable === true ? PRIORITY.history : PRIORITY.live,
       onRequest: () => {
         counts.requests++;
       },

@@ -3,6 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { Retriable, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
+import { PRIORITY } from '../../core/limiter.ts';
 import type { Feed, FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { toInstant } from '../../fleet/instants.ts';
@@ -112,6 +113,7 @@ export async function openPush(kind: PushKind, feed: Feed, context: RunContext):
     call: (endpoint, request) =>
       parts.fleet.call(endpoint, request, {
         signal,
+        priority: PRIORITY.push,
         onRequest: () => {
           counts.requests++;
         },
