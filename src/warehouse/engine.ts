@@ -30,6 +30,14 @@ export interface LoadCounts {
 /** The part of a table that a slice has read whole: rows in it that were not met have vanished. {} is all. */
 export type Extent = { [column: string]: { in: (string | number)[] } | { from: string; to: string } };
 
+/** SQL over an existing row, by the name of its table, and over the new one as `excluded`. */
+export interface StoreOptions {
+  /** Which existing rows may be written over; default: all. */
+  where?: string;
+  /** What a column becomes where a row exists; default: what the new row has. */
+  set?: Readonly<Record<string, string>>;
+}
+
 /** A transaction in progress. Everything done through it commits together or not at all. */
 export interface Transaction {
   readonly sql: Knex;
@@ -40,10 +48,10 @@ export interface Transaction {
    */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
   /**
-   * Writes whole rows of a control table by their keys, over an existing row only where `guard` allows it; that is SQL
-   * and may name the new row as `excluded`. Gives the keys of the rows that were written. No key may occur twice.
+   * Writes whole rows of a control table by their keys. Gives the keys of the rows that were written. No key may occur
+   * twice.
    */
-  store<R extends object>(table: Table, rows: readonly R[], guard?: string): Promise<R[]>;
+  store<R extends object>(table: Table, rows: readonly R[], options?: StoreOptions): Promise<R[]>;
   /** Rows of `extent` that are not marked as missing. */
   countPresent(table: Table, extent: Extent): Promise<number>;
   /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many, or throws Overtaken. */

@@ -2,7 +2,9 @@
 // tax number. The same record met again is counted, not stored again; one that has been loaded since is let go.
 import { createHash } from 'node:crypto';
 import { type Redactor, redactedJson } from '../core/redaction.ts';
+import { tables } from './catalog.ts';
 import type { Engine, Stamp, Transaction } from './engine.ts';
+import { syncQuarantine } from './tables/sync-quarantine.ts';
 
 export interface Misfit {
   table: string;
@@ -29,53 +31,76 @@ export interface QuarantinedRecord {
   run_id: string;
 }
 
-export async function quarantine(
-  { sql }: Transaction,
+/** A record as the quarantine holds it. */
+type QuarantineRow = Pick<
+  QuarantinedRecord,
+  'id' | 'job' | 'table_name' | 'record_key' | 'reason' | 'is_part' | 'payload' | 'times'
+>;
+
+/** The rows of invalid records, each record once; made before the transaction, which others wait for. */
+export function quarantineRows(
   job: string,
   misfits: readonly Misfit[],
-  stamp: Pick<Stamp, 'runId' | 'at'>,
-  redactor: Redactor,
-): Promise<void> {
+  { redact }: Redactor,
+): QuarantineRow[] {
+  const rows = new Map<string, QuarantineRow>();
   for (const { table, key, reason, isPart = false, record } of misfits) {
-    const payload = redactedJson(record, redactor.redact);
+    const payload = redactedJson(record, redact);
     const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
-    const met = {
-      reason: redactor.redact(reason),
+    rows.set(id, {
+      id,
+      job,
+      table_name: table,
+      record_key: key === null || hasNumericKey(table) ? key : redact(key),
+      reason: redact(reason),
       is_part: isPart,
-      last_seen_at: stamp.at,
-      run_id: stamp.runId,
-    };
-    await sql('sync_quarantine')
-      .insert({
-        id,
-        job,
-        table_name: table,
-        record_key: key === null ? null : redactor.redact(key),
-        payload,
-        first_seen_at: stamp.at,
-        times: 1,
-        ...met,
-      })
-      .onConflict('id')
-      .merge({ ...met, times: sql.raw('sync_quarantine.times + 1') });
+      payload,
+      times: (rows.get(id)?.times ?? 0) + 1,
+    });
+  }
+  return [...rows.values()];
+}
+
+/** An identifier may pass for a tax number; masked, it would never be found again. */
+const hasNumericKey = (name: string): boolean => {
+  const table = tables.find((each) => each.name === name);
+  return (
+    table?.columns.every((column) => !table.key.includes(column.name) || column.type === 'integer') === true
+  );
+};
+
+const ROWS_AT_ONCE = 2_000;
+
+export async function quarantine(
+  { store }: Transaction,
+  rows: readonly QuarantineRow[],
+  { at, runId }: Pick<Stamp, 'runId' | 'at'>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    const met = rows
+      .slice(start, start + ROWS_AT_ONCE)
+      .map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
+    await store(syncQuarantine, met, {
+      set: {
+        first_seen_at: 'sync_quarantine.first_seen_at',
+        times: 'sync_quarantine.times + excluded.times',
+      },
+    });
   }
 }
 
 /** Lets go of the records of a table whose keys have been loaded after all. */
 export async function release({ sql }: Transaction, table: string, keysOf: () => string[]): Promise<number> {
-  const kept: Pick<QuarantinedRecord, 'id' | 'record_key'>[] = await sql('sync_quarantine')
-    .where({ table_name: table })
-    .whereNotNull('record_key')
-    .select('id', 'record_key');
-  if (kept.length === 0) return 0;
-  const loaded = new Set(keysOf());
-  const gone = kept.filter(({ record_key }) => loaded.has(record_key ?? '')).map(({ id }) => id);
-  for (let start = 0; start < gone.length; start += 500) {
-    await sql('sync_quarantine')
-      .whereIn('id', gone.slice(start, start + 500))
+  const kept = () => sql('sync_quarantine').where({ table_name: table });
+  // Usually there are none, and then no key is looked up.
+  if ((await kept().whereNotNull('record_key').first('id')) === undefined) return 0;
+  const keys = keysOf();
+  let released = 0;
+  for (let start = 0; start < keys.length; start += ROWS_AT_ONCE)
+    released += await kept()
+      .whereIn('record_key', keys.slice(start, start + ROWS_AT_ONCE))
       .delete();
-  }
-  return gone.length;
+  return released;
 }
 
 export interface QuarantineFilter {

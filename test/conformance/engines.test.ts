@@ -9,7 +9,7 @@ import { cover } from '../../src/warehouse/coverage.ts';
 import type { Engine, Extent, Row, Stamp } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
 import { Overtaken } from '../../src/warehouse/overtaken.ts';
-import { quarantine } from '../../src/warehouse/quarantine.ts';
+import { quarantine, quarantineRows, release } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
@@ -317,7 +317,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('keeps a misfit once, however often it is met', async () => {
     const misfit = { table: 'vehicle', key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
     for (const stamp of [first, second]) {
-      await engine.write((tx) => quarantine(tx, 'pull-vehicles', [misfit], stamp, createRedactor()));
+      await engine.write((tx) =>
+        quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), stamp),
+      );
     }
     const [kept, ...others] = await engine.read((sql) => sql('sync_quarantine'));
     expect(others).toEqual([]);
@@ -329,10 +331,39 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
+  it('takes and lets go of 20,000 misfits in few statements, whatever is kept', async () => {
+    const misfits = Array.from({ length: 20_000 }, (_, id) => ({
+      table: 'vehicle',
+      key: String(id),
+      reason: 'year: expected a whole number',
+      record: { id, year: 'last' },
+    }));
+    const twice = [...misfits, ...misfits.slice(0, 10)];
+    const rows = quarantineRows('pull-vehicles', twice, createRedactor());
+    let statements = 0;
+    await engine.write(async (tx) => {
+      tx.sql.on('query', () => statements++);
+      await quarantine(tx, rows, first);
+      expect(statements).toBeLessThanOrEqual(10);
+      expect(await release(tx, 'vehicle', () => ['19999', '20000'])).toBe(1);
+      expect(await release(tx, 'driver', () => ['1'])).toBe(0);
+      expect(statements).toBeLessThanOrEqual(13);
+    });
+    const counted = await engine.read((sql) =>
+      sql('sync_quarantine').select('times').count('* as n').groupBy('times').orderBy('times'),
+    );
+    expect(counted.map(({ times, n }) => [times, Number(n)])).toEqual([
+      [1, 19_989],
+      [2, 10],
+    ]);
+  });
+
   it('keeps a misfit whole that holds what no text column can, and the words about it', async () => {
     const record = { name: 'a\0b\ud800c', tab: '\t' };
     const misfit = { table: 'vehicle', key: 'k\0ey', reason: 'name: a\0b', record };
-    await engine.write((tx) => quarantine(tx, 'pull-vehicles', [misfit], first, createRedactor()));
+    await engine.write((tx) =>
+      quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), first),
+    );
     const [kept] = await engine.read((sql) => sql('sync_quarantine'));
     expect(JSON.parse(kept.payload)).toEqual(record);
     expect(kept).toMatchObject({ record_key: 'k\ufffdey', reason: 'name: a\ufffdb' });

@@ -7,7 +7,7 @@ import { statusDocument } from '../../src/status/status-document.ts';
 import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/attention.ts';
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
-import { quarantine } from '../../src/warehouse/quarantine.ts';
+import { quarantine, quarantineRows } from '../../src/warehouse/quarantine.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { CPFS } from '../support/push-samples.ts';
 import { stampAt } from '../support/stamp.ts';
@@ -127,10 +127,12 @@ describe('the data', () => {
     await place.rig.engine.write((tx) =>
       quarantine(
         tx,
-        'pull-daily-summaries',
-        [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
+        quarantineRows(
+          'pull-daily-summaries',
+          [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
+          place.rig.parts.redactor,
+        ),
         stampAt('r', '2026-03-10T12:00:00.000Z'),
-        place.rig.parts.redactor,
       ),
     );
     const { json, text } = await place.ask('GET', '/api/quarantine');

@@ -6,7 +6,7 @@ import { isoInstant } from '../../core/clock.ts';
 import { REDACTED } from '../../core/redaction.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
-import { type QuarantinedRecord, quarantine } from '../../warehouse/quarantine.ts';
+import { type QuarantinedRecord, quarantine, quarantineRows } from '../../warehouse/quarantine.ts';
 import type { NamedJob } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
 import { byTable, sortRecords } from './sorting.ts';
@@ -53,7 +53,7 @@ async function retryOne(
     .write(async (tx) => {
       const [misfit] = sorted.misfits;
       if (misfit !== undefined) {
-        await quarantine(tx, row.job, [misfit], stamp, redactor);
+        await quarantine(tx, quarantineRows(row.job, [misfit], redactor), stamp);
         return { loaded: false, reason: misfit.reason };
       }
       const newer = await newerVersion(tx, row, distinct?.keyTexts() ?? []);

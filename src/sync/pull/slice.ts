@@ -6,7 +6,7 @@ import { cover, uncover } from '../../warehouse/coverage.ts';
 import type { Stamp, Transaction } from '../../warehouse/engine.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
-import { quarantine, release } from '../../warehouse/quarantine.ts';
+import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.ts';
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
@@ -64,6 +64,11 @@ async function readAndLoad(
   log.debug({ scope: slice.scope }, 'slice read');
   note(harvest, sorted);
   const distinct = byTable(sorted);
+  const invalid = quarantineRows(
+    context.job,
+    distinct.flatMap(({ misfits }) => misfits),
+    parts.redactor,
+  );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
     const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
@@ -71,13 +76,13 @@ async function readAndLoad(
     for (const part of distinct) {
       const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
       await release(tx, part.table.name, part.keyTexts);
-      await quarantine(tx, context.job, part.misfits, stamp, parts.redactor);
       counts.records += part.rows.length + part.misfits.length + part.superseded;
       counts.inserted += inserted;
       counts.updated += updated;
       counts.unchanged += unchanged + part.superseded;
       counts.quarantined += part.misfits.length;
     }
+    await quarantine(tx, invalid, stamp);
     await markAllVanished(tx, harvest, distinct, stamp);
     const job = writtenCoverage(context);
     if (job !== undefined) {

@@ -7,7 +7,7 @@ import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import { tables } from '../catalog.ts';
-import type { Engine, EngineKind, Transaction } from '../engine.ts';
+import type { Engine, EngineKind, StoreOptions, Transaction } from '../engine.ts';
 import type { Table } from '../table.ts';
 import { createInFlight } from './in-flight.ts';
 import {
@@ -206,7 +206,7 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   return {
     sql,
     load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
-    store: (table, rows, guard) => storeRows(sql, table, rows, guard),
+    store: (table, rows, options) => storeRows(sql, table, rows, options),
     countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
   };
@@ -216,14 +216,14 @@ async function storeRows<R extends object>(
   sql: Knex,
   table: Table,
   rows: readonly R[],
-  guard: string | undefined,
+  options: StoreOptions | undefined,
 ): Promise<R[]> {
   // JSON is bound as text and stays to the letter.
   const values = table.columns.map(({ name, type }) =>
     type === 'json' ? `(${quote(name)} #>> '{}')::json` : quote(name),
   );
   const from = `select ${values.join(', ')} from json_populate_recordset(null::${quote(table.name)}, ?)`;
-  return (await sql.raw(storeStatement(table, from, guard), [rowsText(rows)])).rows;
+  return (await sql.raw(storeStatement(table, from, options), [rowsText(rows)])).rows;
 }
 
 /** As long as a queue's may be: the derived names of its parts have to fit too. */

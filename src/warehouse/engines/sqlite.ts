@@ -8,7 +8,16 @@ import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
 import { ownTurn } from '../../core/own-turn.ts';
 import { pieces } from '../../core/pieces.ts';
-import type { Engine, EngineKind, Extent, LoadCounts, Row, Stamp, Transaction } from '../engine.ts';
+import type {
+  Engine,
+  EngineKind,
+  Extent,
+  LoadCounts,
+  Row,
+  Stamp,
+  StoreOptions,
+  Transaction,
+} from '../engine.ts';
 import { Overtaken } from '../overtaken.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
@@ -67,7 +76,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const tx: Transaction = {
     sql: writer,
     load: (table, rows, stamp) => load(writer, table, rows, stamp),
-    store: (table, rows, guard) => store(writer, table, rows, guard),
+    store: (table, rows, options) => store(writer, table, rows, options),
     countPresent: (table, extent) => countPresent(writer, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
   };
@@ -232,11 +241,11 @@ async function store<R extends object>(
   sql: Knex,
   table: Table,
   rows: readonly R[],
-  guard: string | undefined,
+  options: StoreOptions | undefined,
 ): Promise<R[]> {
   const values = table.columns.map(({ name }) => `value ->> '$.${name}'`);
   const from = `select ${values.join(', ')} from jsonb_each(?)`;
-  const keys: unknown = await sql.raw(storeStatement(table, from, guard), [rowsText(rows)]);
+  const keys: unknown = await sql.raw(storeStatement(table, from, options), [rowsText(rows)]);
   return keys as R[];
 }
 

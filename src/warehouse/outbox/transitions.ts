@@ -125,6 +125,8 @@ export async function storeEntries(
   entries: readonly OutboxEntry[],
 ): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
-  const keys = await store(pushOutbox, entries, 'push_outbox.revision = excluded.revision - 1');
+  const keys = await store(pushOutbox, entries, {
+    where: 'push_outbox.revision = excluded.revision - 1',
+  });
   return new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
 }

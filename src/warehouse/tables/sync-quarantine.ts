@@ -22,5 +22,5 @@ export const syncQuarantine = controlTable({
     times: integer('How often it was met.', { required: true }),
     run_id: text('The run that last met it.', { required: true }),
   },
-  indexes: [['job'], ['table_name']],
+  indexes: [['job'], ['table_name', 'record_key']],
 });
