@@ -30,8 +30,8 @@ const KILLS: readonly Kill[] = [
   { at: 12_003, where: 'while plans are sent' },
   { at: 500, step: 'request written', where: 'while a plan is on its way' },
   { at: 700, step: 'answer arrived', where: 'after an answer, before it is stored' },
-  { at: 900, step: 'commit begins', where: 'before a commit' },
-  { at: 1_100, step: 'commit done', where: 'after a commit' },
+  { at: 6, step: 'commit begins', where: 'before a commit' },
+  { at: 8, step: 'commit done', where: 'after a commit' },
   { at: 9, step: 'rename begins', where: 'while results are written' },
   { at: 4, step: 'rm begins', where: 'after a file was moved' },
 ];
