@@ -18,7 +18,7 @@ import {
 import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
-import { countEntries, type EntrySearch, searchEntries } from '../warehouse/outbox/queries.ts';
+import { countEntries, type EntryFilter, searchEntries } from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { namedJob } from './named-job.ts';
@@ -104,7 +104,7 @@ const addList = (outbox: Command): Command =>
     }),
   });
 
-const searchOf = ({ state, kind, code }: SearchOptions): Omit<EntrySearch, 'limit'> => ({
+const searchOf = ({ state, kind, code }: SearchOptions): EntryFilter => ({
   ...(state !== undefined && { states: state }),
   ...(kind !== undefined && { kind }),
   ...(code !== undefined && { code }),

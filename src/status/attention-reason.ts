@@ -1,7 +1,8 @@
 // Why one entry of the outbox needs a person, by the rule that counts them: what a read-back or the feed noted on it, no
 // clear answer for ten minutes, or an ERP that was not notified for ten minutes.
 import type { OutboxEntry } from '../warehouse/outbox/entry.ts';
-import { type AttentionReason, FINAL, GRACE_MS } from '../warehouse/outbox/queries.ts';
+import { type AttentionReason, GRACE_MS } from '../warehouse/outbox/lists.ts';
+import { FINAL } from '../warehouse/outbox/queries.ts';
 
 /** Null where nobody has to look. */
 export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionReason | null {

@@ -11,7 +11,7 @@ import type { ConfigState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import type { OutboxState } from '../warehouse/outbox/entry.ts';
-import { oldestUnknown, outboxCounts } from '../warehouse/outbox/queries.ts';
+import { oldestUnknown, outboxCounts } from '../warehouse/outbox/lists.ts';
 import { countRows, type RowCounts } from '../warehouse/row-counts.ts';
 import { jobHistory } from '../warehouse/run-log.ts';
 import { tableFreshness } from '../warehouse/table-freshness.ts';

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
 import { type Attempt, attemptsOf, recordAttempts } from '../../src/warehouse/outbox/attempts.ts';
 import { ATTENTION, nameOf, type OutboxEntry, type OutboxState } from '../../src/warehouse/outbox/entry.ts';
+import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
-import { storeNotified } from '../../src/warehouse/outbox/returns.ts';
+import { runningPlans, storeNotified } from '../../src/warehouse/outbox/returns.ts';
 import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
@@ -15,7 +16,7 @@ import { stopPostgres } from '../support/postgres.ts';
 const KIND = 'route_plans';
 const DAY = 24 * 60;
 type Change = Partial<OutboxEntry>;
-type Search = Partial<queries.EntrySearch>;
+type Search = Partial<lists.EntrySearch>;
 
 afterAll(stopPostgres);
 
@@ -56,14 +57,14 @@ describe.each(engineCases)('on $name', ({ make }) => {
     store(Object.entries(table).map(([code, [state, change]]) => entry(code, state, change)));
   const column = (table: string, name: string): Promise<unknown[]> =>
     engine.read((sql) => sql(table).orderBy(name).pluck(name));
-  const stored = async (code: string) => (await ask(queries.entriesNamed, code, KIND))[0] as OutboxEntry;
+  const stored = async (code: string) => (await ask(lists.entriesNamed, code, KIND))[0] as OutboxEntry;
 
   it('stores entries as they are, each use of a code apart', async () => {
     const uses = [1, 2].map((code_use) => entry('A', 'unknown', { code_use, reasons: '["ç"]' }));
     const agent = entry('A', 'ready', { kind: 'agents' });
     expect(await store([...uses, agent])).toEqual(names(...uses, agent));
     expect(await ask(queries.entriesByCode, KIND, ['A', 'B'])).toEqual(new Map([['A', uses]]));
-    expect(await ask(queries.entriesNamed, 'A')).toEqual([agent, ...uses]);
+    expect(await ask(lists.entriesNamed, 'A')).toEqual([agent, ...uses]);
     expect(await ask(queries.entriesIn, 'agents', 'ready')).toEqual([agent]);
   });
 
@@ -92,7 +93,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const rows = many(1_001, 'ready');
     expect(await store(rows)).toEqual(names(...rows));
     expect(await store(rows.map((each) => transition(each, 'claim', AT)))).toEqual(names(...rows));
-    expect(await ask(queries.countEntries, { states: ['sending'] })).toBe(1_001);
+    expect(await ask(lists.countEntries, { states: ['sending'] })).toBe(1_001);
     expect(await store([])).toEqual(names());
   });
 
@@ -259,7 +260,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const second = entry('A', 'confirmed', { ...running, code_use: 2 });
     await store([second, ...many(100, 'confirmed', running)]);
     const now = { startedBy: AT, endedAfter: minutesAfter(30) };
-    const page = (after?: OutboxEntry) => ask(queries.runningPlans, now, after);
+    const page = (after?: OutboxEntry) => ask(runningPlans, now, after);
     expect(await page()).toHaveLength(100);
     expect(codes(await page()).slice(0, 4)).toEqual(['A', 'A', 'B', 'n0000']);
     expect((await page(entry('A', 'confirmed', running)))[0]).toEqual(second);
@@ -274,7 +275,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       after: ['ready', { period_start: minutesAfter(60) }],
       agent: ['ready', { period_start: AT, kind: 'agents' }],
     });
-    expect(await ask(queries.entriesStarting, KIND, { start: AT, end: minutesAfter(60) })).toEqual([
+    expect(await ask(lists.entriesStarting, KIND, { start: AT, end: minutesAfter(60) })).toEqual([
       { external_code: 'first', state: 'unknown' },
       { external_code: 'last', state: 'confirmed' },
     ]);
@@ -401,7 +402,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');
   });
 
-  const search = async (what: Search) => codes(await ask(queries.searchEntries, { limit: 20, ...what }));
+  const search = async (what: Search) => codes(await ask(lists.searchEntries, { limit: 20, ...what }));
 
   it('shows people what needs them first, then what changed last, by pages', async () => {
     await fill({
@@ -422,9 +423,9 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await search({ states: ['ready', 'rejected'] })).toEqual(['rejected', 'ready']);
     expect(await search({ kind: 'agents' })).toEqual([]);
     expect(await search({ kind: KIND, code: 'ED' })).toEqual(['rejected', 'confirmed']);
-    expect(await ask(queries.countEntries, {})).toBe(8);
-    expect(await ask(queries.countEntries, { states: ['unknown'], kind: KIND, code: ' a' })).toBe(1);
-    expect(await ask(queries.countEntries, { kind: 'agents' })).toBe(0);
+    expect(await ask(lists.countEntries, {})).toBe(8);
+    expect(await ask(lists.countEntries, { states: ['unknown'], kind: KIND, code: ' a' })).toBe(1);
+    expect(await ask(lists.countEntries, { kind: 'agents' })).toBe(0);
   });
 
   it.each(['100%', 'A_B', '50!', 'Ção'])('finds %s by the letter', async (code) => {
@@ -452,7 +453,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       'agent B': ['unknown', { unknown_since: late, kind: 'agents' }],
     });
     const counts = async (kind?: string) =>
-      new Map((await ask(queries.entriesNeedingAttention, AT, kind)).map(({ reason, n }) => [reason, n]));
+      new Map((await ask(lists.entriesNeedingAttention, AT, kind)).map(({ reason, n }) => [reason, n]));
     const noted = new Map<string, number>(ATTENTION.map((attention) => [attention, 1]));
     for (const twice of ['code_reused', 'inconclusive', 'read_error']) noted.set(twice, 2);
     expect(await counts(KIND)).toEqual(new Map([...noted, ['unknown', 1], ['not_acknowledged', 1]]));
@@ -461,7 +462,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
   });
 
   it('counts the entries of each state, and gives the oldest doubt', async () => {
-    expect(await queries.oldestUnknown(engine)).toBeNull();
+    expect(await lists.oldestUnknown(engine)).toBeNull();
     await fill({
       A: ['ready'],
       B: ['ready', { kind: 'agents' }],
@@ -470,7 +471,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       E: ['confirmed', { unknown_since: minutesAfter(-6) }],
     });
     const none = { ready: 0, sending: 0, unknown: 0, confirmed: 0, rejected: 0, cancelled: 0 };
-    expect(await queries.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 1 });
-    expect(await queries.oldestUnknown(engine)).toBe(minutesAfter(-5));
+    expect(await lists.outboxCounts(engine)).toEqual({ ...none, ready: 2, unknown: 2, confirmed: 1 });
+    expect(await lists.oldestUnknown(engine)).toBe(minutesAfter(-5));
   });
 });

@@ -25,6 +25,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'warehouse/outbox/entry.ts',
       'warehouse/outbox/transitions.ts',
       'warehouse/outbox/queries.ts',
+      'warehouse/outbox/lists.ts',
       'warehouse/outbox/attempts.ts',
     ],
     tests: ['unit/push-outcome.test.ts', 'conformance/outbox.test.ts'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outboxHealth, overallHealth } from '../../src/status/health.ts';
 import { outboxAttention } from '../../src/sync/push/attention.ts';
-import { searchEntries } from '../../src/warehouse/outbox/queries.ts';
+import { searchEntries } from '../../src/warehouse/outbox/lists.ts';
 import type { Answering } from '../support/front.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan, plans } from '../support/push-samples.ts';

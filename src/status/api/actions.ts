@@ -11,7 +11,7 @@ import { retryQuarantined } from '../../sync/pull/quarantine-retry.ts';
 import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/audit.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { countEntries, entriesNamed } from '../../warehouse/outbox/queries.ts';
+import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
 import { quarantined } from '../../warehouse/quarantine.ts';
 import { ApiError } from '../api-error.ts';
 import type { JobOrders, StatusServerParts } from '../server-parts.ts';

@@ -6,7 +6,7 @@ import { isoInstant } from '../../core/clock.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
-import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../warehouse/outbox/queries.ts';
+import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../api-error.ts';
 import { attentionReason } from '../attention-reason.ts';
 import { deadlineStatus } from '../deadline.ts';

@@ -4,7 +4,7 @@ import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { type EntrySearch, entriesNamed, searchEntries } from '../../warehouse/outbox/queries.ts';
+import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
 import { mayMove, storeEntries, transition } from '../../warehouse/outbox/transitions.ts';
 import { payloadOf } from './kind.ts';
 
@@ -171,7 +171,7 @@ const MOST = 10_000;
 
 export async function actOnMany(
   engine: Engine,
-  search: Omit<EntrySearch, 'limit' | 'offset'>,
+  search: EntryFilter,
   action: Action,
   at: string,
 ): Promise<ActedOnMany> {
@@ -198,23 +198,13 @@ const store = (engine: Engine, acted: readonly Acted[], at: string): Promise<num
       tx,
       acted.map(({ entry }) => entry),
     );
-    const byKind = Map.groupBy(
-      acted.filter(({ entry }) => stored.has(nameOf(entry))),
-      ({ entry }) => entry.kind,
-    );
-    for (const some of byKind.values())
-      await recordAttempts(
-        tx,
-        some.map(({ entry, outcome }) => ({
-          entry,
-          what: 'action',
-          outcome,
-          message: entry.message,
-          runId: null,
-          startedAt: at,
-        })),
-        at,
-      );
+    const attempts = acted
+      .filter(({ entry }) => stored.has(nameOf(entry)))
+      .map(({ entry, outcome }) => {
+        const { message } = entry;
+        return { entry, what: 'action' as const, outcome, message, runId: null, startedAt: at };
+      });
+    await recordAttempts(tx, attempts, at);
     return stored.size;
   });
 

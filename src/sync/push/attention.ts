@@ -2,7 +2,7 @@
 // the reason as its code, for as long as something does.
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type AttentionReason, entriesNeedingAttention } from '../../warehouse/outbox/queries.ts';
+import { type AttentionReason, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
 import type { PushKind, PushRun } from './kind.ts';
 
 interface Words {

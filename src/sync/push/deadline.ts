@@ -5,7 +5,7 @@ import { isoInstant } from '../../core/clock.ts';
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { entriesStarting } from '../../warehouse/outbox/queries.ts';
+import { entriesStarting } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
 
 export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;

@@ -3,7 +3,8 @@
 import { noCounts } from '../../core/glossary.ts';
 import { redactedJson } from '../../core/redaction.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { entriesByCode, searchEntries } from '../../warehouse/outbox/queries.ts';
+import { searchEntries } from '../../warehouse/outbox/lists.ts';
+import { entriesByCode } from '../../warehouse/outbox/queries.ts';
 import type { Preview, RunContext } from '../job.ts';
 import { offerOf, rulesOf } from './ingest.ts';
 import { openPush, type PushKind, type PushRun } from './kind.ts';

@@ -57,14 +57,6 @@ export interface Attempt {
   http_status?: number | null;
 }
 
-interface AttemptRow extends EntryKey {
-  number: number;
-  what: string;
-  started_at: string;
-  outcome: string | null;
-  times: number;
-}
-
 /** One statement to read the ends of the histories, one to write. No entry may occur twice in `attempts`. */
 export async function recordAttempts(
   { sql, store }: Pick<Transaction, 'sql' | 'store'>,
@@ -72,31 +64,26 @@ export async function recordAttempts(
   at: string,
 ): Promise<void> {
   if (attempts.length === 0) return;
-  const last = await lastAttempts({ sql }, attempts);
+  const entries = attempts.map(({ entry }) => entry);
+  const rows: AttemptRow[] = await sql('push_attempt as attempt')
+    .whereIn('kind', [...new Set(entries.map(({ kind }) => kind))])
+    .whereIn(
+      'external_code',
+      entries.map(({ external_code }) => external_code),
+    )
+    .whereRaw(
+      `number = (select max(number) from push_attempt as later where later.kind = attempt.kind
+       and later.external_code = attempt.external_code and later.code_use = attempt.code_use)`,
+    );
+  const last = new Map(rows.map((row) => [nameOf({ ...row, code_use: Number(row.code_use) }), row]));
   await store(
     pushAttempt,
     attempts.map((attempt) => rowOf(attempt, last.get(nameOf(attempt.entry)), at)),
   );
 }
 
-async function lastAttempts(
-  { sql }: Pick<Transaction, 'sql'>,
-  attempts: readonly Attempt[],
-): Promise<Map<string, AttemptRow>> {
-  const [first] = attempts;
-  if (first === undefined) return new Map();
-  const { kind } = first.entry;
-  const codes = attempts.map(({ entry }) => entry.external_code);
-  const rows: AttemptRow[] = await sql('push_attempt as attempt')
-    .where({ kind })
-    .whereIn('external_code', codes)
-    .whereRaw(
-      `number = (select max(number) from push_attempt as later where later.kind = attempt.kind
-       and later.external_code = attempt.external_code and later.code_use = attempt.code_use)`,
-    )
-    .select('kind', 'external_code', 'code_use', 'number', 'what', 'started_at', 'outcome', 'times');
-  return new Map(rows.map((row) => [nameOf({ ...row, code_use: Number(row.code_use) }), row]));
-}
+type AttemptRow = EntryKey &
+  Pick<Attempt, 'what' | 'outcome'> & { number: number; started_at: string; times: number };
 
 function rowOf(attempt: Attempt, last: AttemptRow | undefined, at: string) {
   const { entry, what, outcome, message, runId, error_code = null, http_status = null } = attempt;

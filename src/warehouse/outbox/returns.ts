@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import { pieces } from '../../core/pieces.ts';
 import { controlTable, instant, integer, text } from '../table.ts';
+import type { OutboxEntry } from './entry.ts';
 
 export const pushReturn = controlTable({
   name: 'push_return',
@@ -37,6 +38,29 @@ export interface NotifiedStop {
 
 export const notifiedStops = (sql: Knex, planCodes: readonly string[]): Promise<NotifiedStop[]> =>
   sql(pushReturn.name).whereIn('plan_external_code', [...planCodes]);
+
+const PLANS_A_PAGE = 100;
+
+/** Confirmed plans that have begun and did not end long ago, a page in the order of their end. */
+export const runningPlans = (
+  sql: Knex,
+  { startedBy, endedAfter }: { startedBy: string; endedAfter: string },
+  after: OutboxEntry | undefined,
+): Promise<OutboxEntry[]> => {
+  const order = ['period_end', 'external_code', 'code_use'];
+  const page = sql('push_outbox')
+    .where({ kind: 'route_plans', state: 'confirmed' })
+    .whereNotNull('remote_id')
+    .where('period_start', '<=', startedBy)
+    .where('period_end', '>', endedAfter);
+  if (after !== undefined)
+    page.whereRaw('(period_end, external_code, code_use) > (?, ?, ?)', [
+      after.period_end,
+      after.external_code,
+      after.code_use,
+    ]);
+  return page.orderBy(order).limit(PLANS_A_PAGE);
+};
 
 /** Rows a statement: SQLite takes at most 500. */
 const CHUNK = 400;

@@ -12,30 +12,26 @@ interface Transition {
   readonly sets: EntryChange;
 }
 
-/** Nothing is in doubt any more. */
-const SETTLED = { unknown_since: null, absent_since: null, next_attempt_at: null } as const;
+/** Nothing is in doubt any more, and nobody has to look. */
+const SETTLED = { unknown_since: null, absent_since: null, next_attempt_at: null, attention: null } as const;
 const NOTIFY = { told_at: null } as const;
 /** As if it had never been sent. */
-const FORGOTTEN = { attention: null, remote_id: null, sent_hash: null, seen_at: null } as const;
+const FORGOTTEN = { remote_id: null, sent_hash: null, seen_at: null } as const;
 
 export const TRANSITIONS = {
   /** A run is about to send it; on disk before the first byte leaves. */
-  claim: {
-    from: ['ready'],
-    to: 'sending',
-    sets: { absent_since: null, next_attempt_at: null },
-  },
+  claim: { from: ['ready'], to: 'sending', sets: { absent_since: null, next_attempt_at: null } },
   /** The service has it: by its answer, or because a read-back shows it. */
   confirm: {
     from: ['ready', 'sending', 'unknown', 'rejected'],
     to: 'confirmed',
-    sets: { ...SETTLED, ...NOTIFY, payload: null, attention: null, unclear_sends: 0 },
+    sets: { ...SETTLED, ...NOTIFY, payload: null, unclear_sends: 0 },
   },
   /** The service rejected it, or it breaks a rule. */
   reject: {
     from: ['ready', 'sending', 'unknown', 'rejected', 'cancelled'],
     to: 'rejected',
-    sets: { ...SETTLED, ...NOTIFY, attention: null },
+    sets: { ...SETTLED, ...NOTIFY },
   },
   /** It did not reach the service. */
   release: { from: ['sending'], to: 'ready', sets: {} },
@@ -46,29 +42,29 @@ export const TRANSITIONS = {
     sets: { ...NOTIFY, absent_since: null, next_attempt_at: null },
   },
   /** Two conclusive read-backs did not show it. */
-  believeAbsent: { from: ['unknown'], to: 'ready', sets: { ...SETTLED, attention: null } },
+  believeAbsent: { from: ['unknown'], to: 'ready', sets: SETTLED },
   /** The ERP offered another content of what is not at the service. */
   renew: {
     from: ['ready', 'rejected', 'cancelled'],
     to: 'ready',
-    sets: { ...SETTLED, ...NOTIFY, attention: null, reasons: null, message: null },
+    sets: { ...SETTLED, ...NOTIFY, reasons: null, message: null },
   },
   /** The same, but an earlier send of it may have arrived. */
   reopen: {
     from: ['ready', 'rejected', 'cancelled'],
     to: 'unknown',
-    sets: { ...SETTLED, ...NOTIFY, attention: null, reasons: null },
+    sets: { ...SETTLED, ...NOTIFY, reasons: null },
   },
   /** The service has an older content, and a call can change it. */
   update: {
     from: ['confirmed', 'sending', 'unknown', 'ready'],
     to: 'ready',
-    sets: { ...SETTLED, ...NOTIFY, attention: null, reasons: null, message: null, unclear_sends: 0 },
+    sets: { ...SETTLED, ...NOTIFY, reasons: null, message: null, unclear_sends: 0 },
   },
   /** Something else about it has become known. */
   note: { from: ['ready', 'unknown', 'confirmed', 'rejected', 'cancelled'], to: 'same', sets: {} },
   /** A person wants a rejected one sent again. */
-  retry: { from: ['rejected'], to: 'ready', sets: { ...SETTLED, ...NOTIFY, attention: null, reasons: null } },
+  retry: { from: ['rejected'], to: 'ready', sets: { ...SETTLED, ...NOTIFY, reasons: null } },
   /** A person has looked: it is not at the service. It is sent as if it had never been. */
   assertAbsent: {
     from: ['unknown', 'ready', 'rejected'],
@@ -85,7 +81,7 @@ export const TRANSITIONS = {
   cancel: {
     from: ['ready', 'unknown', 'confirmed', 'rejected'],
     to: 'cancelled',
-    sets: { ...SETTLED, ...NOTIFY, attention: null, payload: null, remote_id: null, seen_at: null },
+    sets: { ...SETTLED, ...NOTIFY, payload: null, remote_id: null, seen_at: null },
   },
 } as const satisfies Record<string, Transition>;
 

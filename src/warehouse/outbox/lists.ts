@@ -1,0 +1,126 @@
+// What people ask of the outbox, by commands, page and alerts: searches, counts, and what needs a person.
+import type { Knex } from 'knex';
+import type { Engine } from '../engine.ts';
+import { type Attention, IS_OPEN, OUTBOX_STATES, type OutboxEntry, type OutboxState } from './entry.ts';
+import { before, FINAL, type Period } from './queries.ts';
+
+/** Entries with exactly this code. */
+export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
+  sql('push_outbox')
+    .where({ external_code: code, ...(kind !== undefined && { kind }) })
+    .orderBy(['kind', 'code_use']);
+
+export interface EntryFilter {
+  states?: readonly OutboxState[];
+  kind?: string;
+  /** A part of the code. */
+  code?: string;
+}
+
+export interface EntrySearch extends EntryFilter {
+  limit: number;
+  offset?: number;
+}
+
+/** What needs a person first, then by what changed last. */
+export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> =>
+  matching(sql, search)
+    .orderByRaw(
+      `case when attention is not null then 0 when state = 'unknown' then 1 when state = 'sending' then 2
+       when told_at is null and state <> 'ready' then 3 when state = 'rejected' then 4 else 5 end`,
+    )
+    .orderBy('updated_at', 'desc')
+    .orderBy(['external_code', 'code_use'])
+    .limit(search.limit)
+    .offset(search.offset ?? 0);
+
+export async function countEntries(sql: Knex, filter: EntryFilter): Promise<number> {
+  const [row] = await matching(sql, filter).count({ n: '*' });
+  return Number(row?.n ?? 0);
+}
+
+function matching(sql: Knex, { states, kind, code }: EntryFilter): Knex.QueryBuilder {
+  const query = sql('push_outbox');
+  if (states !== undefined) query.whereIn('state', [...states]);
+  if (kind !== undefined) query.where({ kind });
+  if (code !== undefined) query.whereRaw("lower(external_code) like ? escape '!'", [`%${likeText(code)}%`]);
+  return query;
+}
+
+/** Small letters of ASCII, as every engine's `lower` makes them; characters that LIKE would interpret are escaped. */
+const likeText = (text: string): string =>
+  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
+
+export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, number>> {
+  const counts = Object.fromEntries(OUTBOX_STATES.map((state) => [state, 0])) as Record<OutboxState, number>;
+  const rows: { state: OutboxState; n: number }[] = await engine.read((sql) =>
+    sql('push_outbox').groupBy('state').select('state').count({ n: '*' }),
+  );
+  for (const { state, n } of rows) counts[state] = Number(n);
+  return counts;
+}
+
+/** Since when the outcome of the longest unresolved entry is not known; null where there is none. */
+export async function oldestUnknown(engine: Engine): Promise<string | null> {
+  const [row] = await engine.read((sql) =>
+    sql('push_outbox').where({ state: 'unknown' }).min({ since: 'unknown_since' }),
+  );
+  return row?.since ?? null;
+}
+
+/** How long a read-back or a notification may take before a person should look. */
+export const GRACE_MS = 600_000;
+
+export type AttentionReason = Attention | 'unknown' | 'not_acknowledged';
+
+/** How many entries need a person, by reason; the one answer for runs, commands, page and alerts. */
+export async function entriesNeedingAttention(
+  sql: Knex,
+  at: string,
+  kind?: string,
+): Promise<{ reason: AttentionReason; n: number }[]> {
+  const late = before(at, GRACE_MS);
+  const entries = (reason: string): Knex.QueryBuilder =>
+    sql('push_outbox')
+      .select(sql.raw(`${reason} as reason`))
+      .where(kind === undefined ? {} : { kind });
+  const noted = entries('attention')
+    .whereNotNull('attention')
+    .where('attention', '>', '')
+    // Nobody can send a plan of a day that is over.
+    .where((or) =>
+      or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at),
+    );
+  const unknown = entries("'unknown'")
+    .where({ state: 'unknown' })
+    .whereRaw(IS_OPEN)
+    .whereNull('attention')
+    .where('unknown_since', '<', late);
+  const unheard = entries("'not_acknowledged'")
+    .whereNull('told_at')
+    .whereNull('attention')
+    .whereIn('state', [...FINAL])
+    // A confirmed one may wait for its identifier.
+    .whereNot((and) => and.where({ state: 'confirmed' }).whereNull('remote_id'))
+    .where('updated_at', '<', late);
+  const rows: { reason: AttentionReason; n: number }[] = await sql
+    .from(noted.unionAll([unknown, unheard]).as('entry'))
+    .groupBy('reason')
+    .orderBy('reason')
+    .select('reason')
+    .count({ n: '*' });
+  return rows.map(({ reason, n }) => ({ reason, n: Number(n) }));
+}
+
+/** Code and state of each entry that starts within the period. */
+export const entriesStarting = (
+  sql: Knex,
+  kind: string,
+  { start, end }: Period,
+): Promise<Pick<OutboxEntry, 'external_code' | 'state'>[]> =>
+  sql('push_outbox')
+    .where({ kind })
+    .where('period_start', '>=', start)
+    .where('period_start', '<', end)
+    .orderBy('external_code')
+    .select('external_code', 'state');
