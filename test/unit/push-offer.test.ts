@@ -5,13 +5,8 @@ import { type Offer, type OfferRules, takeOffer } from '../../src/sync/push/offe
 import { type OutboxEntry, type OutboxState, reasonsOf } from '../../src/warehouse/outbox/entry.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 
-const ON_13 = { start: '2025-03-13T11:00:00.000Z', end: '2025-03-13T21:00:00.000Z' };
-const ON_14 = { start: '2025-03-14T11:00:00.000Z', end: '2025-03-14T21:00:00.000Z' };
-const placeOn = ({ start, end }: { start: string; end: string }, remote_key = 'P1') => ({
-  remote_key,
-  period_start: start,
-  period_end: end,
-});
+const ON_13 = { period_start: '2025-03-13T11:00:00.000Z', period_end: '2025-03-13T21:00:00.000Z' };
+const ON_14 = { period_start: '2025-03-14T11:00:00.000Z', period_end: '2025-03-14T21:00:00.000Z' };
 const OFFER: Offer = {
   kind: 'route_plans',
   external_code: 'P1',
@@ -20,15 +15,16 @@ const OFFER: Offer = {
   content_hash: 'two',
   reasons: [],
   payload: '{"data":{"n":2},"options":{}}',
-  place: placeOn(ON_13),
-  period: ON_13,
+  remote_key: 'P1',
+  ...ON_13,
 };
 const INVALID = { reasons: ['name: is missing'] };
 const UNREAD = {
   content_hash: '',
   payload: null,
-  place: { remote_key: '', period_start: null, period_end: null },
-  period: undefined,
+  remote_key: '',
+  period_start: null,
+  period_end: null,
   reasons: ['is not JSON'],
 };
 const RULES: OfferRules = {
@@ -39,15 +35,11 @@ const RULES: OfferRules = {
   settleMs: 120_000,
   dayOf: (instant) => localDay(instant, 'America/Sao_Paulo'),
 };
-function take(
+const take = (
   uses: OutboxEntry[],
-  { remote_key, ...given }: Partial<Offer> & { remote_key?: string } = {},
+  offer: Partial<Offer> = {},
   rules: Partial<OfferRules> = {},
-): OutboxEntry | undefined {
-  const offer = { ...OFFER, ...given };
-  const place = offer.period === undefined ? offer.place : placeOn(offer.period, remote_key);
-  return takeOffer(uses, { ...offer, place }, { ...RULES, ...rules });
-}
+): OutboxEntry | undefined => takeOffer(uses, { ...OFFER, ...offer }, { ...RULES, ...rules });
 
 describe('an offer', () => {
   it('of a code that is not known is ready, or rejected for its reasons', () => {
@@ -93,11 +85,11 @@ describe('an offer', () => {
   it('leaves key and period of an unknown entry as they were sent, and keeps the newer content', () => {
     const then = take([entryIn('unknown')], {
       remote_key: 'P2',
-      period: { ...ON_13, end: '2025-03-13T23:00:00.000Z' },
+      period_end: '2025-03-13T23:00:00.000Z',
     });
     expect(then).toMatchObject({
       remote_key: 'P1',
-      period_end: ON_13.end,
+      period_end: ON_13.period_end,
       content_hash: 'two',
       payload: OFFER.payload,
       sent_hash: 'one',
@@ -123,7 +115,7 @@ describe('an offer', () => {
       reasons: '["name: is missing"]',
       remote_key: 'P2',
     });
-    const place = { remote_key: 'P1', period_start: ON_13.start, period_end: ON_13.end };
+    const place = { remote_key: 'P1', ...ON_13 };
     expect(take([ready], UNREAD)).toMatchObject({ ...invalid, content_hash: '', ...place });
   });
 
@@ -282,7 +274,7 @@ describe('an offer', () => {
 });
 
 describe('a code that is used again on another day', () => {
-  const again = { period: ON_14 };
+  const again = ON_14;
 
   it.each<OutboxState>(['unknown', 'confirmed'])('is rejected while the first use is %s', (state) => {
     const then = take([entryIn(state, { remote_id: 7 })], again);
@@ -309,7 +301,11 @@ describe('a code that is used again on another day', () => {
 
   it('is the same plan where the days of the first use are not known', () => {
     const unread = entryIn('rejected', { content_hash: '', period_start: null, period_end: null });
-    expect(take([unread], again)).toMatchObject({ state: 'ready', code_use: 1, period_start: ON_14.start });
+    expect(take([unread], again)).toMatchObject({
+      state: 'ready',
+      code_use: 1,
+      period_start: ON_14.period_start,
+    });
     for (const unknown of [{ period_start: null }, { period_end: null }])
       expect(take([entryIn('confirmed', unknown)], again)).toMatchObject({ code_use: 1, state: 'confirmed' });
   });
@@ -320,16 +316,16 @@ describe('a code that is used again on another day', () => {
       expect(take([entryIn(state)], again)).toMatchObject({
         code_use: 1,
         state: 'ready',
-        period_start: ON_14.start,
+        period_start: ON_14.period_start,
       });
     },
   );
 
   it('is the same plan where the periods overlap', () => {
-    const longer = { period: { start: '2025-03-13T20:00:00.000Z', end: '2025-03-14T20:00:00.000Z' } };
+    const longer = { period_start: '2025-03-13T20:00:00.000Z', period_end: '2025-03-14T20:00:00.000Z' };
     expect(take([entryIn('confirmed')], longer)).toMatchObject({ code_use: 1, state: 'confirmed' });
     const overnight = entryIn('confirmed', { period_end: '2025-03-14T05:00:00.000Z' });
-    const nextDay = { period: { start: '2025-03-14T04:00:00.000Z', end: '2025-03-14T20:00:00.000Z' } };
+    const nextDay = { period_start: '2025-03-14T04:00:00.000Z', period_end: '2025-03-14T20:00:00.000Z' };
     expect(take([overnight], nextDay)).toMatchObject({ code_use: 1, state: 'confirmed' });
   });
 
@@ -342,9 +338,9 @@ describe('a code that is used again on another day', () => {
 
   it('is an entry of its own where codes are reused', () => {
     const then = take([entryIn('confirmed')], again, { reuseCodes: true });
-    expect(then).toMatchObject({ state: 'ready', code_use: 2, period_start: ON_14.start });
+    expect(then).toMatchObject({ state: 'ready', code_use: 2, period_start: ON_14.period_start });
     const uses = [entryIn('confirmed'), then as OutboxEntry];
-    expect(take(uses, { period: ON_13, content_hash: 'three' }, { reuseCodes: true })).toMatchObject({
+    expect(take(uses, { ...ON_13, content_hash: 'three' }, { reuseCodes: true })).toMatchObject({
       code_use: 1,
     });
     expect(take(uses, { ...again, content_hash: 'three' }, { reuseCodes: true })).toMatchObject({

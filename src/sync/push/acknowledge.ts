@@ -7,7 +7,7 @@ import { localDay } from '../../erp/moments.ts';
 import type { AwaitedItem, Outcome, OutcomeState } from '../../erp/source.ts';
 import { type EntryKey, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, FINAL, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
-import { isDigest, outboxCode } from './codes.ts';
+import { codesOf, isDigest } from './codes.ts';
 import type { PushRun } from './kind.ts';
 import { createNotifier } from './notifier.ts';
 
@@ -60,7 +60,8 @@ async function acknowledge({ feed, context, now }: PushRun, entries: readonly Ou
 /** Heals a crash between notifying and storing it, and answers an item that is offered a second time. */
 async function acknowledgeAwaited(push: PushRun): Promise<void> {
   const { kind, feed, context, digest } = push;
-  const codeOf = ({ externalCode }: AwaitedItem): string => outboxCode(kind.feed, externalCode, digest);
+  const codeOf = ({ externalCode }: AwaitedItem): string =>
+    codesOf(kind.feed, externalCode, digest).external_code;
   for await (const items of feed.source.awaited()) {
     const known = await context.parts.engine.read((sql) => entriesByCode(sql, kind.feed, items.map(codeOf)));
     const outcomes = items.flatMap((item) => {

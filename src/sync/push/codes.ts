@@ -3,20 +3,21 @@
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/redaction.ts';
 import type { FeedKind } from '../../erp/source.ts';
+import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 
 const PREFIX = 'cpf-';
 const LENGTH = 24;
 
 /** The keyed digest is made of the plain one, of which older warehouses were full. */
-export function outboxCode(kind: FeedKind, externalCode: string, digest: Digest): string {
-  if (kind !== 'agents' || !isCpf(externalCode)) return externalCode;
-  const plain = createHash('sha256').update(externalCode.replace(/\D/g, '')).digest('hex').slice(0, LENGTH);
-  return PREFIX + digest(plain).slice(0, LENGTH);
+export function codesOf(
+  kind: FeedKind,
+  code: string,
+  digest: Digest,
+): Pick<OutboxEntry, 'external_code' | 'erp_code'> {
+  if (kind !== 'agents' || !isCpf(code)) return { external_code: code, erp_code: null };
+  const plain = createHash('sha256').update(code.replace(/\D/g, '')).digest('hex').slice(0, LENGTH);
+  return { external_code: PREFIX + digest(plain).slice(0, LENGTH), erp_code: code };
 }
-
-/** The code in clear, where the outbox holds a digest of it. */
-export const clearCode = (kind: FeedKind, externalCode: string): string | null =>
-  kind === 'agents' && isCpf(externalCode) ? externalCode : null;
 
 export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);

@@ -1,7 +1,7 @@
 // Takes what the ERP offers into the outbox. Nothing of a file, query or answer is taken before it was read to its end:
 // its batches wait in a spool. Each batch is then one transaction, and only afterwards reported as taken.
-
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
+import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/content-hash.ts';
 import { localDay } from '../../erp/moments.ts';
 import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
@@ -9,7 +9,7 @@ import { validateThing } from '../../erp/validation.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
-import { clearCode, outboxCode } from './codes.ts';
+import { codesOf } from './codes.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
@@ -65,17 +65,13 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     for (const offer of offers) {
       const uses = known.get(offer.external_code) ?? [];
       const then = takeOffer(uses, offer, rules);
-      if (offer.content_hash !== '') counts.records++;
-      count(push, uses, offer, then);
+      const place = uses.findIndex(({ code_use }) => code_use === then?.code_use);
+      count(counts, offer, uses[place], then);
       if (then === undefined) continue;
       // One code in two spellings changes an entry twice: it is stored once.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
-      const others = uses.filter((each) => nameOf(each) !== nameOf(then));
-      known.set(
-        offer.external_code,
-        [...others, then].toSorted((a, b) => a.code_use - b.code_use),
-      );
+      known.set(offer.external_code, place === -1 ? [...uses, then] : uses.with(place, then));
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
@@ -83,24 +79,18 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
 }
 
 function count(
-  { context: { counts } }: PushRun,
-  uses: readonly OutboxEntry[],
+  counts: RunCounts,
   offer: Offer,
+  before: OutboxEntry | undefined,
   then: OutboxEntry | undefined,
 ): void {
-  if (offer.content_hash === '') {
-    counts.rejected++;
-    return;
-  }
-  const isKnown = then !== undefined && uses.some((each) => nameOf(each) === nameOf(then));
-  const before = isKnown ? uses.find((each) => nameOf(each) === nameOf(then)) : undefined;
+  const isRead = offer.content_hash !== '';
   const isRepeated =
-    then === undefined ||
-    (before !== undefined && before.content_hash === then.content_hash && before.state === then.state);
-  if (isRepeated) counts.unchanged++;
-  else if (isKnown) counts.updated++;
-  else counts.inserted++;
-  if (!isRepeated && then?.state === 'rejected') counts.rejected++;
+    then === undefined || (before?.content_hash === then.content_hash && before.state === then.state);
+  if (!isRead || (!isRepeated && then.state === 'rejected')) counts.rejected++;
+  if (!isRead) return;
+  counts.records++;
+  counts[isRepeated ? 'unchanged' : before === undefined ? 'inserted' : 'updated']++;
 }
 
 /** A batch may hold an entry twice only where two spellings are one code. */
@@ -113,8 +103,8 @@ function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
   return { ...offer, ...UNREAD, reasons: [TWICE] };
 }
 
-const dayOf = ({ settings, context }: PushRun, { period }: Offer): string =>
-  settings.reuse_codes && period !== undefined ? localDay(period.start, context.parts.timezone) : '';
+const dayOf = ({ settings, context }: PushRun, { period_start }: Offer): string =>
+  settings.reuse_codes && period_start !== null ? localDay(period_start, context.parts.timezone) : '';
 
 const UNREAD = { content_hash: '', payload: null } as const;
 
@@ -129,8 +119,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
   };
   return {
     kind: kind.feed,
-    external_code: outboxCode(kind.feed, externalCode, digest),
-    erp_code: clearCode(kind.feed, externalCode),
+    ...codesOf(kind.feed, externalCode, digest),
     origin: redact(thing.origin),
     content_hash: contentHash(thing),
     reasons: validateThing(kind.feed, thing).map(redact),
@@ -139,8 +128,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
       options: { ...feed.options, ...thing.options },
       place,
     } satisfies Payload),
-    place,
-    period,
+    ...place,
   };
 }
 
@@ -150,10 +138,8 @@ function unreadOffer(
   { origin, reason, externalCode }: ErpFault,
 ): Offer[] {
   const { redact } = context.parts.redactor;
-  context.log.warn(
-    { origin: redact(origin), reason: redact(reason) },
-    'feed holds something that cannot be read',
-  );
+  const read = { origin: redact(origin), reason: redact(reason) };
+  context.log.warn(read, 'feed holds something that cannot be read');
   if (externalCode === undefined) {
     context.counts.rejected++;
     return [];
@@ -161,12 +147,12 @@ function unreadOffer(
   return [
     {
       kind: kind.feed,
-      external_code: outboxCode(kind.feed, externalCode, digest),
-      erp_code: clearCode(kind.feed, externalCode),
-      origin: redact(origin),
-      reasons: [redact(reason)],
-      place: { remote_key: '', period_start: null, period_end: null },
-      period: undefined,
+      ...codesOf(kind.feed, externalCode, digest),
+      origin: read.origin,
+      reasons: [read.reason],
+      remote_key: '',
+      period_start: null,
+      period_end: null,
       ...UNREAD,
     },
   ];

@@ -7,7 +7,7 @@ import { PRIORITY } from '../../core/limiter.ts';
 import type { Feed, FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { toInstant } from '../../fleet/instants.ts';
-import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import type { OutboxEntry, Place } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
 import type { RunContext } from '../job.ts';
@@ -23,12 +23,9 @@ export interface Payload {
   data: JsonObject;
   /** The item's own options over those of its feed; plans only. */
   options: JsonObject;
-  /** By what and when the service will list it; absent from what an earlier version stored. */
+  /** Absent from what an earlier version stored. */
   place?: Place;
 }
-
-/** Key and period of a content; those of the entry are of what was sent, while that may be at the service. */
-export type Place = Pick<OutboxEntry, 'remote_key' | 'period_start' | 'period_end'>;
 
 /** An item as the service lists it. */
 export interface RemoteRecord {

@@ -1,24 +1,24 @@
 // What to do with an item that the ERP offers, given what the outbox knows of its code. Pure: the same offer leads to
 // the same entry, and an offer that was taken before changes nothing.
-import { type OutboxEntry, reasonsOf, reasonsText } from '../../warehouse/outbox/entry.ts';
-import type { Period } from '../../warehouse/outbox/queries.ts';
-import { type EntryChange, newEntry, transition } from '../../warehouse/outbox/transitions.ts';
-import type { Place } from './kind.ts';
+import {
+  type Attention,
+  type OutboxEntry,
+  type Place,
+  placeOf,
+  reasonsOf,
+  reasonsText,
+} from '../../warehouse/outbox/entry.ts';
+import { FINAL } from '../../warehouse/outbox/queries.ts';
+import { newEntry, transition } from '../../warehouse/outbox/transitions.ts';
 import { CHANGED_AFTER_PUSH, twiceOnly } from './outcome.ts';
 import { overlaps } from './windows.ts';
 
-export interface Offer {
-  kind: string;
-  external_code: string;
-  erp_code: string | null;
-  origin: string;
-  /** Empty where the item could not be read. */
-  content_hash: string;
+type OfferedColumn = 'kind' | 'external_code' | 'erp_code' | 'origin' | 'content_hash' | 'payload';
+
+/** An item of the ERP, in the columns of its entry. `content_hash` is empty where the item could not be read. */
+export interface Offer extends Pick<OutboxEntry, OfferedColumn>, Place {
   /** Why it must not be sent; empty where it may. */
   reasons: readonly string[];
-  payload: string | null;
-  place: Place;
-  period: Period | undefined;
 }
 
 export interface OfferRules {
@@ -39,6 +39,10 @@ const INVALID = 'It breaks the rules and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
 const INVALID_CHANGE =
   'The service may have an earlier content; the one that the ERP offered since cannot be sent';
+const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
+const UNNAMED = 'The service has it, and has to show it before it can be changed';
+const REUSED = 'The ERP used the code again for another day; it was not sent';
+
 /** A final entry that is still offered may not have been heard of: the ERP is notified again after this long. */
 const NOTIFY_AGAIN_MS = 3_600_000;
 
@@ -51,89 +55,68 @@ export function takeOffer(
   const { known, conflict } = entryFor(uses, offer, rules);
   const isRepeated = known?.content_hash === offer.content_hash;
   const isReused = known?.attention === 'code_reused';
-  const code_use = (uses.at(-1)?.code_use ?? 0) + 1;
   if (known !== undefined && isRepeated && isReused === (conflict !== undefined))
     return repeated(known, offer, rules);
-  if (conflict !== undefined) return rejectReuse(known, conflict, offer, code_use, rules);
-  if (known === undefined) return added(offer, code_use, rules);
-  return offer.reasons.length === 0 ? changed(known, offer, rules) : invalid(known, offer, rules);
+  const refusal = conflict === undefined ? refusalOf(offer) : reuseOf(conflict, rules);
+  if (known === undefined) {
+    const code_use = (uses.at(-1)?.code_use ?? 0) + 1;
+    const state = refusal === undefined ? 'ready' : 'rejected';
+    return newEntry({ ...contentOf(offer), code_use, ...refusal, state }, rules.at);
+  }
+  if (refusal === undefined) return changed(known, offer, rules);
+  if (conflict === undefined) return invalid(known, offer, refusal, rules);
+  return transition(known, 'reject', rules.at, { ...contentOf(offer), ...refusal });
 }
 
 interface Match {
   /** The entry that the offer is about; undefined where it is new. */
-  known?: OutboxEntry;
+  known: OutboxEntry | undefined;
   /** An earlier use of the code, on another day, that keeps this one from being sent. */
-  conflict?: OutboxEntry;
+  conflict?: OutboxEntry | undefined;
 }
 
-function entryFor(
-  uses: readonly OutboxEntry[],
-  offer: Offer,
-  { canChange, reuseCodes, dayOf }: OfferRules,
-): Match {
-  const { period } = offer;
-  if (uses.length === 0) return {};
+function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): Match {
+  const { canChange, reuseCodes, dayOf } = rules;
   const latest = uses.findLast(({ attention }) => attention !== 'code_reused');
-  if (period === undefined) return latest === undefined ? {} : { known: latest };
-  const day = dayOf(period.start);
+  if (offer.period_start === null) return { known: latest };
+  const day = dayOf(offer.period_start);
   const sameDay = uses.find(({ period_start }) => period_start !== null && dayOf(period_start) === day);
-  if (sameDay !== undefined && (reuseCodes || mayBeAtService(sameDay))) return { known: sameDay };
-  if (reuseCodes) return {};
+  if (reuseCodes || (sameDay !== undefined && mayBeAtService(sameDay))) return { known: sameDay };
   const there = uses.filter(mayBeAtService);
-  const moved = there.find((use) => isOverlapping(use, period));
+  const moved = there.find((use) => isOverlapping(use, offer));
   const conflict = canChange || moved !== undefined ? undefined : there.at(-1);
-  const known = sameDay ?? moved ?? (conflict === undefined ? latest : undefined);
-  return { ...(known && { known }), ...(conflict && { conflict }) };
+  return { known: sameDay ?? moved ?? (conflict === undefined ? latest : undefined), conflict };
 }
 
-const mayBeAtService = ({ state }: OutboxEntry): boolean =>
-  state === 'sending' || state === 'unknown' || state === 'confirmed';
+const mayBeAtService = ({ state }: OutboxEntry): boolean => state === 'unknown' || state === 'confirmed';
 
-const isOverlapping = ({ period_start, period_end }: OutboxEntry, period: Period): boolean =>
-  period_start === null || period_end === null || overlaps({ start: period_start, end: period_end }, period);
+/** Without a period nothing speaks against it. */
+function isOverlapping(a: Place, b: Place): boolean {
+  if (a.period_start === null || a.period_end === null) return true;
+  if (b.period_start === null || b.period_end === null) return true;
+  return overlaps({ start: a.period_start, end: a.period_end }, { start: b.period_start, end: b.period_end });
+}
 
-function rejectReuse(
-  known: OutboxEntry | undefined,
-  { period_start, remote_id }: OutboxEntry,
-  offer: Offer,
-  code_use: number,
-  { at, dayOf }: OfferRules,
-): OutboxEntry {
+const contentOf = ({ reasons: _reasons, ...content }: Offer) => content;
+
+interface Refusal {
+  payload: null;
+  attention: Attention | null;
+  message: string;
+  reasons: string | null;
+}
+
+function refusalOf({ reasons, content_hash }: Offer): Refusal | undefined {
+  if (reasons.length === 0) return undefined;
+  const message = content_hash === '' ? UNREADABLE : INVALID;
+  return { payload: null, attention: null, message, reasons: reasonsText(reasons) };
+}
+
+function reuseOf({ period_start, remote_id }: OutboxEntry, { dayOf }: OfferRules): Refusal {
   const day = period_start === null ? 'another day' : dayOf(period_start);
   const there = remote_id === null ? '' : `, with the id ${remote_id} at the service`;
   const reason = `code_reused: the code was used before, for ${day}${there}; give each plan its own code, or set reuse_codes: true`;
-  const change = {
-    ...contentOf(offer),
-    payload: null,
-    attention: 'code_reused',
-    message: 'The ERP used the code again for another day; it was not sent',
-    reasons: reasonsText([reason]),
-  } as const;
-  if (known !== undefined) return transition(known, 'reject', at, change);
-  const { kind, external_code } = offer;
-  return newEntry({ kind, external_code, code_use, ...change, state: 'rejected' }, at);
-}
-
-const contentOf = ({ erp_code, origin, content_hash, payload, place }: Offer) => ({
-  erp_code,
-  origin,
-  content_hash,
-  payload,
-  ...place,
-});
-
-const refusalOf = ({ reasons, content_hash }: Offer) => ({
-  payload: null,
-  reasons: reasonsText(reasons),
-  message: content_hash === '' ? UNREADABLE : INVALID,
-});
-
-function added(offer: Offer, code_use: number, { at }: OfferRules): OutboxEntry {
-  const { kind, external_code } = offer;
-  const entry = { kind, external_code, code_use, ...contentOf(offer) };
-  return offer.reasons.length === 0
-    ? newEntry({ ...entry, state: 'ready' }, at)
-    : newEntry({ ...entry, ...refusalOf(offer), state: 'rejected' }, at);
+  return { payload: null, attention: 'code_reused', message: REUSED, reasons: reasonsText([reason]) };
 }
 
 /** The same content again. */
@@ -145,8 +128,7 @@ function repeated(
   const hasOtherReasons = known.content_hash === '' && reasonsOf(known).join() !== reasons.join();
   if (hasOtherReasons)
     return transition(known, 'note', at, { reasons: reasonsText(reasons), told_at: null, erp_code });
-  const isFinal = ['confirmed', 'rejected', 'cancelled'].includes(known.state);
-  if (!isFinal || known.told_at === null)
+  if (!FINAL.includes(known.state) || known.told_at === null)
     return known.erp_code === erp_code ? undefined : transition(known, 'note', at, { erp_code });
   const isQuiet = Date.parse(at) - Date.parse(known.told_at) >= NOTIFY_AGAIN_MS;
   return isQuiet ? transition(known, 'note', at, { told_at: null, erp_code }) : undefined;
@@ -156,30 +138,24 @@ function repeated(
 function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEntry | undefined {
   const { at, canChange } = rules;
   const content = contentOf(offer);
-  // By what was sent it is found at the service; key and period follow when that is settled.
-  const { remote_key: _key, period_start: _start, period_end: _end, ...kept } = content;
-  // What was sent under another key, or for another time, says nothing about this one.
-  const isSamePlace =
-    known.remote_key === content.remote_key &&
-    (offer.period === undefined || isOverlapping(known, offer.period));
-  const sent_hash = isSamePlace || known.remote_id !== null ? known.sent_hash : null;
-  switch (known.state) {
-    case 'ready':
-    case 'rejected':
-    case 'cancelled':
-      return mayHaveArrived(known, isSamePlace, rules)
-        ? transition(known, 'reopen', at, { ...kept, unknown_since: at, message: REOPENED })
-        : transition(known, 'renew', at, { ...content, sent_hash });
-    case 'sending':
-    case 'unknown':
-      return transition(known, 'note', at, { ...kept, reasons: null, attention: contentSettled(known) });
-    case 'confirmed':
-      if (offer.content_hash === known.sent_hash) return restored(known, offer, at);
-      if (!canChange) return flagged(known, offer, rules);
-      return known.remote_id === null
-        ? transition(known, 'note', at, { ...kept, message: UNNAMED, attention: contentSettled(known) })
-        : transition(known, 'update', at, { ...content, attention: twiceOnly(known) });
+  // What was sent is found at the service by its own key and period; those of the content follow when that is settled.
+  const unplaced = { ...content, ...placeOf(known) };
+  const attention = contentSettled(known);
+  if (known.state === 'unknown')
+    return transition(known, 'note', at, { ...unplaced, reasons: null, attention });
+  if (known.state === 'confirmed') {
+    if (offer.content_hash === known.sent_hash) return restored(known, offer, at);
+    if (!canChange) return flagged(known, offer, rules);
+    if (known.remote_id === null)
+      return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
+    return transition(known, 'update', at, { ...content, attention: twiceOnly(known) });
   }
+  const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
+  if (mayHaveArrived(known, isSamePlace, rules))
+    return transition(known, 'reopen', at, { ...unplaced, unknown_since: at, message: REOPENED });
+  // What was sent under another key, or for another time, says nothing about this one.
+  const sent_hash = isSamePlace || known.remote_id !== null ? known.sent_hash : null;
+  return transition(known, 'renew', at, { ...content, sent_hash });
 }
 
 /** The answer to an earlier send may have come after the work was done: that content is looked for where it was sent. */
@@ -190,11 +166,8 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
   return state === 'ready' ? !isSamePlace : Date.parse(at) - Date.parse(updated_at) < settleMs;
 }
 
-const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
-const UNNAMED = 'The service has it, and has to show it before it can be changed';
-
 /** A content that can be sent has taken the place of one that could not. */
-const contentSettled = ({ attention }: OutboxEntry): OutboxEntry['attention'] =>
+const contentSettled = ({ attention }: OutboxEntry): Attention | null =>
   attention === 'read_error' || attention === 'invalid_change' ? null : attention;
 
 /** The ERP is back at the content that the service has. */
@@ -209,6 +182,7 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     told_at: null,
   });
 
+/** The service has an older content, which no call can change. */
 function flagged(
   known: OutboxEntry,
   offer: Offer,
@@ -216,46 +190,28 @@ function flagged(
 ): OutboxEntry | undefined {
   if (!flagsChanges) return undefined;
   const { content_hash, erp_code } = offer;
-  const change: EntryChange = { content_hash, erp_code, message: CHANGED_AFTER_PUSH, told_at: null };
-  return transition(known, 'note', at, { ...change, attention: contentSettled(known) });
+  const attention = contentSettled(known);
+  const change = { content_hash, erp_code, message: CHANGED_AFTER_PUSH, attention, told_at: null };
+  return transition(known, 'note', at, change);
 }
 
 /** Another content, which must not be sent, or something that could not be read. */
-function invalid(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEntry | undefined {
-  const { at, canChange } = rules;
+function invalid(
+  known: OutboxEntry,
+  offer: Offer,
+  refusal: Refusal,
+  rules: OfferRules,
+): OutboxEntry | undefined {
   const { content_hash, erp_code } = offer;
   const isUnread = content_hash === '';
-  switch (known.state) {
-    case 'ready':
-      return transition(known, 'reject', at, {
-        ...contentOf(offer),
-        ...placeOf(known, isUnread),
-        ...refusalOf(offer),
-        sent_hash: known.sent_hash,
-      });
-    case 'rejected':
-    case 'cancelled':
-      // What could not be read is about an entry that is over.
-      if (isUnread) return undefined;
-      return transition(known, 'reject', at, { ...contentOf(offer), ...refusalOf(offer), attention: null });
-    case 'confirmed':
-      if (!isUnread && !canChange) return flagged(known, offer, rules);
-      break;
-    case 'sending':
-    case 'unknown':
-      break;
+  if (!mayBeAtService(known)) {
+    // What could not be read is no news of an entry that is over, and has no key and no period of its own.
+    if (isUnread && known.state !== 'ready') return undefined;
+    const place = isUnread ? placeOf(known) : {};
+    return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...refusal });
   }
-  const attention = isUnread ? 'read_error' : 'invalid_change';
-  const change = {
-    content_hash,
-    erp_code,
-    payload: null,
-    reasons: reasonsText(offer.reasons),
-    message: INVALID_CHANGE,
-  };
-  return transition(known, 'note', at, { ...change, attention, told_at: null });
+  if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);
+  const attention: Attention = isUnread ? 'read_error' : 'invalid_change';
+  const change = { ...refusal, content_hash, erp_code, message: INVALID_CHANGE, attention, told_at: null };
+  return transition(known, 'note', rules.at, change);
 }
-
-/** An item that could not be read has no key and no period of its own. */
-const placeOf = ({ remote_key, period_start, period_end }: OutboxEntry, isUnread: boolean): EntryChange =>
-  isUnread ? { remote_key, period_start, period_end } : {};

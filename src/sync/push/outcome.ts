@@ -4,10 +4,10 @@ import { isoInstant } from '../../core/clock.ts';
 import * as errors from '../../core/errors.ts';
 import { FleetHttpError, saidBy } from '../../fleet/failures.ts';
 import type { AttemptOutcome } from '../../warehouse/outbox/attempts.ts';
-import { type OutboxEntry, reasonsText } from '../../warehouse/outbox/entry.ts';
+import { type OutboxEntry, type Place, reasonsText } from '../../warehouse/outbox/entry.ts';
 import { type EntryChange, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import type { Decision } from './decide.ts';
-import type { Place, PushKind, Verdict } from './kind.ts';
+import type { PushKind, Verdict } from './kind.ts';
 import type { Outcome } from './store.ts';
 
 export interface Facts {

@@ -133,6 +133,15 @@ export const keyOf = ({ kind, external_code, code_use }: EntryKey): EntryKey => 
 export const nameOf = ({ kind, external_code, code_use }: EntryKey): string =>
   JSON.stringify([kind, external_code, code_use]);
 
+/** By what and when the service lists an item; an entry has those of what was sent, while that may be at the service. */
+export type Place = Pick<OutboxEntry, 'remote_key' | 'period_start' | 'period_end'>;
+
+export const placeOf = ({ remote_key, period_start, period_end }: Place): Place => ({
+  remote_key,
+  period_start,
+  period_end,
+});
+
 /** The ERP offered another content after the service had the item. */
 export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
   state === 'confirmed' && content_hash !== sent_hash;
