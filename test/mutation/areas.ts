@@ -35,7 +35,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: ['unit/push-decide.test.ts', 'unit/push-offer.test.ts', 'unit/push-outcome.test.ts'],
   },
   sending: {
-    files: ['sync/push/send.ts', 'sync/push/read-back.ts', 'sync/push/ingest.ts', 'sync/push/store.ts'],
+    files: ['sync/push/send.ts', 'sync/push/read-back.ts', 'sync/push/ingest.ts'],
     tests: [
       'scenario/push-promise.test.ts',
       'scenario/push-outcomes.test.ts',

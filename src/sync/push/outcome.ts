@@ -1,20 +1,49 @@
 // What follows from an answer, or from a decision of a read-back: the entry as it is then, and the line of its history.
-// Pure. An outcome that is not a clear answer leaves the entry unknown.
+// Pure, but for `storeOutcomes`, which writes it. An outcome that is not a clear answer leaves the entry unknown.
 import { isoInstant } from '../../core/clock.ts';
 import * as errors from '../../core/errors.ts';
 import { FleetHttpError, saidBy } from '../../fleet/failures.ts';
-import type { AttemptOutcome } from '../../warehouse/outbox/attempts.ts';
-import { type OutboxEntry, type Place, reasonsText } from '../../warehouse/outbox/entry.ts';
+import type { Transaction } from '../../warehouse/engine.ts';
+import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
+import { type Attention, type OutboxEntry, type Place, reasonsText } from '../../warehouse/outbox/entry.ts';
 import { type EntryChange, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import type { Decision } from './decide.ts';
-import type { PushKind, Verdict } from './kind.ts';
-import type { Outcome } from './store.ts';
+import type { PushKind, PushRun, Verdict } from './kind.ts';
 
 export interface Facts {
   kind: Pick<PushKind, 'change' | 'noun' | 'failed'>;
   /** ISO instant of now. */
   at: string;
   redact(text: string): string;
+}
+
+export const factsOf = ({ kind, context, now }: PushRun): Facts => ({
+  kind,
+  at: now(),
+  redact: context.parts.redactor.redact,
+});
+
+/** An entry before and after a step of the run. */
+export interface Outcome extends Step {
+  before: OutboxEntry;
+}
+
+/** Gives those that were stored; the others were changed by a person meanwhile. */
+export async function storeOutcomes<T extends Outcome>(
+  tx: Transaction,
+  { context, now }: PushRun,
+  outcomes: readonly T[],
+): Promise<T[]> {
+  const { counts, log, runId } = context;
+  const stored = await storeSteps(tx, outcomes, runId, now());
+  for (const { before, entry } of stored) {
+    if (before.state === entry.state) continue;
+    if (entry.state === 'confirmed') counts.confirmed++;
+    if (entry.state === 'rejected') counts.rejected++;
+  }
+  if (stored.length < outcomes.length)
+    log.warn({ entries: outcomes.length - stored.length }, 'entries changed before their outcome was stored');
+  return stored;
 }
 
 /** A send that is over. */
@@ -24,108 +53,99 @@ export interface Sent extends Outcome {
   /** No other send can succeed either. */
   stop: boolean;
   /** Why the service did nothing, where it did not. */
-  failure?: errors.RoadbookError;
+  failure?: errors.RoadbookError | undefined;
 }
+
+type History = Pick<Attempt, 'outcome' | 'message' | 'error_code' | 'http_status'>;
+type Result = { entry: OutboxEntry } & History & Partial<Pick<Sent, 'stop' | 'failure'>>;
 
 /** `before` is the entry as it was before it was claimed. */
 export function afterSend(claimed: OutboxEntry, before: OutboxEntry, answer: Answer, facts: Facts): Sent {
+  const result =
+    'thrown' in answer
+      ? afterFailure(claimed, before, answer, facts)
+      : afterVerdict(claimed, before, answer.verdict, facts);
+  const { entry, stop = false, failure, ...history } = result;
   const what = claimed.remote_id === null ? ('create' as const) : ('change' as const);
-  const sent = (
-    entry: OutboxEntry,
-    outcome: AttemptOutcome,
-    message: string | null,
-    more: object = {},
-  ): Sent => ({
-    before: claimed,
-    entry,
-    attempt: { what, outcome, message, startedAt: claimed.sent_at ?? facts.at, ...more },
-    stop: false,
-  });
-  if ('thrown' in answer) return afterFailure(claimed, before, answer, facts, sent);
-  const { verdict } = answer;
-  if (verdict.is === 'unclear')
-    return reported(sent(unclearSend(claimed, verdict.message, facts.at), 'unclear', verdict.message));
-  const reasons = verdict.reasons.map(facts.redact);
-  if (verdict.is === 'rejected') {
-    const change = { sent_hash: before.sent_hash, message: REJECTED, reasons: reasonsText(reasons) };
-    return sent(transition(claimed, 'reject', facts.at, change), 'rejected', reasons.join('; '));
-  }
-  const message = reasons.length === 0 ? null : `Accepted in part; ${reasons.length} rejected`;
-  const entry = transition(claimed, 'confirm', facts.at, {
-    remote_id: verdict.id ?? claimed.remote_id,
-    confirmed_at: facts.at,
-    attention: twiceOnly(claimed),
-    message,
-    reasons: reasonsText(reasons),
-  });
-  return sent(entry, 'accepted', message === null ? null : [message, ...reasons].join('; '));
+  const attempt = { what, startedAt: claimed.sent_at ?? facts.at, ...history };
+  return { before: claimed, entry, attempt, stop, failure };
 }
 
 const REJECTED = 'Rejected by the service';
 
-/** An unclear change waits as ready: the run says so, since no read-back will. */
-function reported(sent: Sent): Sent {
-  if (sent.entry.state !== 'ready') return sent;
-  const hint = 'The change is made again; npx roadbook outbox list shows when.';
-  return {
-    ...sent,
-    failure: new errors.Skippable(sent.entry.message ?? '', { code: 'answer_unclear', hint }),
-  };
+function afterVerdict(
+  claimed: OutboxEntry,
+  before: OutboxEntry,
+  verdict: Verdict,
+  { at, redact }: Facts,
+): Result {
+  if (verdict.is === 'unclear') return unclear(claimed, verdict.message, at);
+  const reasons = verdict.reasons.map(redact);
+  if (verdict.is === 'rejected') {
+    const change = { sent_hash: before.sent_hash, message: REJECTED, reasons: reasonsText(reasons) };
+    const entry = transition(claimed, 'reject', at, change);
+    return { entry, outcome: 'rejected', message: reasons.join('; ') };
+  }
+  const message = reasons.length === 0 ? null : `Accepted in part; ${reasons.length} rejected`;
+  const entry = transition(claimed, 'confirm', at, {
+    remote_id: verdict.id ?? claimed.remote_id,
+    confirmed_at: at,
+    attention: twiceOnly(claimed),
+    message,
+    reasons: reasonsText(reasons),
+  });
+  return { entry, outcome: 'accepted', message: message === null ? null : [message, ...reasons].join('; ') };
 }
 
-type MakeSent = (entry: OutboxEntry, outcome: AttemptOutcome, message: string, more: object) => Sent;
+function unclear(claimed: OutboxEntry, message: string, at: string): Result {
+  const entry = unclearSend(claimed, message, at);
+  const outcome = { entry, outcome: 'unclear', message } as const;
+  if (entry.state !== 'ready') return outcome;
+  // An unclear change waits as ready: the run says so, since no read-back will.
+  const hint = 'The change is made again; npx roadbook outbox list shows when.';
+  return { ...outcome, failure: new errors.Skippable(message, { code: 'answer_unclear', hint }) };
+}
 
 function afterFailure(
   claimed: OutboxEntry,
   before: OutboxEntry,
   { thrown, isAbort }: { thrown: unknown; isAbort: boolean },
   { at, redact }: Facts,
-  sent: MakeSent,
-): Sent {
+): Result {
   const failure = errors.asRoadbookError(thrown);
-  const http_status = statusOf(thrown);
-  const more = { error_code: isAbort ? 'stopped' : failure.code, http_status };
+  const { code } = failure;
+  const http_status = httpError(thrown)?.status ?? null;
+  const history = { error_code: isAbort ? 'stopped' : code, http_status };
   const message = isAbort ? 'Stopped before it was sent' : redact(failure.message);
-  const isFatal = failure instanceof errors.Fatal;
   // What certainly did not reach the service was not sent.
   const unsent = { sent_hash: before.sent_hash };
-  switch (meaningOf(thrown, isAbort)) {
-    case 'unclear':
-      return reported(sent(unclearSend(claimed, message, at), 'unclear', message, more));
-    case 'rejected': {
-      const said = saidBy(failure);
-      const reason = said === undefined ? message : `${message}: ${redact(said)}`;
-      // A status may have been answered after the work was done: what was sent stays known for a read-back.
-      const kept = http_status === null ? unsent : {};
-      const change = { ...kept, message: REJECTED, reasons: reasonsText([reason]) };
-      return sent(transition(claimed, 'reject', at, change), 'rejected', reason, more);
-    }
-    case 'turned-away': {
-      // The first time it is sent again in the same run: by then a token is renewed, or a pause over.
-      const isPassing = ['unauthorised', 'throttled'].includes(failure.code) && before.attempts === 0;
-      const next_attempt_at = isPassing ? null : nextAttempt(claimed, at);
-      const entry = transition(claimed, 'release', at, {
-        message,
-        next_attempt_at,
-        attention: attentionAfter(claimed),
-      });
-      return { ...sent(entry, 'turned-away', message, more), stop: isFatal, failure };
-    }
-    case 'not-sent': {
-      const next_attempt_at = isAbort ? null : nextAttempt(claimed, at);
-      const change = { ...unsent, message, next_attempt_at, attention: attentionAfter(claimed) };
-      const entry = transition(claimed, 'release', at, change);
-      const stop = isAbort || isFatal || failure.code === 'service_unreachable';
-      return { ...sent(entry, 'not-sent', message, more), stop, ...(!isAbort && { failure }) };
-    }
+  const outcome = meaningOf(thrown, isAbort);
+  if (outcome === 'unclear') return { ...unclear(claimed, message, at), ...history };
+  if (outcome === 'rejected') {
+    const said = saidBy(failure);
+    const reason = said === undefined ? message : `${message}: ${redact(said)}`;
+    // A status may have been answered after the work was done: what was sent stays known for a read-back.
+    const kept = http_status === null ? unsent : {};
+    const change = { ...kept, message: REJECTED, reasons: reasonsText([reason]) };
+    return { entry: transition(claimed, 'reject', at, change), outcome, message: reason, ...history };
   }
+  const isNotSent = outcome === 'not-sent';
+  // The first time it is sent again in the same run: by then a token is renewed, or a pause over.
+  const isPassing = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.attempts === 0;
+  const entry = postponed(claimed, message, at, {
+    ...(isNotSent && unsent),
+    ...((isAbort || isPassing) && { next_attempt_at: null }),
+  });
+  const stop = isAbort || failure instanceof errors.Fatal || code === 'service_unreachable';
+  return { entry, outcome, message, ...history, stop, failure: isAbort ? undefined : failure };
 }
 
 function meaningOf(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 'turned-away' | 'not-sent' {
   if (isAbort) return 'not-sent';
   if (thrown instanceof errors.Ambiguous) return 'unclear';
   if (thrown instanceof errors.Skippable) return 'rejected';
-  if (isAnswerToWrite(thrown)) return 'turned-away';
+  // An answer to a login is none: the write itself had not left yet.
+  if (httpError(thrown)?.kind === 'write') return 'turned-away';
   if (thrown instanceof errors.Retriable) return 'not-sent';
   // What was not foreseen may have happened after the last byte left.
   if (!(thrown instanceof errors.Fatal) || thrown.code === 'unexpected') return 'unclear';
@@ -135,10 +155,25 @@ function meaningOf(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 
 const httpError = (thrown: unknown): FleetHttpError | undefined =>
   thrown instanceof Error && thrown.cause instanceof FleetHttpError ? thrown.cause : undefined;
 
-const statusOf = (thrown: unknown): number | null => httpError(thrown)?.status ?? null;
+/** A change of a known item may simply be made again; whether a new item was created has to be read back. */
+export function unclearSend(claimed: OutboxEntry, message: string, at: string): OutboxEntry {
+  if (claimed.remote_id !== null) return postponed(claimed, message, at);
+  return transition(claimed, 'becomeUnknown', at, {
+    message,
+    unknown_since: claimed.unknown_since ?? at,
+    unclear_sends: claimed.unclear_sends + 1,
+  });
+}
 
-/** An answer to a login is none: the write itself had not left yet. */
-const isAnswerToWrite = (thrown: unknown): boolean => httpError(thrown)?.kind === 'write';
+/** So many sends without a clear answer, and no read-back showed one of them: a person has to look. */
+const MOST_UNCLEAR_SENDS = 5;
+
+/** It is sent again after a while. After many times a person should know; it is tried again all the same. */
+function postponed(claimed: OutboxEntry, message: string, at: string, change: EntryChange = {}): OutboxEntry {
+  const next_attempt_at = after(at, retryDelayMs(claimed.attempts));
+  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : twiceOnly(claimed);
+  return transition(claimed, 'release', at, { message, next_attempt_at, attention, ...change });
+}
 
 const FIRST_DELAY_MS = 30_000;
 const LONGEST_DELAY_MS = 3_600_000;
@@ -148,39 +183,16 @@ export const retryDelayMs = (attempts: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20));
 
 const after = (at: string, ms: number): string => isoInstant(Date.parse(at) + ms);
-const nextAttempt = ({ attempts }: OutboxEntry, at: string): string => after(at, retryDelayMs(attempts));
-
-/** Sent so often without success that a person should know; it is tried again all the same. */
-const attentionAfter = (claimed: OutboxEntry): OutboxEntry['attention'] =>
-  claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : twiceOnly(claimed);
 
 /** That the service has an item twice is not over before a listing shows it once. */
-export const twiceOnly = ({ attention }: OutboxEntry): OutboxEntry['attention'] =>
+export const twiceOnly = ({ attention }: OutboxEntry): Attention | null =>
   attention === 'found_twice' ? attention : null;
 
-/** A change of a known item may simply be made again; whether a new item was created has to be read back. */
-export function unclearSend(claimed: OutboxEntry, message: string, at: string): OutboxEntry {
-  if (claimed.remote_id !== null)
-    return transition(claimed, 'release', at, {
-      message,
-      next_attempt_at: nextAttempt(claimed, at),
-      attention: attentionAfter(claimed),
-    });
-  const unclear_sends = claimed.unclear_sends + 1;
-  return transition(claimed, 'becomeUnknown', at, {
-    message,
-    unknown_since: claimed.unknown_since ?? at,
-    unclear_sends,
-  });
-}
-
-/** So many sends without a clear answer, and no read-back showed one of them: a person has to look. */
-const MOST_UNCLEAR_SENDS = 5;
 /** An entry that needs a person is read back again after this long. */
 const CHECK_AGAIN_MS = 600_000;
 const BY_HAND = 'look at the service; if it is not there: npx roadbook outbox retry CODE --not-there';
 
-/** Undefined where the decision changes nothing. */
+/** Undefined where the decision changes nothing. `own` is the place of the present content, where that is kept. */
 export function afterReadBack(
   before: OutboxEntry,
   decision: Decision,
@@ -188,55 +200,56 @@ export function afterReadBack(
   own: Place | undefined,
 ): Outcome | undefined {
   const { at } = facts;
-  const outcome = (
-    name: TransitionName,
-    is: AttemptOutcome,
-    message: string,
-    change: EntryChange = {},
-  ): Outcome => ({
-    before,
-    entry: transition(before, name, at, { message, ...change }),
-    attempt: { what: 'read-back', outcome: is, message, startedAt: at },
-  });
+  const notShown = (name: TransitionName, message: string, change: EntryChange) =>
+    readBackOutcome(before, name, at, 'absent', message, change);
   switch (decision.is) {
     case 'found':
       return found(before, decision, facts, own);
     case 'too-early': {
       const attention = before.attention === 'inconclusive' ? null : before.attention;
       const message = 'Not shown by the service, but that may be too early to say';
-      return outcome('note', 'absent', message, { absent_since: decision.since, attention });
+      return notShown('note', message, { absent_since: decision.since, attention });
     }
-    case 'inconclusive':
-      return outcome('note', 'inconclusive', `${decision.why}; ${BY_HAND}`, {
-        absent_since: null,
-        attention: contentAttention(before) ?? 'inconclusive',
-      });
-    case 'never-shown':
-      return outcome('note', 'absent', `The service accepted it and no listing shows it; ${BY_HAND}`, {
-        attention: contentAttention(before) ?? 'never_shown',
-        next_attempt_at: after(at, CHECK_AGAIN_MS),
-      });
+    case 'inconclusive': {
+      const attention = contentAttention(before) ?? 'inconclusive';
+      const change = { absent_since: null, attention };
+      return readBackOutcome(before, 'note', at, 'inconclusive', `${decision.why}; ${BY_HAND}`, change);
+    }
+    case 'never-shown': {
+      const attention = contentAttention(before) ?? 'never_shown';
+      const message = `The service accepted it and no listing shows it; ${BY_HAND}`;
+      return notShown('note', message, { attention, next_attempt_at: after(at, CHECK_AGAIN_MS) });
+    }
     case 'absent': {
       const sends = before.unclear_sends;
-      if (sends >= MOST_UNCLEAR_SENDS)
-        return outcome(
-          'note',
-          'absent',
-          `Sent ${sends} times without a clear answer, and not shown; ${BY_HAND}`,
-          {
-            attention: 'retries_exhausted',
-          },
-        );
+      if (sends >= MOST_UNCLEAR_SENDS) {
+        const message = `Sent ${sends} times without a clear answer, and not shown; ${BY_HAND}`;
+        return notShown('note', message, { attention: 'retries_exhausted' });
+      }
       if (own !== undefined)
-        return outcome('believeAbsent', 'absent', 'The service does not have it; it is sent', own);
+        return notShown('believeAbsent', 'The service does not have it; it is sent', own);
       const message =
         'The service does not have it, and the content that the ERP offered since cannot be sent';
-      return outcome('reject', 'absent', message, { sent_hash: null, attention: null, unclear_sends: 0 });
+      return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }
     default:
       return undefined;
   }
 }
+
+/** `message` is for the history, and for the entry unless `change` has another. */
+const readBackOutcome = (
+  before: OutboxEntry,
+  name: TransitionName,
+  at: string,
+  outcome: AttemptOutcome,
+  message: string,
+  change: EntryChange,
+): Outcome => ({
+  before,
+  entry: transition(before, name, at, { message, ...change }),
+  attempt: { what: 'read-back', outcome, message, startedAt: at },
+});
 
 function found(
   before: OutboxEntry,
@@ -248,28 +261,25 @@ function found(
   const isCompared = canChange && own !== undefined;
   // That the item is there does not tell whether the rejected change is.
   if (before.state === 'rejected' && canChange && !(isCompared && isSame)) return undefined;
-  const shown = { remote_id: record.id, remote_status: record.status, seen_at: before.seen_at ?? at };
-  const attempt = { what: 'read-back', outcome: 'found', startedAt: at } as const;
-  const warning = warningOf(before, record, others, kind);
+  const warning = warningOf(before, [record.id, ...others], record.status, kind);
+  const { attention } = warning;
+  const seen_at = before.seen_at ?? at;
+  const shown = { remote_id: record.id, remote_status: record.status, seen_at, attention };
   if (isCompared && !isSame) {
     const message = warning.message ?? 'Found at the service with another content';
-    return {
-      before,
-      entry: transition(before, 'update', at, { ...shown, ...own, ...warning }),
-      attempt: { ...attempt, message },
-    };
+    const change = { ...shown, ...own, message: warning.message };
+    return readBackOutcome(before, 'update', at, 'found', message, change);
   }
   // What the service has: the present content where it was compared, else what was sent; any content where neither is known.
   const sent_hash = isCompared
     ? before.content_hash
     : (before.sent_hash ?? (isSame ? before.content_hash : ''));
-  const known = { ...shown, ...warning, sent_hash };
-  if (before.state === 'confirmed') return seen(before, known, at);
+  if (before.state === 'confirmed') return seen(before, { ...shown, sent_hash }, warning.message, at);
   const isCurrent = sent_hash === before.content_hash;
-  const message = known.message ?? foundMessage(before, isCurrent);
-  const change = { ...known, confirmed_at: at, message, reasons: isCurrent ? null : before.reasons };
-  const entry = transition(before, 'confirm', at, change);
-  return { before, entry, attempt: { ...attempt, message: message ?? 'Found at the service' } };
+  const message = warning.message ?? foundMessage(before, isCurrent);
+  const reasons = isCurrent ? null : before.reasons;
+  const change = { ...shown, sent_hash, confirmed_at: at, message, reasons };
+  return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }
 
 export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
@@ -283,31 +293,31 @@ function foundMessage({ state, attempts }: OutboxEntry, isCurrent: boolean): str
 /** What a person has to know of what is there. */
 function warningOf(
   before: OutboxEntry,
-  { id, status }: { id: number; status: string | null },
-  others: readonly number[],
+  ids: readonly number[],
+  status: string | null,
   { failed }: Facts['kind'],
-): { attention: OutboxEntry['attention']; message?: string } {
-  if (others.length > 0) {
-    const ids = [id, ...others];
+): { attention: Attention | null; message: string | null } {
+  if (ids.length > 1) {
     const message = `The service has it ${ids.length} times: ${ids.join(', ')}; remove all but one there`;
     return { attention: 'found_twice', message };
   }
-  const isFailed = failed !== undefined && failed.status === status;
-  return { attention: contentAttention(before), ...(isFailed && { message: failed.message }) };
+  const message = failed !== undefined && failed.status === status ? failed.message : null;
+  return { attention: contentAttention(before), message };
 }
 
 /** What the service shows changes nothing about a content that cannot be sent. */
-const contentAttention = ({ attention }: OutboxEntry): OutboxEntry['attention'] =>
+const contentAttention = ({ attention }: OutboxEntry): Attention | null =>
   attention === 'read_error' || attention === 'invalid_change' ? attention : null;
 
 /** A confirmed entry is shown: its identifier and status become known, and what worried a person may be over. */
 function seen(
   before: OutboxEntry,
-  known: EntryChange & { attention: OutboxEntry['attention'] },
+  known: EntryChange & { attention: Attention | null },
+  warning: string | null,
   at: string,
 ): Outcome | undefined {
   const isOver = before.attention !== null && known.attention === null;
-  const message = known.message ?? (isOver ? null : before.message);
+  const message = warning ?? (isOver ? null : before.message);
   const isNews =
     before.remote_id === null || known.attention !== before.attention || message !== before.message;
   const isSame = before.seen_at !== null && known.remote_status === before.remote_status;

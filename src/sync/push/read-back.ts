@@ -31,8 +31,7 @@ import {
   needsProof,
 } from './decide.ts';
 import { type PushRun, payloadOf } from './kind.ts';
-import { afterReadBack } from './outcome.ts';
-import { type Outcome, storeOutcomes } from './store.ts';
+import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
 
 /** An entry that may be sent, as it was when the service did not show it. */
@@ -190,14 +189,14 @@ async function judge(
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const { kind, context } = push;
-  const { engine, redactor } = context.parts;
+  const { engine } = context.parts;
   const entries = await engine.read((sql) => entriesByKey(sql, kind.feed, due));
   const ids = entries.flatMap(({ remote_key }) => (shown.byKey.get(remote_key) ?? []).map(({ id }) => id));
   const owners = await engine.read((sql) => ownersOf(sql, kind.feed, ids));
   const keys = scope === 'ready' && !kind.isOneAKey ? entries.map(({ remote_key }) => remote_key) : [];
   const holders = keys.length === 0 ? [] : await engine.read((sql) => holdersOf(sql, kind.feed, keys));
   const contested = new Set(holders.flatMap((each) => (each.remote_id === null ? each.remote_key : [])));
-  const facts = { kind, at: push.now(), redact: redactor.redact };
+  const facts = factsOf(push);
   const outcomes: Outcome[] = [];
   const cleared: Cleared[] = [];
   for (const entry of entries) {

@@ -11,10 +11,9 @@ import { reportAttention } from './attention.ts';
 import { reportDeadline } from './deadline.ts';
 import { ingestFeed } from './ingest.ts';
 import { openPush, type PushKind, type PushRun } from './kind.ts';
-import { unclearSend } from './outcome.ts';
+import { afterSend, factsOf, storeOutcomes } from './outcome.ts';
 import { readBack } from './read-back.ts';
 import { sendCleared } from './send.ts';
-import { storeOutcomes } from './store.ts';
 
 export async function executePush(kind: PushKind, context: RunContext): Promise<RunOutcome> {
   const feed = await context.parts.erp(kind.feed);
@@ -40,28 +39,17 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
 async function recover(push: PushRun): Promise<void> {
   const { kind, context, settings } = push;
   const { engine, clock } = context.parts;
-  const at = push.now();
-  await abandonDeadRuns(engine, at);
+  const facts = factsOf(push);
+  await abandonDeadRuns(engine, facts.at);
   const left = await engine.read((sql) => entriesIn(sql, kind.feed, 'sending'));
   const message = 'The process that sent it ended before the answer was stored';
+  const answer = { verdict: { is: 'unclear', message } } as const;
+  const outcomes = left.map((entry) => afterSend(entry, entry, answer, facts));
   const ago = (ms: number): string => isoInstant(clock.now() - ms);
   await engine.write(async (tx) => {
     await dropOldPayloads(tx.sql, kind.feed, ago(settings.keep_refused));
     await deleteAged(tx.sql, kind.feed, ago(settings.keep_confirmed));
-    await storeOutcomes(
-      tx,
-      push,
-      left.map((before) => ({
-        before,
-        entry: unclearSend(before, message, at),
-        attempt: {
-          what: before.remote_id === null ? ('create' as const) : ('change' as const),
-          outcome: 'unclear' as const,
-          message,
-          startedAt: before.sent_at ?? at,
-        },
-      })),
-    );
+    await storeOutcomes(tx, push, outcomes);
   });
   if (left.length > 0)
     context.log.warn({ entries: left.length }, 'sends of a dead process have to be read back');

@@ -6,9 +6,8 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
 import { transition } from '../../warehouse/outbox/transitions.ts';
 import { type PushRun, payloadOf, type Verdict } from './kind.ts';
-import { type Answer, afterSend, type Sent } from './outcome.ts';
+import { type Answer, afterSend, factsOf, type Outcome, type Sent, storeOutcomes } from './outcome.ts';
 import type { Cleared } from './read-back.ts';
-import { type Outcome, storeOutcomes } from './store.ts';
 
 const BATCH = 256;
 /** The next batch is claimed while so many are left to send: a claim takes about as long as sending them. */
@@ -95,13 +94,12 @@ const released = ({ entry, before }: Claimed): Sent => ({
 });
 
 async function sendOne(push: PushRun, { entry, before }: Claimed): Promise<Sent> {
-  const { context, kind } = push;
-  const facts = { kind, at: '', redact: context.parts.redactor.redact };
-  const after = (answer: Answer): Sent => afterSend(entry, before, answer, { ...facts, at: push.now() });
+  const { signal } = push.context;
+  const after = (answer: Answer): Sent => afterSend(entry, before, answer, factsOf(push));
   try {
     return after({ verdict: await post(push, entry) });
   } catch (thrown) {
-    return after({ thrown, isAbort: context.signal.aborted && thrown === context.signal.reason });
+    return after({ thrown, isAbort: signal.aborted && thrown === signal.reason });
   }
 }
 

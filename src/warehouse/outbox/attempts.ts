@@ -3,7 +3,8 @@
 import type { Knex } from 'knex';
 import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../table.ts';
-import { type EntryKey, keyOf, nameOf } from './entry.ts';
+import { type EntryKey, keyOf, nameOf, type OutboxEntry } from './entry.ts';
+import { storeEntries } from './transitions.ts';
 
 export const pushAttempt = controlTable({
   name: 'push_attempt',
@@ -101,6 +102,27 @@ function rowOf(attempt: Attempt, last: AttemptRow | undefined, at: string) {
     message,
     times: isRepeated ? Number(last.times) + 1 : 1,
   };
+}
+
+/** An entry as a step leaves it, and what its history says of that. */
+export interface Step {
+  entry: OutboxEntry;
+  attempt?: Omit<Attempt, 'entry' | 'runId'>;
+}
+
+/** Writes entries with their histories. Gives those that were stored; a person changed the others meanwhile. */
+export async function storeSteps<T extends Step>(
+  tx: Transaction,
+  steps: readonly T[],
+  runId: string | null,
+  at: string,
+): Promise<T[]> {
+  const entries = steps.map(({ entry }) => entry);
+  const names = await storeEntries(tx, entries);
+  const stored = steps.filter(({ entry }) => names.has(nameOf(entry)));
+  const attempts = stored.flatMap(({ entry, attempt }) => (attempt ? [{ ...attempt, entry, runId }] : []));
+  await recordAttempts(tx, attempts, at);
+  return stored;
 }
 
 /** The history of one entry. */
