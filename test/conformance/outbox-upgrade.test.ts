@@ -2,11 +2,10 @@
 // never sent without a read-back. The upgrade may be killed at any of its statements.
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { needsProof } from '../../src/sync/push/decide.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { smallOutbox } from '../../src/warehouse/migrations/small-outbox.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
-import { type OutboxEntry, pushOutbox } from '../../src/warehouse/outbox/entry.ts';
+import { needsProof, type OutboxEntry, pushOutbox } from '../../src/warehouse/outbox/entry.ts';
 import { readyEntries } from '../../src/warehouse/outbox/queries.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { dropViews } from '../../src/warehouse/schema-views.ts';

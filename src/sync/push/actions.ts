@@ -1,11 +1,17 @@
 // What a person may do with entries of the outbox, one or many at a time. No action sends anything: a retried entry is
 // ready for the next run, and an entry that may be at the service is read back first, unless the person has looked.
 import { Fatal } from '../../core/errors.ts';
+import { pieces } from '../../core/pieces.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type AttemptOutcome, recordAttempts } from '../../warehouse/outbox/attempts.ts';
-import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
+import { needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
-import { mayMove, storeEntries, transition } from '../../warehouse/outbox/transitions.ts';
+import {
+  type EntryChange,
+  mayMove,
+  type TransitionName,
+  transition,
+} from '../../warehouse/outbox/transitions.ts';
 import { payloadOf } from './kind.ts';
 
 export interface EntryName {
@@ -34,9 +40,7 @@ export async function namedEntry(engine: Engine, { code, kind, use }: EntryName)
 }
 
 /** What an action makes of an entry. */
-interface Acted {
-  entry: OutboxEntry;
-  outcome: AttemptOutcome;
+interface Acted extends Step {
   /** What the next run does with it. */
   words: string;
 }
@@ -44,60 +48,51 @@ interface Acted {
 /** Pure; throws where the state does not allow it. */
 export type Action = (entry: OutboxEntry, at: string) => Acted;
 
+const acted = (entry: OutboxEntry, outcome: AttemptOutcome, at: string, words: string): Acted => ({
+  entry,
+  attempt: { what: 'action', outcome, message: entry.message, startedAt: at },
+  words,
+});
+
 const OFFER_AGAIN =
   'Its content is not kept here: let the ERP offer it again (drop its file once more, or have its row offered); the same content will do.';
+const READY = 'It is ready; the next run sends it, unless a read-back shows it.';
+const READY_AT_ONCE =
+  'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.';
+const MAY_BE_THERE =
+  'It may be at the service: it is read back, and sent only if it is not there for long enough.';
+const CHECKED = 'The next run reads it back; if the problem is still there, it says so again.';
 
 export const retry: Action = (entry, at) => {
-  const outcome = 'retried';
-  switch (entry.state) {
+  const { state, attention, external_code } = entry;
+  const retried = (name: 'retry' | 'note', change: EntryChange, words: string): Acted =>
+    acted(transition(entry, name, at, change), 'retried', at, words);
+  switch (state) {
     case 'rejected':
-    case 'cancelled': {
-      if (entry.state === 'rejected' && entry.payload !== null) {
-        const ready = transition(entry, 'retry', at, {
-          message: 'To be sent again by the action of a person',
-        });
-        return {
-          entry: ready,
-          outcome,
-          words: 'It is ready; the next run sends it, unless a read-back shows it.',
-        };
-      }
-      const message = 'To be taken again as soon as the ERP offers it';
-      return {
-        entry: transition(entry, 'note', at, { content_hash: '', message }),
-        outcome,
-        words: OFFER_AGAIN,
-      };
-    }
+    case 'cancelled':
+      return state === 'rejected' && entry.payload !== null
+        ? retried('retry', { message: 'To be sent again by the action of a person' }, READY)
+        : retried(
+            'note',
+            { content_hash: '', message: 'To be taken again as soon as the ERP offers it' },
+            OFFER_AGAIN,
+          );
     case 'ready':
-      return {
-        entry: transition(entry, 'note', at, { next_attempt_at: null }),
-        outcome,
-        words:
-          'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.',
-      };
+      return retried('note', { next_attempt_at: null }, READY_AT_ONCE);
     case 'unknown':
-      return {
-        entry: transition(entry, 'note', at, { next_attempt_at: null }),
-        outcome,
-        words: 'It may be at the service: it is read back, and sent only if it is not there for long enough.',
-      };
+      return retried('note', { next_attempt_at: null }, MAY_BE_THERE);
     case 'confirmed':
-      if (entry.attention === 'read_error' || entry.attention === 'invalid_change')
+      if (attention === 'read_error' || attention === 'invalid_change')
         throw usage(
-          `${entry.external_code} was changed by the ERP into something that cannot be sent`,
+          `${external_code} was changed by the ERP into something that cannot be sent`,
           'Correct it in the ERP.',
         );
-      if (entry.attention === null)
+      if (attention === null)
         throw usage(
-          `${entry.external_code} is confirmed: there is nothing to retry`,
+          `${external_code} is confirmed: there is nothing to retry`,
           'To send it again, change its content in the ERP.',
         );
-      return {
-        entry: transition(entry, 'note', at, { attention: null, next_attempt_at: null }),
-        outcome,
-        words: 'The next run reads it back; if the problem is still there, it says so again.',
-      };
+      return retried('note', { attention: null, next_attempt_at: null }, CHECKED);
     case 'sending':
       throw beingSent(entry);
   }
@@ -106,22 +101,18 @@ export const retry: Action = (entry, at) => {
 /** The person has looked at the service: the entry is not there. */
 export const assertAbsent: Action = (entry, at) => {
   const message = 'A person says that it is not at the service';
-  const outcome = 'asserted-absent';
-  const isShown = entry.state === 'confirmed' && entry.seen_at !== null && entry.attention === null;
+  const asserted = (name: TransitionName, change: EntryChange, words: string): Acted =>
+    acted(transition(entry, name, at, { message, ...change }), 'asserted-absent', at, words);
+  const isShown = entry.seen_at !== null && entry.attention === null;
   if (mayMove('assertAbsent', entry) && entry.payload !== null)
-    return {
-      entry: transition(entry, 'assertAbsent', at, { message, ...payloadOf(entry)?.place }),
-      outcome,
-      words: 'It is ready; the next run sends it, unless a read-back shows it after all.',
-    };
-  if (entry.state === 'confirmed' && !isShown)
-    return { entry: transition(entry, 'disprove', at, { message }), outcome, words: OFFER_AGAIN };
+    return asserted(
+      'assertAbsent',
+      payloadOf(entry)?.place ?? {},
+      'It is ready; the next run sends it, unless a read-back shows it after all.',
+    );
+  if (entry.state === 'confirmed' && !isShown) return asserted('disprove', {}, OFFER_AGAIN);
   if (entry.state === 'unknown')
-    return {
-      entry: transition(entry, 'reject', at, { message, sent_hash: null, content_hash: '' }),
-      outcome,
-      words: OFFER_AGAIN,
-    };
+    return asserted('reject', { sent_hash: null, content_hash: '' }, OFFER_AGAIN);
   throw usage(
     `${entry.external_code} is ${entry.state}: there is nothing to assert`,
     '--not-there is for an entry that may be at the service; without it, retry does what the state allows.',
@@ -131,28 +122,26 @@ export const assertAbsent: Action = (entry, at) => {
 export const cancel =
   ({ isForced }: { isForced: boolean }): Action =>
   (entry, at) => {
-    if (entry.state === 'sending') throw beingSent(entry);
+    const { state, external_code } = entry;
+    if (state === 'sending') throw beingSent(entry);
     if (!mayMove('cancel', entry))
-      throw usage(`${entry.external_code} is ${entry.state}: it cannot be cancelled`, 'It is already final.');
-    if (entry.state === 'confirmed' && !isForced)
-      throw usage(`${entry.external_code} is at the service`, 'Remove it there first, then use --force.');
-    if (mayBeThere(entry) && !isForced)
+      throw usage(`${external_code} is ${state}: it cannot be cancelled`, 'It is already final.');
+    if (state === 'confirmed' && !isForced)
+      throw usage(`${external_code} is at the service`, 'Remove it there first, then use --force.');
+    const isUpdate = state === 'ready' && entry.remote_id !== null;
+    if (needsProof(entry) && !isUpdate && !isForced)
       throw usage(
-        `${entry.external_code} may be at the service: nobody knows yet`,
+        `${external_code} may be at the service: nobody knows yet`,
         'Wait until it is read back, or look at the service yourself and use --force.',
       );
-    const message = 'Cancelled by a person';
-    const words = 'It is cancelled; the next run notifies the ERP.';
-    return { entry: transition(entry, 'cancel', at, { message }), outcome: 'cancelled', words };
+    const cancelled = transition(entry, 'cancel', at, { message: 'Cancelled by a person' });
+    return acted(cancelled, 'cancelled', at, 'It is cancelled; the next run notifies the ERP.');
   };
-
-const mayBeThere = ({ state, sent_hash, remote_id }: OutboxEntry): boolean =>
-  state === 'unknown' || (state === 'ready' && sent_hash !== null && remote_id === null);
 
 /** Gives the words for the person. */
 export async function act(engine: Engine, entry: OutboxEntry, action: Action, at: string): Promise<string> {
-  const acted = action(entry, at);
-  if ((await store(engine, [acted], at)) === 1) return acted.words;
+  const [stored] = await engine.write((tx) => storeSteps(tx, [action(entry, at)], null, at));
+  if (stored !== undefined) return stored.words;
   throw usage(
     `${entry.external_code} has changed in this moment`,
     'Look at it again with npx roadbook outbox show.',
@@ -171,14 +160,14 @@ const MOST = 10_000;
 
 export async function actOnMany(
   engine: Engine,
-  search: EntryFilter,
+  filter: EntryFilter,
   action: Action,
   at: string,
 ): Promise<ActedOnMany> {
-  const found = await engine.read((sql) => searchEntries(sql, { ...search, limit: MOST }));
+  const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));
   let done = 0;
-  for (let from = 0; from < found.length; from += PAGE) {
-    const acted = found.slice(from, from + PAGE).flatMap((entry) => {
+  for (const page of pieces(found, PAGE)) {
+    const steps = page.flatMap((entry) => {
       try {
         return [action(entry, at)];
       } catch (thrown) {
@@ -186,27 +175,10 @@ export async function actOnMany(
         throw thrown;
       }
     });
-    done += await store(engine, acted, at);
+    done += (await engine.write((tx) => storeSteps(tx, steps, null, at))).length;
   }
   return { done, skipped: found.length - done };
 }
-
-/** How many were stored. */
-const store = (engine: Engine, acted: readonly Acted[], at: string): Promise<number> =>
-  engine.write(async (tx) => {
-    const stored = await storeEntries(
-      tx,
-      acted.map(({ entry }) => entry),
-    );
-    const attempts = acted
-      .filter(({ entry }) => stored.has(nameOf(entry)))
-      .map(({ entry, outcome }) => {
-        const { message } = entry;
-        return { entry, what: 'action' as const, outcome, message, runId: null, startedAt: at };
-      });
-    await recordAttempts(tx, attempts, at);
-    return stored.size;
-  });
 
 const usage = (message: string, hint: string): Fatal => new Fatal(message, { code: 'usage', hint });
 

@@ -1,7 +1,7 @@
 // What a listing of the service says about one entry. Pure: entry × listing → decision. An unknown entry is believed
 // absent only if two conclusive listings, far enough apart, do not show it.
 import type { JsonObject } from '../../core/glossary.ts';
-import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { ControlRecord, Period } from '../../warehouse/outbox/queries.ts';
 import type { PushKind, RemoteRecord } from './kind.ts';
 import { overlaps } from './windows.ts';
@@ -46,10 +46,6 @@ export interface Question {
   /** Why the listing proves no absence; undefined where it does. */
   doubt: string | undefined;
 }
-
-/** An earlier send may have reached the service, so a listing that proves nothing is not enough. */
-export const needsProof = ({ state, sent_hash }: OutboxEntry): boolean =>
-  state === 'unknown' || (state === 'ready' && sent_hash !== null);
 
 export function decide(question: Question): Decision {
   const { entry, matches, data, kind, doubt, at, settleMs } = question;

@@ -7,7 +7,13 @@ import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts
 import type { JsonObject } from '../../core/glossary.ts';
 import { localDay } from '../../erp/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
-import { type EntryKey, nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import {
+  type EntryKey,
+  nameOf,
+  needsProof,
+  type OutboxEntry,
+  wasSent,
+} from '../../warehouse/outbox/entry.ts';
 import {
   type ControlRecord,
   controlRecords,
@@ -20,16 +26,7 @@ import {
   readyEntries,
   shownPeriod,
 } from '../../warehouse/outbox/queries.ts';
-import {
-  type Decision,
-  decide,
-  doubtOf,
-  indexed,
-  isCut,
-  type Listing,
-  matchesOf,
-  needsProof,
-} from './decide.ts';
+import { type Decision, decide, doubtOf, indexed, isCut, type Listing, matchesOf } from './decide.ts';
 import { type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
@@ -90,8 +87,8 @@ async function readWindow(
 ): Promise<Cleared[]> {
   const shown = await listed(push, window.search);
   // Most entries are new, and the service has nothing of their key.
-  const isNew = ({ state, sent_hash, remote_key }: DueEntry): boolean =>
-    state === 'ready' && sent_hash === null && !shown.byKey.has(remote_key) && !isCut(shown);
+  const isNew = (entry: DueEntry): boolean =>
+    entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !isCut(shown);
   const cleared: Cleared[] = window.entries.filter(isNew);
   // What was sent has the first claim to what is there.
   const others = window.entries

@@ -142,6 +142,13 @@ export const placeOf = ({ remote_key, period_start, period_end }: Place): Place 
   period_end,
 });
 
+/** Some content of it was sent, and did not certainly miss the service. */
+export const wasSent = ({ sent_hash }: Pick<OutboxEntry, 'sent_hash'>): boolean => sent_hash !== null;
+
+/** An earlier send may have reached the service, so a listing that proves nothing is not enough. */
+export const needsProof = (entry: Pick<OutboxEntry, 'state' | 'sent_hash'>): boolean =>
+  entry.state === 'unknown' || (entry.state === 'ready' && wasSent(entry));
+
 /** The ERP offered another content after the service had the item. */
 export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
   state === 'confirmed' && content_hash !== sent_hash;
