@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
 import { FleetHttpError } from '../../src/fleet/failures.ts';
 import type { Decision } from '../../src/sync/push/decide.ts';
-import type { Verdict } from '../../src/sync/push/kind.ts';
+import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
 import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import {
@@ -216,6 +216,16 @@ describe('a read-back', () => {
   });
   const readBack = (entry: OutboxEntry, decision: Decision, facts = plans) =>
     afterReadBack(entry, decision, facts, OWN);
+
+  it('that finds another content of an entry that an earlier version stored changes what is there', () => {
+    const entry = entryIn('unknown', { unknown_since: AT });
+    const place = nextPlace(entry, { data: {}, options: {} });
+    expect(afterReadBack(entry, found({ isSame: false }), points, place)?.entry).toMatchObject({
+      state: 'ready',
+      remote_id: 9,
+      unknown_since: null,
+    });
+  });
 
   it.each<[OutboxState, string | null]>([
     ['ready', 'The service had it already; it was not sent'],

@@ -7,7 +7,7 @@ import { PRIORITY } from '../../core/limiter.ts';
 import type { Feed, FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
 import { toInstant } from '../../fleet/instants.ts';
-import type { OutboxEntry, Place } from '../../warehouse/outbox/entry.ts';
+import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
 import type { RunContext } from '../job.ts';
@@ -123,6 +123,9 @@ export async function openPush(kind: PushKind, feed: Feed, context: RunContext):
 
 export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | undefined =>
   payload === null ? undefined : (JSON.parse(payload) as Payload);
+
+/** Where the service will list the content that is to be sent. */
+export const nextPlace = (entry: OutboxEntry, { place }: Payload): Place => placeOf(place ?? entry);
 
 /** The period of a record or of what is sent; undefined where an end of it cannot be read. */
 export function periodBetween(start: unknown, end: unknown): Period | undefined {

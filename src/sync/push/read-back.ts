@@ -1,10 +1,10 @@
 // Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
 // the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
-
 import PQueue from 'p-queue';
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
+import { pieces } from '../../core/pieces.ts';
 import { localDay } from '../../erp/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import {
@@ -14,22 +14,14 @@ import {
   type OutboxEntry,
   wasSent,
 } from '../../warehouse/outbox/entry.ts';
-import {
-  type ControlRecord,
-  controlRecords,
-  type DueEntry,
-  entriesByKey,
-  holdersOf,
-  openEntries,
-  ownersOf,
-  type Period,
-  readyEntries,
-  shownPeriod,
-} from '../../warehouse/outbox/queries.ts';
+import * as queries from '../../warehouse/outbox/queries.ts';
 import { type Decision, decide, doubtOf, indexed, isCut, type Listing, matchesOf } from './decide.ts';
-import { type PushRun, payloadOf } from './kind.ts';
+import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
+
+type DueEntry = queries.DueEntry;
+type Period = queries.Period;
 
 /** An entry that may be sent, as it was when the service did not show it. */
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;
@@ -49,16 +41,16 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const windows = windowsOf(searched, kind.periodOf !== undefined);
   const narrow = narrowListings(push);
   const queue = new PQueue({ concurrency: context.parts.concurrency });
-  let isStopped = false;
+  let serviceIsAway = false;
   await queue.addAll(
     windows.map((window) => async () => {
-      if (isStopped || context.signal.aborted) return;
+      if (serviceIsAway || context.signal.aborted) return;
       try {
         cleared.push(...(await readWindow(push, scope, window, narrow)));
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
-        isStopped ||= failure instanceof Fatal;
+        serviceIsAway ||= failure instanceof Fatal;
         await noteUnreadable(push, window.entries, failure);
       }
     }),
@@ -72,9 +64,31 @@ function dueEntries({ kind, context, settings, now }: PushRun, scope: ReadBackSc
   const { engine, clock } = context.parts;
   const rejectedSince = isoInstant(clock.now() - settings.settle);
   return engine.read(async (sql) => [
-    ...(scope === 'open' ? [] : await readyEntries(sql, kind.feed, now())),
-    ...(scope === 'ready' ? [] : await openEntries(sql, kind.feed, now(), rejectedSince)),
+    ...(scope === 'open' ? [] : await queries.readyEntries(sql, kind.feed, now())),
+    ...(scope === 'ready' ? [] : await queries.openEntries(sql, kind.feed, now(), rejectedSince)),
   ]);
+}
+
+/** The window could not be listed: that is recorded with the entries that wait for it. */
+async function noteUnreadable(
+  { context, failures, now }: PushRun,
+  entries: readonly DueEntry[],
+  failure: RoadbookError,
+): Promise<void> {
+  const { runId, parts, log } = context;
+  log.warn({ err: failure }, 'service could not be read back');
+  failures.push(failure);
+  const attempt = {
+    what: 'read-back',
+    outcome: 'unreadable',
+    error_code: failure.code,
+    message: parts.redactor.redact(failure.message),
+    runId,
+    startedAt: now(),
+  } as const;
+  const unknown = entries.filter(({ state }) => state === 'unknown');
+  const attempts = unknown.map((entry) => ({ ...attempt, entry }));
+  await parts.engine.write((tx) => recordAttempts(tx, attempts, attempt.startedAt));
 }
 
 const PAGE = 500;
@@ -94,8 +108,8 @@ async function readWindow(
   const others = window.entries
     .filter((entry) => !isNew(entry))
     .toSorted((a, b) => Number(a.state === 'ready') - Number(b.state === 'ready'));
-  for (let from = 0; from < others.length && !push.context.signal.aborted; from += PAGE)
-    cleared.push(...(await judge(push, scope, others.slice(from, from + PAGE), shown, narrow)));
+  for (const page of pieces(others, PAGE))
+    if (!push.context.signal.aborted) cleared.push(...(await judge(push, scope, page, shown, narrow)));
   return cleared;
 }
 
@@ -117,14 +131,14 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
   const began = clock.monotonic();
   const records = await kind.list(call, search, digest);
   const listing = indexed(records);
-  let known: Promise<ControlRecord[]> | undefined;
+  let known: Promise<queries.ControlRecord[]> | undefined;
   let isElsewhere: Promise<boolean> | undefined;
   return {
     ...listing,
     search,
     listedAt: isoInstant(clock.now() - (fleet.clockSkewMs() ?? 0) - (clock.monotonic() - began)),
     async doubt(list) {
-      known ??= engine.read((sql) => controlRecords(sql, kind.feed, search, acceptedBefore));
+      known ??= engine.read((sql) => queries.controlRecords(sql, kind.feed, search, acceptedBefore));
       const doubt = doubtOf(listing, await known, list);
       if (doubt === undefined || search === undefined || records.length + (await known).length > 0)
         return doubt;
@@ -141,7 +155,7 @@ const WIDER_MS = 14 * 86_400_000;
 
 async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<boolean> {
   const { kind, context, call, digest } = push;
-  const shown = await context.parts.engine.read((sql) => shownPeriod(sql, kind.feed));
+  const shown = await context.parts.engine.read((sql) => queries.shownPeriod(sql, kind.feed));
   const records = await answered(push, () => kind.list(call, shown ?? padded(empty, WIDER_MS), digest));
   return records !== undefined && records.length > 0;
 }
@@ -169,11 +183,14 @@ const EDGE_MS = 60_000;
 
 function narrowListings(push: PushRun): Narrow {
   const known = new Map<string, Promise<Shown | undefined>>();
-  const ask = (period: Period) => answered(push, () => listed(push, padded(period, EDGE_MS)));
   return async ({ period_start: start, period_end: end }) => {
     if (start === null || end === null) return undefined;
     const name = `${start} ${end}`;
-    if (!known.has(name) && known.size < MOST_NARROW) known.set(name, ask({ start, end }));
+    if (!known.has(name) && known.size < MOST_NARROW)
+      known.set(
+        name,
+        answered(push, () => listed(push, padded({ start, end }, EDGE_MS))),
+      );
     return known.get(name);
   };
 }
@@ -185,13 +202,15 @@ async function judge(
   shown: Shown,
   narrow: Narrow,
 ): Promise<Cleared[]> {
-  const { kind, context } = push;
-  const { engine } = context.parts;
-  const entries = await engine.read((sql) => entriesByKey(sql, kind.feed, due));
-  const ids = entries.flatMap(({ remote_key }) => (shown.byKey.get(remote_key) ?? []).map(({ id }) => id));
-  const owners = await engine.read((sql) => ownersOf(sql, kind.feed, ids));
-  const keys = scope === 'ready' && !kind.isOneAKey ? entries.map(({ remote_key }) => remote_key) : [];
-  const holders = keys.length === 0 ? [] : await engine.read((sql) => holdersOf(sql, kind.feed, keys));
+  const { engine } = push.context.parts;
+  const { feed, isOneAKey } = push.kind;
+  const entries = await engine.read((sql) => queries.entriesByKey(sql, feed, due));
+  const keys = entries.map(({ remote_key }) => remote_key);
+  const ids = keys.flatMap((key) => (shown.byKey.get(key) ?? []).map(({ id }) => id));
+  const owners = await engine.read((sql) => queries.ownersOf(sql, feed, ids));
+  // A record may be that of an unknown entry with the same key, which is read back after the ready ones.
+  const isContested = scope === 'ready' && !isOneAKey;
+  const holders = isContested ? await engine.read((sql) => queries.holdersOf(sql, feed, keys)) : [];
   const contested = new Set(holders.flatMap((each) => (each.remote_id === null ? each.remote_key : [])));
   const facts = factsOf(push);
   const outcomes: Outcome[] = [];
@@ -199,11 +218,10 @@ async function judge(
   for (const entry of entries) {
     const payload = payloadOf(entry);
     const decision = await decisionFor(push, entry, payload?.data, shown, owners, narrow);
-    // It may be that of an entry which is found next, with its identifier unknown so far.
     if (decision.is === 'found' && contested.has(entry.remote_key)) continue;
     if (decision.is === 'found') shown.assigned.add(decision.record.id);
     if (decision.is === 'clear') cleared.push(entry);
-    const outcome = afterReadBack(entry, decision, facts, payload && (payload.place ?? entry));
+    const outcome = afterReadBack(entry, decision, facts, payload && nextPlace(entry, payload));
     if (outcome !== undefined) outcomes.push(outcome);
   }
   if (outcomes.length === 0) return cleared;
@@ -228,25 +246,25 @@ async function decisionFor(
   owners: ReadonlyMap<number, EntryKey>,
   narrow: Narrow,
 ): Promise<Decision> {
-  const { kind, settings } = push;
-  const facts = { entry, data, kind, settleMs: settings.settle, at: push.now() };
-  const ask = async (from: Shown): Promise<Decision> => {
+  const { kind, settings, now } = push;
+  const decisionBy = async (listing: Shown): Promise<Decision> => {
     // A record is one item, unless codes share it.
     const isTaken = (id: number): boolean => {
       const owner = owners.get(id);
-      const isOthers = owner === undefined ? from.assigned.has(id) : nameOf(owner) !== nameOf(entry);
+      const isOthers = owner === undefined ? listing.assigned.has(id) : nameOf(owner) !== nameOf(entry);
       return isOthers && kind.isOneAKey !== true;
     };
-    const matches = matchesOf(entry, from, kind, isTaken, isOfDay(push, entry));
+    const matches = matchesOf(entry, listing, kind, isTaken, isOfDay(push, entry));
     const mustProve = needsProof(entry) && matches?.length === 0;
-    const doubt = mustProve ? await from.doubt(kind.listOf?.(data ?? {})) : undefined;
-    return decide({ ...facts, matches, listedAt: from.listedAt, doubt });
+    const doubt = mustProve ? await listing.doubt(kind.listOf?.(data ?? {})) : undefined;
+    const { listedAt } = listing;
+    return decide({ entry, data, kind, matches, doubt, listedAt, settleMs: settings.settle, at: now() });
   };
-  const decision = await ask(shown);
+  const decision = await decisionBy(shown);
   const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && isCut(shown));
   if (isProof || shown.search === undefined) return decision;
   const own = await narrow(entry);
-  if (own !== undefined) return ask(own);
+  if (own !== undefined) return decisionBy(own);
   // A new entry waits for the next run, rather than be sent by a listing that may be cut off.
   return decision.is === 'clear' ? { is: 'nothing' } : decision;
 }
@@ -256,33 +274,4 @@ function isOfDay({ settings, context }: PushRun, { period_start }: OutboxEntry):
   if (!settings.reuse_codes || period_start === null) return () => true;
   const day = localDay(period_start, context.parts.timezone);
   return ({ start }) => localDay(start, context.parts.timezone) === day;
-}
-
-/** The window could not be listed: that is recorded with the entries that wait for it. */
-async function noteUnreadable(
-  push: PushRun,
-  entries: readonly DueEntry[],
-  failure: RoadbookError,
-): Promise<void> {
-  const { context, failures } = push;
-  const { runId, parts, log } = context;
-  log.warn({ err: failure }, 'service could not be read back');
-  failures.push(failure);
-  const startedAt = push.now();
-  const attempt = {
-    what: 'read-back',
-    outcome: 'unreadable',
-    error_code: failure.code,
-    runId,
-    startedAt,
-  } as const;
-  const message = parts.redactor.redact(failure.message);
-  const unknown = entries.filter(({ state }) => state === 'unknown');
-  await parts.engine.write((tx) =>
-    recordAttempts(
-      tx,
-      unknown.map((entry) => ({ ...attempt, entry, message })),
-      startedAt,
-    ),
-  );
 }
