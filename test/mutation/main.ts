@@ -67,7 +67,7 @@ ${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, $
 time: a condition turned around, a block left out, a word emptied. The tests of that area then have to fail. The
 tests are quick ones on a real SQLite database; of sending, they are whole pushes to the sandbox. Pulls, kills and
 PostgreSQL are not among them, so what is not noticed here may be noticed there. Of the push, the order of its steps (run.ts), the
-acknowledgements (acknowledge.ts, notifier.ts) and the actions of a person (actions.ts) are not changed: scenarios and
+acknowledgements (acknowledge.ts) and the actions of a person (actions.ts) are not changed: scenarios and
 killed pushes hold them. ${all.ignored} changes of log lines and of words for people were not tried.
 Stryker leaves tables that are \`as const\` alone: the transitions of the outbox are held against a table of
 their own in test/unit/push-outcome.test.ts.

@@ -1,7 +1,7 @@
 // Who is told, and when telling stops: by what the ERP answers.
 import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
-import { createNotifier } from '../../src/sync/push/notifier.ts';
+import { createNotifier } from '../../src/sync/push/acknowledge.ts';
 
 const refused = () => new Fatal('no', { code: 'erp_answer_refused' });
 const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });

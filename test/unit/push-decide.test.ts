@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { localDay } from '../../src/erp/moments.ts';
 import { type Decision, decide, doubtOf, indexed, matchesOf } from '../../src/sync/push/decide.ts';
-import { type RemoteRecord, remoteRecords } from '../../src/sync/push/kind.ts';
+import type { RemoteRecord } from '../../src/sync/push/kind.ts';
+import { remoteRecords } from '../../src/sync/push/kinds/answers.ts';
 import { overlaps, windowsOf } from '../../src/sync/push/windows.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';

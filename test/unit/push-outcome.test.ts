@@ -4,8 +4,8 @@ import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts
 import { FleetHttpError } from '../../src/fleet/failures.ts';
 import type { Decision } from '../../src/sync/push/decide.ts';
 import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
+import { isSameValue } from '../../src/sync/push/kinds/answers.ts';
 import { judgeImport } from '../../src/sync/push/kinds/route-plans.ts';
-import { isSameValue } from '../../src/sync/push/kinds/same-value.ts';
 import {
   afterReadBack,
   afterSend,

@@ -1,6 +1,5 @@
 // Notifies the ERP of every state once it is stored, and again of what the ERP still waits for. The ERP is notified
 // first and that is stored afterwards, so a crash notifies twice rather than never.
-
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { localDay } from '../../erp/moments.ts';
@@ -9,7 +8,6 @@ import { type EntryKey, type OutboxEntry, reasonsOf } from '../../warehouse/outb
 import { entriesByCode, FINAL, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codesOf, isDigest } from './codes.ts';
 import type { PushRun } from './kind.ts';
-import { createNotifier } from './notifier.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
@@ -99,3 +97,42 @@ const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
   revision: entry.revision,
   ...(entry.reasons !== null && { reasons: reasonsOf(entry) }),
 });
+
+/** An ERP that says so often in a row that it is not available is away, not choosy. */
+const MOST_UNAVAILABLE = 30;
+
+/**
+ * Notifies the ERP of one list after another: all of it at once, or one by one where that is refused, so that one item
+ * that the ERP refuses never silences the others. `send` notifies and stores that it did; it may throw for any part.
+ */
+export function createNotifier<T>(signal: AbortSignal, send: (some: readonly T[]) => Promise<void>) {
+  let first: RoadbookError | undefined;
+  let unavailable = 0;
+
+  async function isTaken(some: readonly T[]): Promise<boolean> {
+    try {
+      await send(some);
+      unavailable = 0;
+      return true;
+    } catch (thrown) {
+      const refusal = asRoadbookError(thrown);
+      if (!signal.aborted) first ??= refusal;
+      if (refusal.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
+      else unavailable = refusal.code === 'erp_unavailable' ? unavailable + 1 : 0;
+      return false;
+    }
+  }
+
+  const isListening = (): boolean => unavailable < MOST_UNAVAILABLE && !signal.aborted;
+
+  return {
+    /** False where the ERP is away: the rest is for the next run. */
+    async notify(all: readonly T[]): Promise<boolean> {
+      if (all.length === 0 || !isListening() || (await isTaken(all))) return isListening();
+      if (all.length > 1) for (const one of all) if (isListening()) await isTaken([one]);
+      return isListening();
+    },
+    /** The first refusal, if there was one. */
+    refusal: () => first,
+  };
+}

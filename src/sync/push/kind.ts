@@ -1,12 +1,11 @@
 // What the push engine has to know of one kind of item: by what the service lists it, and which calls list, create and
 // change it. A kind judges an answer; what follows from it is the engine's business.
 import { isoInstant } from '../../core/clock.ts';
-import { Retriable, type RoadbookError } from '../../core/errors.ts';
+import type { RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/limiter.ts';
 import type { Feed, FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import { toInstant } from '../../fleet/instants.ts';
 import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
@@ -126,42 +125,3 @@ export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | 
 
 /** Where the service will list the content that is to be sent. */
 export const nextPlace = (entry: OutboxEntry, { place }: Payload): Place => placeOf(place ?? entry);
-
-/** The period of a record or of what is sent; undefined where an end of it cannot be read. */
-export function periodBetween(start: unknown, end: unknown): Period | undefined {
-  const [from, to] = [toInstant(fieldText(start) ?? ''), toInstant(fieldText(end) ?? '')];
-  return from === undefined || to === undefined ? undefined : { start: from, end: to };
-}
-
-/** Key, period and status of each record, by identifier. A record without one means that the answer is no listing. */
-export function remoteRecords(
-  records: readonly unknown[],
-  keyOf: (record: JsonObject) => string | undefined,
-  periodOf: (record: JsonObject) => Period | undefined = () => undefined,
-): RemoteRecord[] {
-  const byId = new Map<number, RemoteRecord>();
-  for (const raw of records) {
-    const record = raw as JsonObject | null;
-    const id = idOf(record?.id);
-    if (record === null || id === undefined) throw notAListing();
-    const status = typeof record.status === 'string' ? record.status : null;
-    const period = periodOf(record);
-    byId.set(id, { id, key: keyOf(record) ?? '', status, record, ...(period && { period }) });
-  }
-  return [...byId.values()];
-}
-
-function idOf(value: unknown): number | undefined {
-  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
-}
-
-/** The text of a field that may come as a number. */
-export const fieldText = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
-
-const notAListing = (): Retriable =>
-  new Retriable('The service answered a read-back with something that is no list of records', {
-    code: 'bad_answer',
-    hint: 'A proxy may be answering instead of the service; check service.base_url.',
-  });

@@ -6,9 +6,9 @@ import { noCounts } from '../../core/glossary.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { runningPlans, storeNotified } from '../../warehouse/outbox/returns.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import { createNotifier } from '../push/acknowledge.ts';
 import { openPush, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
-import { createNotifier } from '../push/notifier.ts';
 import { type Change, changesOf } from './changes.ts';
 
 const MOST_NAMED = 10;

@@ -6,7 +6,7 @@ import type { StopOutcome } from '../../erp/source.ts';
 import { toInstant } from '../../fleet/instants.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { StopRow } from '../../warehouse/outbox/returns.ts';
-import { fieldText } from '../push/kind.ts';
+import { fieldText } from '../push/kinds/answers.ts';
 
 /** Status of a stop at which nothing has happened yet, or no longer has. */
 export const PENDING = 'P';

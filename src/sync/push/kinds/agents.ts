@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
 import { drivers } from '../../../fleet/endpoints/drivers.ts';
 import type { Digest } from '../../../warehouse/personal-digest.ts';
-import { fieldText, type PushKind, remoteRecords } from '../kind.ts';
-import { judgeWritten } from './written-verdict.ts';
+import type { PushKind } from '../kind.ts';
+import { fieldText, judgeWritten, remoteRecords } from './answers.ts';
 
 /** The keyed digest is made of the plain one, of which older warehouses were full. */
 function keyOf({ cpf }: JsonObject, digest: Digest): string {

@@ -4,9 +4,8 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
 import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
 import { itineraries } from '../../../fleet/endpoints/itineraries.ts';
-import { fieldText, type PushKind, periodBetween, remoteRecords } from '../kind.ts';
-import { isSameValue } from './same-value.ts';
-import { judgeWritten } from './written-verdict.ts';
+import type { PushKind } from '../kind.ts';
+import { fieldText, isSameValue, judgeWritten, periodBetween, remoteRecords } from './answers.ts';
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_id);
 

@@ -3,9 +3,8 @@ import type { JsonObject } from '../../../core/glossary.ts';
 import { changePointOfInterest } from '../../../fleet/endpoints/change-point-of-interest.ts';
 import { createPointOfInterest } from '../../../fleet/endpoints/create-point-of-interest.ts';
 import { pointsOfInterest } from '../../../fleet/endpoints/points-of-interest.ts';
-import { fieldText, type PushKind, remoteRecords } from '../kind.ts';
-import { isSameValue } from './same-value.ts';
-import { judgeWritten } from './written-verdict.ts';
+import type { PushKind } from '../kind.ts';
+import { fieldText, isSameValue, judgeWritten, remoteRecords } from './answers.ts';
 
 const titleOf = (record: JsonObject): string | undefined => fieldText(record.title);
 

@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../../core/glossary.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
-import { fieldText, type PushKind, periodBetween, remoteRecords, type Verdict } from '../kind.ts';
-import { isSameValue } from './same-value.ts';
+import type { PushKind, Verdict } from '../kind.ts';
+import { fieldText, isSameValue, periodBetween, remoteRecords } from './answers.ts';
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_code);
 

@@ -1,0 +1,66 @@
+// What the kinds share: how a listing, a field and the answer to a write of the service are read.
+import { Retriable } from '../../../core/errors.ts';
+import type { Json, JsonObject } from '../../../core/glossary.ts';
+import type { Written } from '../../../fleet/endpoint.ts';
+import { toInstant } from '../../../fleet/instants.ts';
+import type { Period } from '../../../warehouse/outbox/queries.ts';
+import type { RemoteRecord, Verdict } from '../kind.ts';
+
+/** The text of a field that may come as a number. */
+export const fieldText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+
+/** The period of a record or of what is sent; undefined where an end of it cannot be read. */
+export function periodBetween(start: unknown, end: unknown): Period | undefined {
+  const [from, to] = [toInstant(fieldText(start) ?? ''), toInstant(fieldText(end) ?? '')];
+  return from === undefined || to === undefined ? undefined : { start: from, end: to };
+}
+
+/** Key, period and status of each record, by identifier. A record without one means that the answer is no listing. */
+export function remoteRecords(
+  records: readonly unknown[],
+  keyOf: (record: JsonObject) => string | undefined,
+  periodOf: (record: JsonObject) => Period | undefined = () => undefined,
+): RemoteRecord[] {
+  const byId = new Map<number, RemoteRecord>();
+  for (const raw of records) {
+    const record = raw as JsonObject | null;
+    const id = idOf(record?.id);
+    if (record === null || id === undefined) throw notAListing();
+    const status = typeof record.status === 'string' ? record.status : null;
+    const period = periodOf(record);
+    byId.set(id, { id, key: keyOf(record) ?? '', status, record, ...(period && { period }) });
+  }
+  return [...byId.values()];
+}
+
+function idOf(value: unknown): number | undefined {
+  const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
+}
+
+const notAListing = (): Retriable =>
+  new Retriable('The service answered a read-back with something that is no list of records', {
+    code: 'bad_answer',
+    hint: 'A proxy may be answering instead of the service; check service.base_url.',
+  });
+
+/** About ten centimetres, where the number is a coordinate. */
+const CLOSE = 1e-6;
+
+/** Whether the service returns the field that was sent: numbers may come as text or rounded, instants in another zone. */
+export function isSameValue(returned: Json | undefined, sent: Json): boolean {
+  if (typeof sent === 'number') return Math.abs(Number(returned ?? Number.NaN) - sent) <= CLOSE;
+  if (typeof sent !== 'string' || typeof returned !== 'string') return returned === sent;
+  return returned === sent || (toInstant(sent) !== undefined && toInstant(sent) === toInstant(returned));
+}
+
+/**
+ * Judges the answer to a create or change. No body at all is documented as well as any other; a document without an
+ * identifier is not, and may come from a proxy.
+ */
+export function judgeWritten({ id, raw }: Written): Verdict {
+  if (id === undefined && raw !== null)
+    return { is: 'unclear', message: 'The answer does not tell whether it was written' };
+  return { is: 'accepted', id, reasons: [] };
+}
