@@ -1,6 +1,5 @@
 // Notifies the ERP of every state once it is stored, and again of what the ERP still waits for. The ERP is notified
 // first and that is stored afterwards, so a crash notifies twice rather than never.
-import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import { localDay } from '../../erp/moments.ts';
 import type { AwaitedItem, Outcome, OutcomeState } from '../../erp/source.ts';
@@ -18,10 +17,8 @@ export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   }
 }
 
-function reportRefusal({ context, failures }: PushRun, failure: RoadbookError): void {
-  if (context.signal.aborted) return;
-  context.log.warn({ err: failure }, 'ERP could not be notified');
-  failures.push(failure);
+function reportRefusal({ context, report }: PushRun, failure: RoadbookError): void {
+  if (!context.signal.aborted) report(failure, 'ERP could not be notified');
 }
 
 /**
@@ -29,9 +26,8 @@ function reportRefusal({ context, failures }: PushRun, failure: RoadbookError): 
  * learns both at once.
  */
 async function acknowledgeNews(push: PushRun): Promise<boolean> {
-  const { kind, settings, context } = push;
-  const { engine, clock } = context.parts;
-  const idAwaitedSince = isoInstant(clock.now() - settings.settle);
+  const { kind, settings, context, engine } = push;
+  const idAwaitedSince = push.ago(settings.settle);
   const notifier = createNotifier<OutboxEntry>(context.signal, (entries) => acknowledge(push, entries));
   let isListening = true;
   for (let last: EntryKey | undefined; isListening; ) {
@@ -46,22 +42,22 @@ async function acknowledgeNews(push: PushRun): Promise<boolean> {
   return isListening;
 }
 
-async function acknowledge({ feed, context, now }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
+async function acknowledge({ feed, engine, now }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
   const outcomes = entries.flatMap((entry) => {
     const code = codeInClear(entry);
     return code === undefined ? [] : [outcomeOf(entry, code)];
   });
   await feed.source.acknowledge(outcomes);
-  await context.parts.engine.write(({ sql }) => markAcknowledged(sql, entries, now()));
+  await engine.write(({ sql }) => markAcknowledged(sql, entries, now()));
 }
 
 /** Heals a crash between notifying and storing it, and answers an item that is offered a second time. */
 async function acknowledgeAwaited(push: PushRun): Promise<void> {
-  const { kind, feed, context, digest } = push;
+  const { kind, feed, engine, digest } = push;
   const codeOf = ({ externalCode }: AwaitedItem): string =>
     codesOf(kind.feed, externalCode, digest).external_code;
   for await (const items of feed.source.awaited()) {
-    const known = await context.parts.engine.read((sql) => entriesByCode(sql, kind.feed, items.map(codeOf)));
+    const known = await engine.read((sql) => entriesByCode(sql, kind.feed, items.map(codeOf)));
     const outcomes = items.flatMap((item) => {
       const entry = entryOf(push, item, known.get(codeOf(item)) ?? []);
       if (entry === undefined || entry.told_at === null || !FINAL.includes(entry.state)) return [];

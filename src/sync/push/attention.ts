@@ -67,10 +67,7 @@ export async function outboxAttention(
   }));
 }
 
-export async function reportAttention({ kind, context, failures, now }: PushRun): Promise<void> {
-  for (const { reason, entries, text, hint } of await outboxAttention(context.parts.engine, now(), kind)) {
-    const failure = new Skippable(text, { code: reason, hint });
-    context.log.warn({ err: failure, entries }, 'needs a person');
-    failures.push(failure);
-  }
+export async function reportAttention({ kind, engine, now, report }: PushRun): Promise<void> {
+  for (const { reason, entries, text, hint } of await outboxAttention(engine, now(), kind))
+    report(new Skippable(text, { code: reason, hint }), 'needs a person', { entries });
 }

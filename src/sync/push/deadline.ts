@@ -47,17 +47,15 @@ export async function plansOfTomorrow(engine: Engine, question: DeadlineQuestion
   };
 }
 
-export async function reportDeadline({ settings, context, failures }: PushRun): Promise<void> {
-  const { clock, timezone, engine } = context.parts;
+export async function reportDeadline({ settings, context, engine, report }: PushRun): Promise<void> {
+  const { clock, timezone } = context.parts;
   const { deadline } = settings;
   if (deadline === undefined) return;
   const { isPast, open } = await plansOfTomorrow(engine, { deadline, timezone, now: clock.now() });
   if (!isPast || open.length === 0) return;
   const named = open.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
-  const failure = new Skippable(
-    `${open.length} that start tomorrow are not confirmed by ${deadline}: ${named.join(', ')}${open.length > MOST_NAMED ? ', …' : ''}`,
-    { code: 'deadline_missed', hint: 'See why: npx roadbook outbox list' },
-  );
-  context.log.warn({ err: failure, late: open.length }, 'deadline missed');
-  failures.push(failure);
+  const names = named.join(', ') + (open.length > MOST_NAMED ? ', …' : '');
+  const text = `${open.length} that start tomorrow are not confirmed by ${deadline}: ${names}`;
+  const hint = 'See why: npx roadbook outbox list';
+  report(new Skippable(text, { code: 'deadline_missed', hint }), 'deadline missed', { late: open.length });
 }

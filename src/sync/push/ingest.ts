@@ -15,7 +15,7 @@ import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {
-  const { feed, context, failures } = push;
+  const { feed, context } = push;
   const spool = createSpool<ErpBatch>();
   try {
     for await (const batch of feed.source.read(context.signal)) {
@@ -26,9 +26,7 @@ export async function ingestFeed(push: PushRun): Promise<void> {
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
-    const failure = asRoadbookError(thrown);
-    context.log.warn({ err: failure }, 'feed could not be read to its end');
-    failures.push(failure);
+    push.report(asRoadbookError(thrown), 'feed could not be read to its end');
   } finally {
     await spool.clear();
   }
@@ -58,8 +56,8 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
   ].map((offer) => onceOnly(push, offer, taken));
   const codes = offers.map(({ external_code }) => external_code);
   const rules = rulesOf(push);
-  const { counts, parts } = push.context;
-  await parts.engine.write(async (tx) => {
+  const { counts } = push.context;
+  await push.engine.write(async (tx) => {
     const known = await entriesByCode(tx.sql, push.kind.feed, codes);
     const changed = new Map<string, OutboxEntry>();
     for (const offer of offers) {

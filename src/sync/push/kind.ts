@@ -2,10 +2,11 @@
 // change it. A kind judges an answer; what follows from it is the engine's business.
 import { isoInstant } from '../../core/clock.ts';
 import type { RoadbookError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/glossary.ts';
+import { type JsonObject, noCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/limiter.ts';
 import type { Feed, FeedKind } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
@@ -88,37 +89,58 @@ export interface PushRun {
   feed: Feed;
   settings: PushSettings;
   context: RunContext;
+  engine: Engine;
   call: ServiceCall;
   digest: Digest;
   failures: RoadbookError[];
+  /** Adds a failure of the run, and logs it with a message. */
+  report(failure: RoadbookError, message: string, fields?: object): void;
   /** ISO instant of now. */
   now(): string;
+  /** ISO instant so many milliseconds before now. */
+  ago(ms: number): string;
 }
 
-export async function openPush(kind: PushKind, feed: Feed, context: RunContext): Promise<PushRun> {
-  const { parts, counts, signal, options } = context;
-  const now = (): string => isoInstant(parts.clock.now());
+/** Undefined where the configuration has no feed of the kind. */
+export async function openPush(kind: PushKind, context: RunContext): Promise<PushRun | undefined> {
+  const { parts, counts, signal, options, log } = context;
+  const feed = await parts.erp(kind.feed);
+  if (feed === undefined) {
+    log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to do');
+    return undefined;
+  }
+  const ago = (ms: number): string => isoInstant(parts.clock.now() - ms);
+  const now = (): string => ago(0);
+  const onRequest = () => void counts.requests++;
+  const onRetry = () => void counts.retries++;
+  const failures: RoadbookError[] = [];
   return {
     kind,
     feed,
     settings: options as unknown as PushSettings,
     context,
-    digest: await personalDigest(parts.engine, now()),
-    failures: [],
-    now,
+    engine: parts.engine,
     call: (endpoint, request) =>
-      parts.fleet.call(endpoint, request, {
-        signal,
-        priority: PRIORITY.push,
-        onRequest: () => {
-          counts.requests++;
-        },
-        onRetry: () => {
-          counts.retries++;
-        },
-      }),
+      parts.fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry }),
+    digest: await personalDigest(parts.engine, now()),
+    failures,
+    report(failure, message, fields) {
+      log.warn({ err: failure, ...fields }, message);
+      failures.push(failure);
+    },
+    now,
+    ago,
   };
 }
+
+/** For a preview: records nothing. */
+export const openUnrecorded = (
+  kind: PushKind,
+  context: Pick<RunContext, 'job' | 'options' | 'parts'>,
+): Promise<PushRun | undefined> => {
+  const unrecorded = { runId: '', counts: noCounts(), signal: new AbortController().signal };
+  return openPush(kind, { ...context, ...unrecorded, log: context.parts.log });
+};
 
 export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | undefined =>
   payload === null ? undefined : (JSON.parse(payload) as Payload);

@@ -1,13 +1,11 @@
 // What a push run would do, from the feed and the outbox alone. Nothing is sent, taken or acknowledged.
-
-import { noCounts } from '../../core/glossary.ts';
 import { redactedJson } from '../../core/redaction.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
 import type { Preview, RunContext } from '../job.ts';
 import { offerOf, rulesOf } from './ingest.ts';
-import { openPush, type PushKind, type PushRun } from './kind.ts';
+import { openUnrecorded, type PushKind, type PushRun } from './kind.ts';
 import { type Offer, takeOffer } from './offer.ts';
 
 const MOST_WAITING = 10_000;
@@ -16,17 +14,15 @@ export async function previewPush(
   kind: PushKind,
   context: Pick<RunContext, 'job' | 'options' | 'parts'>,
 ): Promise<Preview[]> {
-  const { parts } = context;
-  const feed = await parts.erp(kind.feed);
-  if (feed === undefined) return [];
-  const unrecorded = { runId: '', counts: noCounts(), log: parts.log, signal: new AbortController().signal };
-  const push = await openPush(kind, feed, { ...context, ...unrecorded });
+  const push = await openUnrecorded(kind, context);
+  if (push === undefined) return [];
+  const { engine, feed } = push;
   const lines: Preview[] = [];
   const offered = new Set<string>();
   for await (const { things, faults } of feed.source.read()) {
     const offers = things.map((thing) => offerOf(push, thing));
     const codes = offers.map(({ external_code }) => external_code);
-    const known = await parts.engine.read((sql) => entriesByCode(sql, kind.feed, codes));
+    const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
     for (const offer of offers) {
       offered.add(offer.external_code);
       lines.push(previewOffer(push, offer, known.get(offer.external_code) ?? []));
@@ -34,9 +30,14 @@ export async function previewPush(
     for (const { origin, reason } of faults)
       lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
   }
-  for (const entry of await waiting(push))
-    if (!offered.has(entry.external_code)) lines.push(previewEntry(entry));
-  const { redact } = parts.redactor;
+  // What an earlier run left to be sent or read back.
+  const left = { kind: kind.feed, states: ['unknown', 'sending', 'ready'] as const, limit: MOST_WAITING };
+  for (const { external_code, origin, state } of await engine.read((sql) => searchEntries(sql, left))) {
+    const what = state === 'ready' ? 'send' : 'read back';
+    if (!offered.has(external_code))
+      lines.push({ what, detail: { external_code, origin, state, reasons: [] } });
+  }
+  const { redact } = context.parts.redactor;
   return lines.map((line) => JSON.parse(redactedJson(line, redact)) as Preview);
 }
 
@@ -73,14 +74,3 @@ function stepOf(before: OutboxEntry | undefined, then: OutboxEntry | undefined):
       return 'nothing';
   }
 }
-
-/** What an earlier run left to be sent or read back. */
-const waiting = ({ kind, context }: PushRun): Promise<OutboxEntry[]> =>
-  context.parts.engine.read((sql) =>
-    searchEntries(sql, { kind: kind.feed, states: ['unknown', 'sending', 'ready'], limit: MOST_WAITING }),
-  );
-
-const previewEntry = ({ external_code, origin, state }: OutboxEntry): Preview => ({
-  what: state === 'ready' ? 'send' : 'read back',
-  detail: { external_code, origin, state, reasons: [] },
-});

@@ -1,7 +1,6 @@
 // Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
 // the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
 import PQueue from 'p-queue';
-import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { pieces } from '../../core/pieces.ts';
@@ -60,9 +59,9 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   return due.flatMap((each) => byName.get(nameOf(each)) ?? []);
 }
 
-function dueEntries({ kind, context, settings, now }: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {
-  const { engine, clock } = context.parts;
-  const rejectedSince = isoInstant(clock.now() - settings.settle);
+function dueEntries(push: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {
+  const { kind, engine, settings, now } = push;
+  const rejectedSince = push.ago(settings.settle);
   return engine.read(async (sql) => [
     ...(scope === 'open' ? [] : await queries.readyEntries(sql, kind.feed, now())),
     ...(scope === 'ready' ? [] : await queries.openEntries(sql, kind.feed, now(), rejectedSince)),
@@ -71,24 +70,22 @@ function dueEntries({ kind, context, settings, now }: PushRun, scope: ReadBackSc
 
 /** The window could not be listed: that is recorded with the entries that wait for it. */
 async function noteUnreadable(
-  { context, failures, now }: PushRun,
+  { context, engine, report, now }: PushRun,
   entries: readonly DueEntry[],
   failure: RoadbookError,
 ): Promise<void> {
-  const { runId, parts, log } = context;
-  log.warn({ err: failure }, 'service could not be read back');
-  failures.push(failure);
+  report(failure, 'service could not be read back');
   const attempt = {
     what: 'read-back',
     outcome: 'unreadable',
     error_code: failure.code,
-    message: parts.redactor.redact(failure.message),
-    runId,
+    message: context.parts.redactor.redact(failure.message),
+    runId: context.runId,
     startedAt: now(),
   } as const;
   const unknown = entries.filter(({ state }) => state === 'unknown');
   const attempts = unknown.map((entry) => ({ ...attempt, entry }));
-  await parts.engine.write((tx) => recordAttempts(tx, attempts, attempt.startedAt));
+  await engine.write((tx) => recordAttempts(tx, attempts, attempt.startedAt));
 }
 
 const PAGE = 500;
@@ -125,9 +122,9 @@ interface Shown extends Listing {
 }
 
 async function listed(push: PushRun, search: Period | undefined): Promise<Shown> {
-  const { kind, context, call, digest, settings } = push;
-  const { clock, fleet, engine } = context.parts;
-  const acceptedBefore = isoInstant(clock.now() - settings.settle);
+  const { kind, engine, call, digest } = push;
+  const { clock, fleet } = push.context.parts;
+  const acceptedBefore = push.ago(push.settings.settle);
   const began = clock.monotonic();
   const records = await kind.list(call, search, digest);
   const listing = indexed(records);
@@ -136,7 +133,7 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
   return {
     ...listing,
     search,
-    listedAt: isoInstant(clock.now() - (fleet.clockSkewMs() ?? 0) - (clock.monotonic() - began)),
+    listedAt: push.ago((fleet.clockSkewMs() ?? 0) + clock.monotonic() - began),
     async doubt(list) {
       known ??= engine.read((sql) => queries.controlRecords(sql, kind.feed, search, acceptedBefore));
       const doubt = doubtOf(listing, await known, list);
@@ -154,21 +151,23 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
 const WIDER_MS = 14 * 86_400_000;
 
 async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<boolean> {
-  const { kind, context, call, digest } = push;
-  const shown = await context.parts.engine.read((sql) => queries.shownPeriod(sql, kind.feed));
+  const { kind, engine, call, digest } = push;
+  const shown = await engine.read((sql) => queries.shownPeriod(sql, kind.feed));
   const records = await answered(push, () => kind.list(call, shown ?? padded(empty, WIDER_MS), digest));
   return records !== undefined && records.length > 0;
 }
 
 /** Undefined where the service does not answer: the question of some entries must not hold up the others. */
-async function answered<T>({ context, failures }: PushRun, ask: () => Promise<T>): Promise<T | undefined> {
+async function answered<T>(
+  { context, failures, report }: PushRun,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {
     const failure = asRoadbookError(thrown);
     if (context.signal.aborted || (failure instanceof Fatal && failure.code !== 'forbidden')) throw thrown;
-    context.log.warn({ err: failure }, 'service could not be read back for one period');
-    if (!failures.includes(failure)) failures.push(failure);
+    if (!failures.includes(failure)) report(failure, 'service could not be read back for one period');
     return undefined;
   }
 }
@@ -202,8 +201,8 @@ async function judge(
   shown: Shown,
   narrow: Narrow,
 ): Promise<Cleared[]> {
-  const { engine } = push.context.parts;
-  const { feed, isOneAKey } = push.kind;
+  const { engine, kind } = push;
+  const { feed, isOneAKey } = kind;
   const entries = await engine.read((sql) => queries.entriesByKey(sql, feed, due));
   const keys = entries.map(({ remote_key }) => remote_key);
   const ids = keys.flatMap((key) => (shown.byKey.get(key) ?? []).map(({ id }) => id));

@@ -1,7 +1,6 @@
 // One push run, in the order that keeps the promise: entries that a dead process left in `sending` are unknown; the feed
 // is read to its end; nothing is sent that the service was not searched for; then it is searched again and the ERP is
 // notified.
-import { isoInstant } from '../../core/clock.ts';
 import { Fatal, Skippable } from '../../core/errors.ts';
 import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import { abandonDeadRuns } from '../../warehouse/run-log.ts';
@@ -16,18 +15,14 @@ import { readBack } from './read-back.ts';
 import { sendCleared } from './send.ts';
 
 export async function executePush(kind: PushKind, context: RunContext): Promise<RunOutcome> {
-  const feed = await context.parts.erp(kind.feed);
-  if (feed === undefined) {
-    context.log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to push');
-    return { failures: [], worked: true };
-  }
-  const push = await openPush(kind, feed, context);
+  const push = await openPush(kind, context);
+  if (push === undefined) return { failures: [], worked: true };
   await recover(push);
   await ingestFeed(push);
   // New items first: the read-back of unknown ones must not hold them up.
-  const { isStopped } = await sendCleared(push, await readBack(push, 'ready'));
-  const cleared = await readBack(push, isStopped ? 'open' : 'all');
-  const { hasSent } = await sendCleared(push, isStopped ? [] : cleared);
+  const { serviceIsAway } = await sendCleared(push, await readBack(push, 'ready'));
+  const cleared = await readBack(push, serviceIsAway ? 'open' : 'all');
+  const { hasSent } = await sendCleared(push, serviceIsAway ? [] : cleared);
   if (hasSent) await readBack(push, 'open');
   await acknowledgeOutcomes(push);
   await reportDeadline(push);
@@ -37,27 +32,25 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
 
 /** The run holds the job's lease, so whatever is `sending` now belongs to a dead process. */
 async function recover(push: PushRun): Promise<void> {
-  const { kind, context, settings } = push;
-  const { engine, clock } = context.parts;
+  const { kind, engine, settings, context } = push;
   const facts = factsOf(push);
   await abandonDeadRuns(engine, facts.at);
   const left = await engine.read((sql) => entriesIn(sql, kind.feed, 'sending'));
   const message = 'The process that sent it ended before the answer was stored';
   const answer = { verdict: { is: 'unclear', message } } as const;
   const outcomes = left.map((entry) => afterSend(entry, entry, answer, facts));
-  const ago = (ms: number): string => isoInstant(clock.now() - ms);
   await engine.write(async (tx) => {
-    await dropOldPayloads(tx.sql, kind.feed, ago(settings.keep_refused));
-    await deleteAged(tx.sql, kind.feed, ago(settings.keep_confirmed));
+    await dropOldPayloads(tx.sql, kind.feed, push.ago(settings.keep_refused));
+    await deleteAged(tx.sql, kind.feed, push.ago(settings.keep_confirmed));
     await storeOutcomes(tx, push, outcomes);
   });
   if (left.length > 0)
     context.log.warn({ entries: left.length }, 'sends of a dead process have to be read back');
 }
 
-async function outcomeOf({ kind, context, failures }: PushRun): Promise<RunOutcome> {
-  const { counts, signal, parts } = context;
-  counts.unknown = await parts.engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
+async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
+  const { counts, signal } = context;
+  counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
   if (signal.aborted) failures.push(stoppedEarly());
   const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
   // A run that did its work and found something for a person is partial, not failed.

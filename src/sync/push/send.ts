@@ -23,7 +23,7 @@ export interface SendResult {
   /** Something left. */
   hasSent: boolean;
   /** No further send can succeed in this run. */
-  isStopped: boolean;
+  serviceIsAway: boolean;
 }
 
 export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): Promise<SendResult> {
@@ -33,7 +33,7 @@ export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): P
   const claimed: Claimed[] = [];
   const done: Sent[] = [];
   const stop = new AbortController();
-  const result: SendResult = { hasSent: false, isStopped: false };
+  const result: SendResult = { hasSent: false, serviceIsAway: false };
   let refilling: Promise<void> | undefined;
   let broken: { error: unknown } | undefined;
   let failedInARow = 0;
@@ -75,7 +75,7 @@ export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): P
       if (sent.attempt?.outcome !== 'not-sent') result.hasSent = true;
       // A service that takes nothing any more is left alone.
       if (sent.stop || failedInARow > 2 * concurrency) stop.abort();
-      if (sent.stop && sent.entry.next_attempt_at !== null) result.isStopped = true;
+      if (sent.stop && sent.entry.next_attempt_at !== null) result.serviceIsAway = true;
     }
   }
 
@@ -112,7 +112,7 @@ function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
 /** One transaction: stores what is over, claims what comes next. */
 async function exchange(push: PushRun, done: readonly Sent[], next: readonly Cleared[]): Promise<Claimed[]> {
   if (done.length + next.length === 0) return [];
-  const claimed = await push.context.parts.engine.write(async (tx) => {
+  const claimed = await push.engine.write(async (tx) => {
     await storeOutcomes(tx, push, done);
     return claim(tx, push, next);
   });

@@ -41,12 +41,12 @@ export function changeOf(
 }
 
 export async function changesOf(push: PushRun, plans: readonly Plan[]): Promise<Change[]> {
-  const { engine, concurrency } = push.context.parts;
+  const { engine } = push;
   const codes = plans.map(({ external_code }) => external_code);
   const notified = await engine.read((sql) => notifiedStops(sql, codes));
-  const before = new Map(notified.map((row) => [keyOf(row), row]));
+  const before = new Map(notified.map((row) => [nameOf(row), row]));
   const pulled = await engine.read((sql) => pulledStops(sql, plans.map(idOf)));
-  const calls = new PQueue({ concurrency });
+  const calls = new PQueue({ concurrency: push.context.parts.concurrency });
   const found = plans.map((plan) => changesOfPlan(push, plan, pulled.get(idOf(plan)), before, calls));
   return (await Promise.all(found)).flat();
 }
@@ -61,7 +61,7 @@ async function changesOfPlan(
   const { counts } = push.context;
   const rows = pulled ?? (await calls.add(() => planAtService(push, plan)));
   const stops = outcomesOf(plan, rows).map(async (known) => {
-    const last = before.get(keyOf(rowOf(plan, known)));
+    const last = before.get(nameOf(keyOf(plan, known.pointExternalCode)));
     const isUntimed = known.status !== PENDING && known.executedAt === null;
     const isAsked = pulled !== undefined && isUntimed && changeOf(last, known) !== undefined;
     return { last, now: isAsked ? await calls.add(() => stopAtService(push, plan, known)) : known };
@@ -72,32 +72,28 @@ async function changesOfPlan(
     if (last === undefined && outcome === undefined) continue;
     counts.records++;
     counts[outcome === undefined ? 'unchanged' : last === undefined ? 'inserted' : 'updated']++;
-    if (outcome !== undefined) changes.push({ outcome, row: rowOf(plan, outcome) });
+    if (outcome === undefined) continue;
+    const { status, executedAt: executed_at } = outcome;
+    const key = keyOf(plan, outcome.pointExternalCode);
+    changes.push({ outcome, row: { ...key, status, executed_at, outcome_hash: outcomeHash(outcome) } });
   }
   const uncoded = countUncoded(rows);
-  const row = { ...planKey(plan), ...UNCODED, status: String(uncoded) };
-  if (uncoded > Number(before.get(keyOf(row))?.status ?? 0)) changes.push({ outcome: null, row });
+  const row = { ...keyOf(plan, ''), status: String(uncoded), executed_at: null, outcome_hash: '' };
+  if (uncoded > Number(before.get(nameOf(row))?.status ?? 0)) changes.push({ outcome: null, row });
   return changes;
 }
 
 const idOf = ({ remote_id }: Plan): number => Number(remote_id);
 
-const planKey = (plan: Plan): Pick<NotifiedStop, 'plan_external_code' | 'code_use'> => ({
-  plan_external_code: plan.external_code,
-  code_use: plan.code_use,
+type StopKey = Pick<NotifiedStop, 'plan_external_code' | 'code_use' | 'point_external_code'>;
+
+const keyOf = ({ external_code, code_use }: Plan, point_external_code: string): StopKey => ({
+  plan_external_code: external_code,
+  code_use,
+  point_external_code,
 });
 
-const UNCODED = { point_external_code: '', executed_at: null, outcome_hash: '' };
-
-const rowOf = (plan: Plan, outcome: StopOutcome): Change['row'] => ({
-  ...planKey(plan),
-  point_external_code: outcome.pointExternalCode,
-  status: outcome.status,
-  executed_at: outcome.executedAt,
-  outcome_hash: outcomeHash(outcome),
-});
-
-const keyOf = ({ plan_external_code, code_use, point_external_code }: Change['row']): string =>
+const nameOf = ({ plan_external_code, code_use, point_external_code }: StopKey): string =>
   JSON.stringify([plan_external_code, code_use, point_external_code]);
 
 async function planAtService(push: PushRun, plan: Plan): Promise<StopRow[]> {

@@ -1,25 +1,19 @@
 // Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. The ERP is notified first
 // and the notification stored afterwards: a crash notifies twice rather than never.
-import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
-import { noCounts } from '../../core/glossary.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { runningPlans, storeNotified } from '../../warehouse/outbox/returns.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import { createNotifier } from '../push/acknowledge.ts';
-import { openPush, type PushRun } from '../push/kind.ts';
+import { openPush, openUnrecorded, type PushRun } from '../push/kind.ts';
 import { routePlanKind } from '../push/kinds/route-plans.ts';
 import { type Change, changesOf } from './changes.ts';
 
 const MOST_NAMED = 10;
 
 export async function executeReturns(context: RunContext): Promise<RunOutcome> {
-  const feed = await context.parts.erp('route_plans');
-  if (feed === undefined) {
-    context.log.debug({ feed: 'route_plans' }, 'no feed in the configuration; nothing to return');
-    return { failures: [], worked: true };
-  }
-  const push = await openPush(routePlanKind, feed, context);
+  const push = await openPush(routePlanKind, context);
+  if (push === undefined) return { failures: [], worked: true };
   const erp = createNotifier<Change>(context.signal, (some) => notify(push, some));
   const uncoded: Change[] = [];
   try {
@@ -41,11 +35,8 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
 export async function previewReturns(
   context: Pick<RunContext, 'job' | 'options' | 'parts'>,
 ): Promise<Preview[]> {
-  const { parts } = context;
-  const feed = await parts.erp('route_plans');
-  if (feed === undefined) return [];
-  const unrecorded = { runId: '', counts: noCounts(), log: parts.log, signal: new AbortController().signal };
-  const push = await openPush(routePlanKind, feed, { ...context, ...unrecorded });
+  const push = await openUnrecorded(routePlanKind, context);
+  if (push === undefined) return [];
   const lines: Preview[] = [];
   await eachPage(push, async (plans) => {
     for (const { outcome } of await changesOf(push, plans))
@@ -57,10 +48,8 @@ export async function previewReturns(
 
 /** `work` says whether to go on. */
 async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<void> {
-  const { context } = push;
-  const { engine, clock } = context.parts;
-  const lookbackMs = Number(context.options.lookback);
-  const span = { startedBy: push.now(), endedAfter: isoInstant(clock.now() - lookbackMs) };
+  const { context, engine } = push;
+  const span = { startedBy: push.now(), endedAfter: push.ago(Number(context.options.lookback)) };
   for (let last: OutboxEntry | undefined; !context.signal.aborted; ) {
     const after = last;
     const plans = await engine.read((sql) => runningPlans(sql, span, after));
@@ -75,24 +64,18 @@ async function notify(push: PushRun, changes: readonly Change[]): Promise<void> 
   await store(push, changes);
 }
 
-async function store({ context, now }: PushRun, changes: readonly Change[]): Promise<void> {
+async function store({ context, engine, now }: PushRun, changes: readonly Change[]): Promise<void> {
   const rows = changes.map(({ row }) => ({ ...row, told_at: now(), run_id: context.runId }));
-  await context.parts.engine.write(({ sql }) => storeNotified(sql, rows));
+  await engine.write(({ sql }) => storeNotified(sql, rows));
 }
 
 async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise<void> {
-  const { context, failures } = push;
   const stops = uncoded.reduce((sum, { row }) => sum + Number(row.status), 0);
   const plans = uncoded.slice(0, MOST_NAMED).map(({ row }) => row.plan_external_code);
   const named = plans.join(', ') + (uncoded.length > MOST_NAMED ? ', …' : '');
-  const failure = new Skippable(
-    `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`,
-    {
-      code: 'stops_without_code',
-      hint: 'Have the ERP give every stop an external_code; the outcomes of all other stops are returned.',
-    },
-  );
-  context.log.warn({ err: failure, stops, plans: uncoded.length }, 'stops cannot be returned');
-  failures.push(failure);
+  const text = `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`;
+  const hint = 'Have the ERP give every stop an external_code; the outcomes of all other stops are returned.';
+  const failure = new Skippable(text, { code: 'stops_without_code', hint });
+  push.report(failure, 'stops cannot be returned', { stops, plans: uncoded.length });
   await store(push, uncoded);
 }
