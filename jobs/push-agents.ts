@@ -1,7 +1,8 @@
 // Agents of the ERP to the service: created where their tax number is not there yet, never changed.
 
-import { after_confirmation, pushJob } from '../src/sync/push/job.ts';
+import { pushJob } from '../src/sync/push/job.ts';
 import { agentKind } from '../src/sync/push/kinds/agents.ts';
+import { after_confirmation } from '../src/sync/push/options.ts';
 
 export default pushJob({
   meaning: 'Pushes agents of the ERP to the service.',

@@ -1,7 +1,8 @@
 // Route plans of the ERP to the service, exactly once in effect, with the answer brought back.
 
-import { after_confirmation, deadline, pushJob } from '../src/sync/push/job.ts';
+import { pushJob } from '../src/sync/push/job.ts';
 import { routePlanKind } from '../src/sync/push/kinds/route-plans.ts';
+import { after_confirmation, deadline } from '../src/sync/push/options.ts';
 
 export default pushJob({
   meaning: 'Pushes route plans of the ERP to the service.',

@@ -8,7 +8,6 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesStarting } from '../../warehouse/outbox/lists.ts';
 import type { PushRun } from './kind.ts';
 
-export const DEADLINE_PATTERN = /^([01]\d|2[0-3]):[0-5]\d$/;
 const MOST_NAMED = 10;
 
 export interface DeadlineQuestion {

@@ -88,28 +88,21 @@ export function matchesOf(
   isTaken: (id: number) => boolean,
   isOfDay: (period: Period) => boolean,
 ): RemoteRecord[] | undefined {
-  const known = entry.remote_id === null ? undefined : byId.get(entry.remote_id);
-  const isDated = kind.periodOf !== undefined;
-  const sameKey = (byKey.get(entry.remote_key) ?? []).filter(
-    ({ id }) => id === entry.remote_id || !isTaken(id),
+  const { remote_id, remote_key, period_start, period_end } = entry;
+  const known = remote_id === null ? undefined : byId.get(remote_id);
+  const matches = known === undefined ? [] : [known];
+  const sameKey = (byKey.get(remote_key) ?? []).filter((each) => each !== known && !isTaken(each.id));
+  if (kind.periodOf === undefined)
+    return known === undefined && remote_id !== null ? [] : [...matches, ...sameKey];
+  const own = { start: period_start ?? '', end: period_end ?? '' };
+  matches.push(
+    ...sameKey.filter(({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period)),
   );
-  if (!isDated) {
-    return known === undefined && entry.remote_id !== null ? [] : sameKey.concat(missingFrom(sameKey, known));
-  }
-  const own = { start: entry.period_start ?? '', end: entry.period_end ?? '' };
-  const matches = sameKey.filter(
-    ({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period),
-  );
-  matches.push(...missingFrom(matches, known));
   // It may be this item or that of another day: enough for an alarm beside a match, not enough to be taken for one.
-  const unreadable = sameKey.filter((each) => each.period === undefined && each !== known);
-  if (matches.length === 0 && unreadable.length > 0) return undefined;
-  return matches.length === 0 ? [] : [...matches, ...unreadable];
+  const unreadable = sameKey.filter(({ period }) => period === undefined);
+  if (matches.length > 0) return [...matches, ...unreadable];
+  return unreadable.length > 0 ? undefined : [];
 }
-
-/** A record that has the identifier of the entry, where it is not among `records`. */
-const missingFrom = (records: readonly RemoteRecord[], known: RemoteRecord | undefined): RemoteRecord[] =>
-  known === undefined || records.includes(known) ? [] : [known];
 
 /** A service that cuts its listings off does so at one of these. */
 const ROUND_COUNTS = [100, 200, 250, 500, 1_000, 2_000, 2_500, 5_000, 10_000];

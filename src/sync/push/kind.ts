@@ -11,6 +11,7 @@ import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/en
 import type { Period } from '../../warehouse/outbox/queries.ts';
 import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
 import type { RunContext } from '../job.ts';
+import type { PushSettings } from './options.ts';
 
 /** One call of the service, counted and aborted with the run. */
 export type ServiceCall = <Request, Answer>(
@@ -66,21 +67,6 @@ export interface PushKind {
   isSame(record: JsonObject, data: JsonObject): boolean;
   /** The status that says that the service failed at it, and what that means. */
   readonly failed?: { status: string; message: string };
-}
-
-export interface PushSettings {
-  /** How long a read-back must not show an item before it is believed absent, ms. */
-  settle: number;
-  /** The ERP may use a code again on another day: identity is code and local start day. */
-  reuse_codes: boolean;
-  /** What a change in the ERP does to an item that the service has and that no call can change. */
-  after_confirmation?: 'flag' | 'ignore';
-  /** How long the content of a rejected item is kept for another try, ms. */
-  keep_refused: number;
-  /** How long a final entry is kept, ms. */
-  keep_confirmed: number;
-  /** Local time by which everything that starts tomorrow has to be confirmed. */
-  deadline?: string | undefined;
 }
 
 /** What every step of one run works with. */

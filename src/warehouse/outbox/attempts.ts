@@ -29,22 +29,12 @@ export const pushAttempt = controlTable({
   },
 });
 
-export type AttemptOutcome =
-  | 'accepted'
-  | 'rejected'
-  | 'unclear'
-  /** The service answered that it did nothing: 401, 403 or 429. */
-  | 'turned-away'
-  /** Nothing left. */
-  | 'not-sent'
-  | 'found'
-  | 'absent'
-  | 'inconclusive'
-  /** The service did not answer the read-back. */
-  | 'unreadable'
-  | 'retried'
-  | 'asserted-absent'
-  | 'cancelled';
+/** `turned-away`: the answer is 401, 403 or 429. `not-sent`: nothing left. */
+type SendOutcome = 'accepted' | 'rejected' | 'unclear' | 'turned-away' | 'not-sent';
+/** `unreadable`: the service did not answer. */
+type ReadBackOutcome = 'found' | 'absent' | 'inconclusive' | 'unreadable';
+type ActionOutcome = 'retried' | 'asserted-absent' | 'cancelled';
+export type AttemptOutcome = SendOutcome | ReadBackOutcome | ActionOutcome;
 
 export interface Attempt {
   entry: EntryKey;
