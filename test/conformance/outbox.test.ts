@@ -388,7 +388,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       ...stop,
       told_at: AT,
     }));
-    await order(storeNotified, stops);
+    await write((tx) => storeNotified(tx, stops));
     expect(await order(queries.deleteAged, 'agents', AT)).toBe(0);
     expect(await order(queries.deleteAged, KIND, AT)).toBe(3);
     const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
@@ -396,7 +396,9 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await column('push_attempt', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toEqual(left);
     await store(many(401, 'cancelled', { ...old, kind: 'agents' }));
-    await order(storeNotified, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]);
+    await write((tx) =>
+      storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]),
+    );
     expect(await order(queries.deleteAged, 'agents', AT)).toBe(401);
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');

@@ -4,7 +4,7 @@ import { Fatal } from '../../core/errors.ts';
 import { pieces } from '../../core/pieces.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
-import { needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type EntryFilter, entriesNamed, searchEntries } from '../../warehouse/outbox/lists.ts';
 import {
   type EntryChange,
@@ -39,7 +39,6 @@ export async function namedEntry(engine: Engine, { code, kind, use }: EntryName)
   );
 }
 
-/** What an action makes of an entry. */
 interface Acted extends Step {
   /** What the next run does with it. */
   words: string;
@@ -82,7 +81,7 @@ export const retry: Action = (entry, at) => {
     case 'unknown':
       return retried('note', { next_attempt_at: null }, MAY_BE_THERE);
     case 'confirmed':
-      if (attention === 'read_error' || attention === 'invalid_change')
+      if (hasUnusableContent(entry))
         throw usage(
           `${external_code} was changed by the ERP into something that cannot be sent`,
           'Correct it in the ERP.',

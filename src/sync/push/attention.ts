@@ -46,7 +46,6 @@ export const ATTENTION_REASONS = Object.keys(ATTENTION_WORDS) as AttentionReason
 export interface OutboxAttention {
   reason: AttentionReason;
   entries: number;
-  /** A sentence for people. */
   text: string;
   hint: string;
 }

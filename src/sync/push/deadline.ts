@@ -13,7 +13,6 @@ const MOST_NAMED = 10;
 export interface DeadlineQuestion {
   /** Local time of day, as in `18:00`. */
   deadline: string;
-  /** IANA zone. */
   timezone: string;
   /** Milliseconds since the epoch. */
   now: number;

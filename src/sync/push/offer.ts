@@ -2,6 +2,7 @@
 // the same entry, and an offer that was taken before changes nothing.
 import {
   type Attention,
+  hasUnusableContent,
   type OutboxEntry,
   type Place,
   placeOf,
@@ -27,11 +28,9 @@ export interface OfferRules {
   reuseCodes: boolean;
   /** Changes after confirmation are flagged, not ignored. */
   flagsChanges: boolean;
-  /** ISO instant of now. */
   at: string;
   /** How long a rejection by a status may be followed by the item itself. */
   settleMs: number;
-  /** The local day of an instant. */
   dayOf(instant: string): string;
 }
 
@@ -119,7 +118,6 @@ function reuseOf({ period_start, remote_id }: OutboxEntry, { dayOf }: OfferRules
   return { payload: null, attention: 'code_reused', message: REUSED, reasons: reasonsText([reason]) };
 }
 
-/** The same content again. */
 function repeated(
   known: OutboxEntry,
   { erp_code, reasons }: Offer,
@@ -167,8 +165,8 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
 }
 
 /** A content that can be sent has taken the place of one that could not. */
-const contentSettled = ({ attention }: OutboxEntry): Attention | null =>
-  attention === 'read_error' || attention === 'invalid_change' ? null : attention;
+const contentSettled = (entry: OutboxEntry): Attention | null =>
+  hasUnusableContent(entry) ? null : entry.attention;
 
 /** The ERP is back at the content that the service has. */
 const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: string): OutboxEntry =>

@@ -5,7 +5,13 @@ import * as errors from '../../core/errors.ts';
 import { FleetHttpError, saidBy } from '../../fleet/failures.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
-import { type Attention, type OutboxEntry, type Place, reasonsText } from '../../warehouse/outbox/entry.ts';
+import {
+  type Attention,
+  hasUnusableContent,
+  type OutboxEntry,
+  type Place,
+  reasonsText,
+} from '../../warehouse/outbox/entry.ts';
 import { type EntryChange, type TransitionName, transition } from '../../warehouse/outbox/transitions.ts';
 import type { Decision } from './decide.ts';
 import type { PushKind, PushRun, Verdict } from './kind.ts';
@@ -305,9 +311,8 @@ function warningOf(
   return { attention: contentAttention(before), message };
 }
 
-/** What the service shows changes nothing about a content that cannot be sent. */
-const contentAttention = ({ attention }: OutboxEntry): Attention | null =>
-  attention === 'read_error' || attention === 'invalid_change' ? attention : null;
+const contentAttention = (entry: OutboxEntry): Attention | null =>
+  hasUnusableContent(entry) ? entry.attention : null;
 
 /** A confirmed entry is shown: its identifier and status become known, and what worried a person may be over. */
 function seen(

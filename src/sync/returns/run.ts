@@ -66,7 +66,7 @@ async function notify(push: PushRun, changes: readonly Change[]): Promise<void> 
 
 async function store({ context, engine, now }: PushRun, changes: readonly Change[]): Promise<void> {
   const rows = changes.map(({ row }) => ({ ...row, told_at: now(), run_id: context.runId }));
-  await engine.write(({ sql }) => storeNotified(sql, rows));
+  await engine.write((tx) => storeNotified(tx, rows));
 }
 
 async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise<void> {

@@ -115,6 +115,5 @@ export async function storeSteps<T extends Step>(
   return stored;
 }
 
-/** The history of one entry. */
 export const attemptsOf = (sql: Knex, entry: EntryKey): Promise<Record<string, unknown>[]> =>
   sql(pushAttempt.name).where(keyOf(entry)).orderBy('number');

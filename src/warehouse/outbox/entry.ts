@@ -149,6 +149,10 @@ export const wasSent = ({ sent_hash }: Pick<OutboxEntry, 'sent_hash'>): boolean 
 export const needsProof = (entry: Pick<OutboxEntry, 'state' | 'sent_hash'>): boolean =>
   entry.state === 'unknown' || (entry.state === 'ready' && wasSent(entry));
 
+/** The ERP has a newer content that cannot be sent; nothing that the service shows changes that. */
+export const hasUnusableContent = ({ attention }: OutboxEntry): boolean =>
+  attention === 'read_error' || attention === 'invalid_change';
+
 /** The ERP offered another content after the service had the item. */
 export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
   state === 'confirmed' && content_hash !== sent_hash;

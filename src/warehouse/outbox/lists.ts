@@ -4,7 +4,6 @@ import type { Engine } from '../engine.ts';
 import { type Attention, IS_OPEN, OUTBOX_STATES, type OutboxEntry, type OutboxState } from './entry.ts';
 import { before, FINAL, type Period } from './queries.ts';
 
-/** Entries with exactly this code. */
 export const entriesNamed = (sql: Knex, code: string, kind?: string): Promise<OutboxEntry[]> =>
   sql('push_outbox')
     .where({ external_code: code, ...(kind !== undefined && { kind }) })

@@ -165,7 +165,7 @@ export const shownPeriod = (sql: Knex, kind: string): Promise<Period | undefined
     .orderBy('updated_at', 'desc')
     .first({ start: 'period_start', end: 'period_end' });
 
-/** Which entries have these identifiers. */
+/** By identifier. */
 export async function ownersOf(
   sql: Knex,
   kind: string,

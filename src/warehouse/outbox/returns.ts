@@ -1,7 +1,7 @@
 // What the ERP was last notified of each stop, so that it is notified once for each change; and the stops of pushed
 // plans as the warehouse holds them.
 import type { Knex } from 'knex';
-import { pieces } from '../../core/pieces.ts';
+import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../table.ts';
 import type { OutboxEntry } from './entry.ts';
 
@@ -47,7 +47,6 @@ export const runningPlans = (
   { startedBy, endedAfter }: { startedBy: string; endedAfter: string },
   after: OutboxEntry | undefined,
 ): Promise<OutboxEntry[]> => {
-  const order = ['period_end', 'external_code', 'code_use'];
   const page = sql('push_outbox')
     .where({ kind: 'route_plans', state: 'confirmed' })
     .whereNotNull('remote_id')
@@ -59,20 +58,15 @@ export const runningPlans = (
       after.external_code,
       after.code_use,
     ]);
-  return page.orderBy(order).limit(PLANS_A_PAGE);
+  return page.orderBy(['period_end', 'external_code', 'code_use']).limit(PLANS_A_PAGE);
 };
 
-/** Rows a statement: SQLite takes at most 500. */
-const CHUNK = 400;
-
 /** No key may occur twice in `stops`. */
-export async function storeNotified(sql: Knex, stops: readonly NotifiedStop[]): Promise<void> {
-  for (const chunk of pieces(stops, CHUNK)) {
-    await sql(pushReturn.name)
-      .insert(chunk)
-      .onConflict([...pushReturn.key])
-      .merge();
-  }
+export async function storeNotified(
+  { store }: Pick<Transaction, 'store'>,
+  stops: readonly NotifiedStop[],
+): Promise<void> {
+  if (stops.length > 0) await store(pushReturn, stops);
 }
 
 /** A stop with one of its executions; the columns of the execution are null where it has none. */
