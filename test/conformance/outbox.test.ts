@@ -99,8 +99,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
 
   describe('the history of an entry', () => {
     const attempt = (code: string, change: Partial<Attempt> = {}): Attempt => ({
-      ...{ entry: entry(code), what: 'read-back', outcome: 'absent', message: null, runId: 'run' },
-      startedAt: AT,
+      ...{ entry: entry(code), what: 'read-back', outcome: 'absent', message: null, run_id: 'run' },
+      started_at: AT,
       ...change,
     });
     const record = (attempts: Attempt[], at = AT) => write((tx) => recordAttempts(tx, attempts, at));
@@ -112,13 +112,13 @@ describe.each(engineCases)('on $name', ({ make }) => {
       await record([attempt('A', sent)], minutesAfter(2));
       await record([attempt('A')], minutesAfter(3));
       await record(
-        [attempt('A', { startedAt: minutesAfter(4), runId: 'next', message: 'no' })],
+        [attempt('A', { started_at: minutesAfter(4), run_id: 'next', message: 'no' })],
         minutesAfter(4),
       );
       await record([attempt('A', { outcome: 'found' })]);
       await record([attempt('A')]);
       await record([attempt('A', { what: 'action' })]);
-      await record([attempt('A', { what: 'action', runId: null })]);
+      await record([attempt('A', { what: 'action', run_id: null })]);
       const counted = {
         started_at: AT,
         finished_at: minutesAfter(4),
@@ -367,7 +367,13 @@ describe.each(engineCases)('on $name', ({ make }) => {
     });
     await store([entry('confirmed', 'confirmed', { ...old, code_use: 2, told_at: AT })]);
     const all: OutboxEntry[] = await engine.read((sql) => sql('push_outbox'));
-    const action = { what: 'action', outcome: 'retried', message: null, runId: null, startedAt: AT } as const;
+    const action = {
+      what: 'action',
+      outcome: 'retried',
+      message: null,
+      run_id: null,
+      started_at: AT,
+    } as const;
     await write((tx) =>
       recordAttempts(
         tx,

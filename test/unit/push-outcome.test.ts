@@ -42,7 +42,7 @@ describe('an answer to a send', () => {
       seen_at: null,
       remote_id: null,
     });
-    expect(attempt).toMatchObject({ what: 'create', outcome: 'accepted', message: null, startedAt: AT });
+    expect(attempt).toMatchObject({ what: 'create', outcome: 'accepted', message: null, started_at: AT });
   });
 
   it('that accepts in part says every reason', () => {
@@ -71,7 +71,7 @@ describe('an answer to a send', () => {
     const again = entryIn('sending', { unknown_since: minutesAfter(-9), unclear_sends: 1, sent_at: null });
     const then = verdict({ is: 'unclear', message: 'hm' }, again);
     expect(then.entry).toMatchObject({ unknown_since: minutesAfter(-9), unclear_sends: 2 });
-    expect(then.attempt?.startedAt).toBe(AT);
+    expect(then.attempt?.started_at).toBe(AT);
   });
 
   it('to a change that does not tell has the change made again', () => {
@@ -79,7 +79,7 @@ describe('an answer to a send', () => {
     const { entry, attempt, failure } = verdict({ is: 'unclear', message: 'hm' }, update);
     const waits = { state: 'ready', next_attempt_at: minutesAfter(0.5), attention: null };
     expect(entry).toMatchObject({ ...waits, remote_id: 7, unclear_sends: 0, message: 'hm' });
-    expect(attempt).toMatchObject({ what: 'change', startedAt: minutesAfter(-1) });
+    expect(attempt).toMatchObject({ what: 'change', started_at: minutesAfter(-1) });
     expect(failure).toMatchObject({ code: 'answer_unclear', message: 'hm' });
     expect(unclearSend(update, 'died', AT)).toMatchObject({ ...waits, message: 'died' });
   });
@@ -246,7 +246,7 @@ describe('a read-back', () => {
       what: 'read-back',
       outcome: 'found',
       message: message ?? 'Found at the service',
-      startedAt: AT,
+      started_at: AT,
     });
   });
 

@@ -49,7 +49,7 @@ export type Action = (entry: OutboxEntry, at: string) => Acted;
 
 const acted = (entry: OutboxEntry, outcome: AttemptOutcome, at: string, words: string): Acted => ({
   entry,
-  attempt: { what: 'action', outcome, message: entry.message, startedAt: at },
+  attempt: { what: 'action', outcome, message: entry.message, started_at: at },
   words,
 });
 

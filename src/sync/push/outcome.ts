@@ -73,7 +73,7 @@ export function afterSend(claimed: OutboxEntry, before: OutboxEntry, answer: Ans
       : afterVerdict(claimed, before, answer.verdict, facts);
   const { entry, stop = false, failure, ...history } = result;
   const what = claimed.remote_id === null ? ('create' as const) : ('change' as const);
-  const attempt = { what, startedAt: claimed.sent_at ?? facts.at, ...history };
+  const attempt = { what, started_at: claimed.sent_at ?? facts.at, ...history };
   return { before: claimed, entry, attempt, stop, failure };
 }
 
@@ -254,7 +254,7 @@ const readBackOutcome = (
 ): Outcome => ({
   before,
   entry: transition(before, name, at, { message, ...change }),
-  attempt: { what: 'read-back', outcome, message, startedAt: at },
+  attempt: { what: 'read-back', outcome, message, started_at: at },
 });
 
 function found(

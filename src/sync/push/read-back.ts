@@ -80,12 +80,12 @@ async function noteUnreadable(
     outcome: 'unreadable',
     error_code: failure.code,
     message: context.parts.redactor.redact(failure.message),
-    runId: context.runId,
-    startedAt: now(),
+    run_id: context.runId,
+    started_at: now(),
   } as const;
   const unknown = entries.filter(({ state }) => state === 'unknown');
   const attempts = unknown.map((entry) => ({ ...attempt, entry }));
-  await engine.write((tx) => recordAttempts(tx, attempts, attempt.startedAt));
+  await engine.write((tx) => recordAttempts(tx, attempts, attempt.started_at));
 }
 
 const PAGE = 500;

@@ -36,14 +36,15 @@ type ReadBackOutcome = 'found' | 'absent' | 'inconclusive' | 'unreadable';
 type ActionOutcome = 'retried' | 'asserted-absent' | 'cancelled';
 export type AttemptOutcome = SendOutcome | ReadBackOutcome | ActionOutcome;
 
+/** A line of the history, in its columns. */
 export interface Attempt {
   entry: EntryKey;
   what: 'create' | 'change' | 'read-back' | 'action';
   outcome: AttemptOutcome;
   message: string | null;
   /** Null for a person. */
-  runId: string | null;
-  startedAt: string;
+  run_id: string | null;
+  started_at: string;
   error_code?: string | null;
   http_status?: number | null;
 }
@@ -73,44 +74,33 @@ export async function recordAttempts(
   );
 }
 
-type AttemptRow = EntryKey &
-  Pick<Attempt, 'what' | 'outcome'> & { number: number; started_at: string; times: number };
+type AttemptRow = EntryKey & Omit<Attempt, 'entry'> & { number: number; times: number };
 
-function rowOf(attempt: Attempt, last: AttemptRow | undefined, at: string) {
-  const { entry, what, outcome, message, runId, error_code = null, http_status = null } = attempt;
-  const isRepeated = what === 'read-back' && last?.what === what && last.outcome === outcome;
-  return {
-    ...keyOf(entry),
-    number: Number(last?.number ?? 0) + (isRepeated ? 0 : 1),
-    what,
-    run_id: runId,
-    started_at: isRepeated ? last.started_at : attempt.startedAt,
-    finished_at: at,
-    outcome,
-    error_code,
-    http_status,
-    message,
-    times: isRepeated ? Number(last.times) + 1 : 1,
-  };
+function rowOf({ entry, ...attempt }: Attempt, last: AttemptRow | undefined, at: string) {
+  const row = { error_code: null, http_status: null, ...attempt, ...keyOf(entry), finished_at: at };
+  const number = Number(last?.number ?? 0);
+  const isRepeated = row.what === 'read-back' && last?.what === row.what && last.outcome === row.outcome;
+  if (!isRepeated) return { ...row, number: number + 1, times: 1 };
+  return { ...row, number, started_at: last.started_at, times: Number(last.times) + 1 };
 }
 
 /** An entry as a step leaves it, and what its history says of that. */
 export interface Step {
   entry: OutboxEntry;
-  attempt?: Omit<Attempt, 'entry' | 'runId'>;
+  attempt?: Omit<Attempt, 'entry' | 'run_id'>;
 }
 
 /** Writes entries with their histories. Gives those that were stored; a person changed the others meanwhile. */
 export async function storeSteps<T extends Step>(
   tx: Transaction,
   steps: readonly T[],
-  runId: string | null,
+  run_id: string | null,
   at: string,
 ): Promise<T[]> {
   const entries = steps.map(({ entry }) => entry);
   const names = await storeEntries(tx, entries);
   const stored = steps.filter(({ entry }) => names.has(nameOf(entry)));
-  const attempts = stored.flatMap(({ entry, attempt }) => (attempt ? [{ ...attempt, entry, runId }] : []));
+  const attempts = stored.flatMap(({ entry, attempt }) => (attempt ? [{ ...attempt, entry, run_id }] : []));
   await recordAttempts(tx, attempts, at);
   return stored;
 }
