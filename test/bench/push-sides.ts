@@ -51,6 +51,8 @@ export async function measurePush(side: Side, plans: number): Promise<Pushed> {
   const rate = `100000\n  concurrency: ${CONCURRENCY}`;
   const config = configFor(service.url, CONFIG).replace(/(?<=requests_per_minute: )\d+/, rate);
   const place = makeWorkplace(config);
+  // A push finds its warehouse made.
+  await place.run(['run', 'push-agents']);
   dropMany(place.dir, plans);
   const cost = join(place.dir, 'cost');
   const started = performance.now();

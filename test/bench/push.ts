@@ -11,7 +11,7 @@ export async function pushBench(plans: number): Promise<Section> {
     `| ${way} | ${plans.toLocaleString('en')} | ${seconds.toFixed(1)} | ${(plans / seconds).toFixed(0)} | ${(script.seconds / seconds).toFixed(2)} | ${requests.toLocaleString('en')} | ${cpuSeconds.toFixed(1)} | ${peakMb} |`;
   return {
     title: 'Push',
-    body: `Plans of ten points, the limiter off, ${CONCURRENCY} requests at one time, start of the process included.
+    body: `Plans of ten points, the limiter off, ${CONCURRENCY} requests at one time, start of the process included, the warehouse made before.
 
 | way | plans | seconds | plans/s | ratio to posting | requests | CPU, s | peak RSS, MB |
 |---|---|---|---|---|---|---|---|
