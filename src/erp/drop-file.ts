@@ -45,8 +45,8 @@ async function readFormat({ path, name, size }: DropFile, context: ReaderContext
   const format = extname(name).toLowerCase();
   if (format === '.csv') {
     // Read twice: the file may be larger than the memory.
-    await readToEnd(await csvTable(createReadStream(path)));
-    return readTable(await csvTable(createReadStream(path)), name, context);
+    for await (const _ of csvRows(path, ({ rows }) => rows));
+    return csvRows(path, (table) => readTable(table, name, context));
   }
   if (size > MOST_WHOLE_BYTES)
     throw new UnreadableTable('file larger than 64 MB; split it, or write it as CSV');
@@ -55,8 +55,18 @@ async function readFormat({ path, name, size }: DropFile, context: ReaderContext
   return readRecords(recordsOf(parseJson(await decodeWhole(bytes))), name, context);
 }
 
-async function readToEnd({ rows }: Table): Promise<void> {
-  for await (const _ of rows);
+/** Closes the file wherever the reading ends. */
+async function* csvRows<T>(
+  path: string,
+  read: (table: Table) => AsyncIterable<T> | Iterable<T>,
+): AsyncIterable<T> {
+  const stream = createReadStream(path);
+  try {
+    yield* read(await csvTable(stream));
+  } finally {
+    stream.destroy();
+    if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve));
+  }
 }
 
 const recordsOf = (document: Json): Json[] => (Array.isArray(document) ? document : [document]);

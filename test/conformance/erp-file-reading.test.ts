@@ -1,6 +1,14 @@
 // Which files of a drop folder are read and in which formats, and every kind of bad input told in clear words while the
 // others go on.
-import { mkdirSync, readFileSync, rmSync, truncateSync, utimesSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -282,5 +290,30 @@ describe('bad input', () => {
     expect(cut.flatMap(({ faults }) => faults)).toEqual([]);
     drop('a.csv', text);
     expect(codesOf(await take(source))).toHaveLength(2_000);
+  });
+});
+
+describe('a CSV file that cannot be read', () => {
+  const header = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name,point.address';
+  const rows = 'P1,2026-05-18T08:00,2026-05-18T18:00,A,"Rua Um, 1"\n'.repeat(5_000);
+
+  const openFiles = (): string[] =>
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(folder));
+      } catch {
+        return [];
+      }
+    });
+
+  test.each([
+    ['a wrong header', `wrong,${header}\n${rows}`],
+    ['a row that is too long', `${header}\na,b,c,d,e,f\n${rows}`],
+    ['a quotation mark that stays open', `${header}\n"P1${rows}${rows}${rows}${rows}${rows}`],
+  ])('is closed: %s', async (_name, text) => {
+    drop('a.csv', text);
+    const batches = await drain(open(), clock);
+    expect(batches.flatMap(({ faults }) => faults)).toHaveLength(1);
+    expect(openFiles()).toEqual([]);
   });
 });
