@@ -16,6 +16,9 @@ const DELIMITERS = [',', ';', '\t'];
 /** A single record beyond this is a lost quote, not data. */
 const LARGEST_RECORD = 1024 * 1024;
 
+/** Far more than any kind has fields. */
+const MOST_COLUMNS = 1_000;
+
 export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   const text = decodeText(chunks)[Symbol.asyncIterator]();
   const head = await firstLines(text);
@@ -24,6 +27,10 @@ export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   if (first.done) throw new UnreadableTable('the file is empty; its first line must name the columns');
   const names = first.value.map((name) => name.trim());
   const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+  if (header.length > MOST_COLUMNS)
+    throw new UnreadableTable(
+      `the header names more than ${MOST_COLUMNS} columns; remove those that are not needed`,
+    );
   return { header, rows: rowsOf(header, records) };
 }
 
@@ -93,5 +100,6 @@ async function* rowsOf(header: readonly string[], records: AsyncIterable<string[
   }
 }
 
+/** The record's own cells alone: short rows under a wide header must not cost more than their text. */
 export const cellsOf = (header: readonly string[], record: readonly unknown[]): Record<string, unknown> =>
-  Object.fromEntries(header.map((name, i) => [name, record[i]]));
+  Object.fromEntries(record.slice(0, header.length).map((cell, i) => [header[i], cell]));

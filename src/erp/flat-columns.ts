@@ -46,11 +46,15 @@ export function columnsInUse(
 const unknownColumn = (column: string, known: readonly string[]): string =>
   column.trim() === ''
     ? 'a column has cells but no name in the header; name it or remove it'
-    : `unknown column "${column}"${didYouMean(column, known)}; rename it, remove it or map it`;
+    : `unknown column "${shown(column)}"${didYouMean(column, known)}; rename it, remove it or map it`;
+
+/** A header may be a megabyte of something else. */
+const shown = (column: string): string => (column.length > 80 ? `${column.slice(0, 80)}…` : column);
 
 function duplicates(header: readonly string[]): string[] {
-  const twice = new Set(header.filter((column, i) => header.indexOf(column) !== i));
-  return [...twice].map((column) => `the column "${column}" stands in the header twice; keep one`);
+  const seen = new Set<string>();
+  const twice = new Set(header.filter((column) => seen.size === seen.add(column).size));
+  return [...twice].map((column) => `the column "${shown(column)}" stands in the header twice; keep one`);
 }
 
 function missing(

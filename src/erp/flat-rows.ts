@@ -5,6 +5,7 @@ import { readCell } from './cell-values.ts';
 import { FLAT_COLUMNS } from './fields.ts';
 import { localDay, zonedMoment } from './moments.ts';
 import type { ErpFault, SourceContext } from './source.ts';
+import { LARGEST_ITEM, TOO_LARGE } from './things.ts';
 
 export interface FlatRow {
   /** Where it stands, for messages: file and row. */
@@ -34,8 +35,11 @@ interface PlanDraft {
   origin: string;
   plan: JsonObject;
   options: JsonObject;
-  entities: JsonObject[];
+  /** By their content. */
+  entities: Map<string, JsonObject>;
   points: PointDraft[];
+  /** Characters of its cells. */
+  size: number;
   faults: ErpFault[];
   /** A row may belong to another plan of this code. */
   isDayUnclear: boolean;
@@ -83,7 +87,10 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
         return before;
       }
       draft ??= newDraft(code as string, origin);
-      addRow(draft, parts, reasons, origin);
+      if (draft.size > LARGEST_ITEM) return before;
+      draft.size += sizeOf(cells);
+      if (draft.size <= LARGEST_ITEM) addRow(draft, parts, reasons, origin);
+      else dropRows(draft);
       return before;
     },
     end: close,
@@ -95,11 +102,22 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
   origin,
   plan: {},
   options: {},
-  entities: [],
+  entities: new Map(),
   points: [],
+  size: 0,
   faults: [],
   isDayUnclear: false,
 });
+
+const sizeOf = (cells: FlatRow['cells']): number =>
+  Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, 0);
+
+/** Nothing of the plan is kept but its fault. */
+function dropRows(draft: PlanDraft): void {
+  draft.entities.clear();
+  draft.points = [];
+  draft.faults = [{ origin: draft.origin, reason: TOO_LARGE, externalCode: draft.code }];
+}
 
 const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): string =>
   typeof start === 'string' ? localDay(zonedMoment(start, zone), zone) : '';
@@ -109,9 +127,7 @@ function addRow(draft: PlanDraft, parts: Parts, reasons: string[], origin: strin
   for (const reason of reasons) tell(reason);
   for (const name of merge(draft.plan, parts.plan)) tell(`plan.${name} differs from the plan's rows above`);
   for (const name of merge(draft.options, parts.options)) tell(`options.${name} differs from the rows above`);
-  if (!isEmpty(parts.entity) && !draft.entities.some((known) => isSame(known, parts.entity))) {
-    draft.entities.push(parts.entity);
-  }
+  if (!isEmpty(parts.entity)) draft.entities.set(JSON.stringify(parts.entity), parts.entity);
   const last = draft.points.at(-1);
   if (last !== undefined && continuesPoint(last, parts)) {
     for (const name of merge(last.fields, parts.point))
@@ -152,7 +168,9 @@ function finished(draft: PlanDraft, defaults: Parts, startDay: string): Folded[]
   const whole: JsonObject = {
     ...defaults.plan,
     ...plan,
-    ...(entities.length > 0 && { entity: entities.map((entity) => ({ ...defaults.entity, ...entity })) }),
+    ...(entities.size > 0 && {
+      entity: [...entities.values()].map((entity) => ({ ...defaults.entity, ...entity })),
+    }),
     route_points: routePoints,
   };
   return [{ plan: whole, options: { ...defaults.options, ...options }, origin }];

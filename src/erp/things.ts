@@ -23,6 +23,11 @@ const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
   itineraries: 'date_time_start_estimated',
 };
 
+/** Characters of one item. Each is checked, compared and sent at once: a larger one would block the daemon. */
+export const LARGEST_ITEM = 4 * 1024 * 1024;
+
+export const TOO_LARGE = 'is larger than 4 MB; split it';
+
 export interface ThingContext {
   kind: FeedKind;
   zone: string;

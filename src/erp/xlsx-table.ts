@@ -12,7 +12,11 @@ export async function xlsxTable(bytes: Buffer): Promise<Table> {
   return { header, rows: [...rowsOf(header, sheet, start + 1)] };
 }
 
+/** All parts of a workbook that are unpacked; about two million cells. */
+const LARGEST_UNPACKED = 64 * 1024 * 1024;
+
 async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
+  await checkUnpackedSize(bytes);
   // Not the one for Node: it unpacks as it streams, and waits for ever on some damaged archives. Loaded where it is
   // used: few drop workbooks.
   const { readSheet } = await import('read-excel-file/universal');
@@ -23,6 +27,24 @@ async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
     const detail = typeof code === 'string' ? code : String(name);
     throw new UnreadableTable(`is not an XLSX workbook that can be read (${detail}); save it again as .xlsx`);
   }
+}
+
+/** By the list of the archive's parts, before anything is unpacked: a few kilobytes may hold gigabytes of spaces. */
+async function checkUnpackedSize(bytes: Buffer): Promise<void> {
+  // The package that unpacks the workbook as well. It allots each part the size that is listed, whatever the part holds.
+  const { unzipSync } = await import('fflate');
+  let unpacked = 0;
+  const count = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
+    if (/\.(?:xml|rels)$/.test(name)) unpacked += originalSize;
+    return false;
+  };
+  try {
+    unzipSync(bytes, { filter: count });
+  } catch {
+    return; // Not an archive: the reader of workbooks names the reason.
+  }
+  if (unpacked > LARGEST_UNPACKED)
+    throw new UnreadableTable('unpacks to more than 64 MB; split it, or write it as CSV');
 }
 
 /** Without empty cells at the end. */

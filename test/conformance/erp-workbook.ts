@@ -1,5 +1,5 @@
-// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates and merged cells, stored without compression.
-import { crc32 } from 'node:zlib';
+// A minimal XLSX workbook for tests: one sheet, texts, numbers, dates and merged cells.
+import { crc32, deflateRawSync } from 'node:zlib';
 
 export type Cell = string | number | boolean | Date | null;
 
@@ -17,6 +17,11 @@ export function workbook(rows: readonly (readonly Cell[])[], merges: readonly st
     merges.length === 0
       ? ''
       : `<mergeCells count="${merges.length}">${merges.map((ref) => `<mergeCell ref="${ref}"/>`).join('')}</mergeCells>`;
+  return workbookOf(`<sheetData>${sheet}</sheetData>${merged}`);
+}
+
+/** With a sheet that is given as XML. */
+export function workbookOf(sheet: string): Buffer {
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
@@ -26,7 +31,7 @@ export function workbook(rows: readonly (readonly Cell[])[], merges: readonly st
     'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Plans" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packaged}/relationships"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
     'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`,
-    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData>${sheet}</sheetData>${merged}</worksheet>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}">${sheet}</worksheet>`,
   });
 }
 
@@ -51,13 +56,15 @@ function zip(files: Record<string, string>): Buffer {
   for (const [path, text] of Object.entries(files)) {
     const name = Buffer.from(path);
     const body = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${text}`);
+    const packed = deflateRawSync(body);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(8, 4);
     common.writeUInt32LE(crc32(body), 10);
-    common.writeUInt32LE(body.length, 14);
+    common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(body.length, 18);
     common.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, name, body]);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, name, packed]);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(offset, 10);
     centrals.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), common, tail, name]));

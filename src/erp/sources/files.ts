@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Log } from '../../core/log.ts';
 import { inBatches } from '../batches.ts';
-import { readDropFile } from '../drop-file.ts';
+import { readFileInLimits } from '../drop-file-reader.ts';
 import { createDropFolder, type DropFolder, dropNames, type SettledFile } from '../drop-folder.ts';
 import { isGone, orGone } from '../durable-file.ts';
 import { type FileIdentity, sameIdentity } from '../file-journal.ts';
@@ -92,7 +92,7 @@ async function* readFolder(reading: FolderReading, signal?: AbortSignal): AsyncI
     signal?.throwIfAborted();
     if (pending.isTaken(file.name, file)) continue;
     try {
-      yield* readFile(reading, file);
+      yield* readFile(reading, file, signal);
     } catch (error) {
       if (!isGone(error)) throw error;
       reading.given.delete(file.name);
@@ -101,16 +101,22 @@ async function* readFolder(reading: FolderReading, signal?: AbortSignal): AsyncI
   }
 }
 
-async function* readFile({ reader, log, given }: FolderReading, file: SettledFile): AsyncIterable<ErpBatch> {
+async function* readFile(
+  { reader, log, given }: FolderReading,
+  file: SettledFile,
+  signal?: AbortSignal,
+): AsyncIterable<ErpBatch> {
+  const readings = readFileInLimits(file, reader, { signal });
   given.set(file.name, { identity: file, taken: 0 });
   try {
-    for await (const batch of inBatches(file.name, readDropFile(file, reader), reader)) {
+    for await (const batch of inBatches(file.name, readings, reader)) {
       // Without its last part nothing of the file counts; all of it is read again.
       if (batch.last && !(await isUnchanged(file))) break;
       yield batch;
       if (batch.last) return;
     }
   } catch (error) {
+    signal?.throwIfAborted();
     if (isGone(error) || (await isUnchanged(file))) throw error;
   }
   given.delete(file.name);

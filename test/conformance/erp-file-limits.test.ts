@@ -1,0 +1,181 @@
+// A dropped file that is made to take all memory or time is refused in clear words, and the process goes on meanwhile.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type ReadingLimits, readFileInLimits } from '../../src/erp/drop-file-reader.ts';
+import { prepareMapping } from '../../src/erp/mapping.ts';
+import type { Reading } from '../../src/erp/things.ts';
+import {
+  clock,
+  codesOf,
+  drop,
+  dropPlans,
+  folder,
+  inFolder,
+  open,
+  plan,
+  resultIn,
+  take,
+} from './drop-folder.ts';
+import { drain, ZONE } from './erp-benches.ts';
+import { workbookOf } from './erp-workbook.ts';
+
+const MEGABYTE = 1024 * 1024;
+const HEADER = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name,point.address';
+
+/** Keeps the parser of workbooks busy for a minute or more. */
+const busy = (): Buffer => workbookOf(`<sheetData/>${' '.repeat(30 * MEGABYTE)}`);
+
+async function read(name: string, limits: Partial<ReadingLimits>, signal?: AbortSignal): Promise<Reading[]> {
+  const mapping = prepareMapping('route_plans', {});
+  const file = { path: join(folder, name), name, size: MEGABYTE };
+  const context = { kind: 'route_plans', zone: ZONE, reuseCodes: false, mapping } as const;
+  const readings: Reading[] = [];
+  const options = { signal, limits: { heapMb: 512, timeoutMs: 60_000, ...limits } };
+  for await (const reading of readFileInLimits(file, context, options)) readings.push(reading);
+  return readings;
+}
+
+const reasonsIn = (path: string): string[] =>
+  resultIn(path).faults.map(({ reason }: { reason: string }) => reason);
+
+describe('a workbook', () => {
+  test('that unpacks to too much goes to failed/ unread, and the others go on', async () => {
+    const bytes = workbookOf(`<sheetData/>${' '.repeat(65 * MEGABYTE)}`);
+    expect(bytes.length).toBeLessThan(100_000);
+    drop('a.xlsx', bytes);
+    dropPlans('b.json', 'P1');
+    expect(codesOf(await take(open()))).toEqual(['P1']);
+    expect(inFolder('failed')).toEqual(['a.xlsx', 'a.xlsx.result.json']);
+    expect(reasonsIn('failed/a.xlsx')).toEqual(['unpacks to more than 64 MB; split it, or write it as CSV']);
+  });
+
+  test('with a cell at the end of the largest sheet is refused for the memory that it takes', async () => {
+    drop(
+      'a.xlsx',
+      workbookOf('<sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'),
+    );
+    expect(await read('a.xlsx', { heapMb: 64 })).toEqual([
+      {
+        fault: {
+          origin: 'a.xlsx',
+          reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
+        },
+      },
+    ]);
+  });
+
+  describe('that keeps its parser busy', () => {
+    let answered = 0;
+    let ask: () => Promise<void>;
+
+    beforeEach(async () => {
+      drop('a.xlsx', busy());
+      answered = 0;
+      const server = createServer((_request, response) => response.end('ok')).listen(0);
+      onTestFinished(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      ask = async () => {
+        await (await fetch(`http://127.0.0.1:${port}`)).text();
+        answered += 1;
+      };
+    });
+
+    test('is refused, and requests are answered meanwhile', async () => {
+      let isRead = false;
+      const reading = read('a.xlsx', { timeoutMs: 3_000 }).finally(() => {
+        isRead = true;
+      });
+      while (!isRead) await ask();
+      expect(await reading).toEqual([
+        {
+          fault: { origin: 'a.xlsx', reason: 'takes longer than 3 s to read; split it, or write it as CSV' },
+        },
+      ]);
+      // In the same process there are a few until the parser begins.
+      expect(answered).toBeGreaterThan(50);
+    });
+
+    test('is left alone when the run is stopped', async () => {
+      const stop = new AbortController();
+      const reading = read('a.xlsx', {}, stop.signal);
+      await ask();
+      stop.abort(new Error('stopped'));
+      await expect(reading).rejects.toThrow('stopped');
+    });
+  });
+});
+
+describe('a JSON file', () => {
+  test('that takes too much memory is refused', async () => {
+    drop('a.json', `[${'[],'.repeat(5 * MEGABYTE)}[]]`);
+    expect(await read('a.json', { heapMb: 64 })).toEqual([
+      {
+        fault: {
+          origin: 'a.json',
+          reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
+        },
+      },
+    ]);
+  });
+
+  test('of many plans is read in full by a process of its own', async () => {
+    const codes = Array.from({ length: 3_000 }, (_, i) => `P${i}`);
+    dropPlans('a.json', ...codes);
+    const readings = await read('a.json', {});
+    expect(readings).toHaveLength(3_000);
+    expect(readings[2_999]).toMatchObject({ thing: { externalCode: 'P2999', origin: 'a.json record 3000' } });
+  });
+
+  test('gives no item that is too large, and gives the others', async () => {
+    const large = { ...plan('P1'), notes: 'x'.repeat(5 * MEGABYTE) };
+    drop('a.json', JSON.stringify([large, plan('P2')]));
+    const [batch] = await drain(open(), clock);
+    expect(batch?.things.map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(batch?.faults).toEqual([
+      {
+        origin: 'a.json record 1',
+        externalCode: 'P1',
+        startDay: '2026-05-18',
+        reason: 'is larger than 4 MB; split it',
+      },
+    ]);
+  });
+});
+
+describe('a CSV file', () => {
+  const row = (code: string, name: string) => `${code},2026-05-18T08:00,2026-05-18T18:00,${name},Rua Um\n`;
+
+  test('gives no plan that is too large, however many rows it has, and gives the others', async () => {
+    const rows = Array.from({ length: 50 }, (_, i) => row('P1', `${i}${'x'.repeat(100_000)}`));
+    drop('a.csv', `${HEADER}\n${rows.join('')}${row('P2', 'A')}`);
+    const [batch] = await drain(open(), clock);
+    expect(batch?.things.map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(batch?.faults).toEqual([
+      {
+        origin: 'a.csv row 2',
+        externalCode: 'P1',
+        startDay: '2026-05-18',
+        reason: 'is larger than 4 MB; split it',
+      },
+    ]);
+  });
+
+  test('with too many columns is refused', async () => {
+    drop('a.csv', `${HEADER},${Array.from({ length: 1_000 }, (_, i) => `c${i}`).join(',')}\n`);
+    const [batch] = await drain(open(), clock);
+    expect(batch?.faults).toEqual([
+      {
+        origin: 'a.csv',
+        reason: 'the header names more than 1000 columns; remove those that are not needed',
+      },
+    ]);
+  });
+
+  test('with something else as its header is told in a short message', async () => {
+    drop('a.csv', `${HEADER},${'x'.repeat(100_000)}\n`);
+    const [batch] = await drain(open(), clock);
+    expect(batch?.faults[0]?.reason.length).toBeLessThan(200);
+  });
+});
