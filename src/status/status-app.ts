@@ -12,7 +12,7 @@ import { plans } from './api/plans.ts';
 import { runs } from './api/runs.ts';
 import { today } from './api/today.ts';
 import { ApiError, answerError } from './api-error.ts';
-import { rightHost, securityHeaders, tokenForActing, tokenForReading } from './guards.ts';
+import { createTokenGuards, rightHost, securityHeaders } from './guards.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
 import { createMetrics } from './metrics.ts';
 import { pageFiles } from './page-files.ts';
@@ -41,6 +41,7 @@ export function createStatusApp(parts: StatusAppParts): StatusApp {
   const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
   const live = createLive({ ...parts, read: readOverview });
   const files = pageFiles();
+  const token = createTokenGuards(parts);
 
   const app = new Hono();
   app.onError(answerError(parts));
@@ -51,12 +52,12 @@ export function createStatusApp(parts: StatusAppParts): StatusApp {
     const found = await readiness(parts);
     return c.json(found, found.ready ? 200 : 503);
   });
-  app.get('/metrics', async (c) =>
+  app.get('/metrics', token.reading, async (c) =>
     c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   );
   app.get('*', async (c, next) => files(c) ?? (await next()));
-  app.get('/api/*', tokenForReading(host, parts.running));
-  app.post('/api/*', tokenForActing(parts.running));
+  app.get('/api/*', token.reading);
+  app.post('/api/*', token.acting);
   app.get('/api/status', async (c) => c.json((await facts()).document));
   app.get('/api/overview', async (c) =>
     c.body(await readOverview(), 200, { 'content-type': 'application/json' }),

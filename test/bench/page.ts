@@ -4,7 +4,7 @@
 import type { Row } from '../../src/warehouse/engine.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { stampAt } from '../support/stamp.ts';
-import { ask, makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+import { ask, makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 
 const EVENTS = 1_000_000;
 const ENTRIES = 10_000;
@@ -71,7 +71,8 @@ async function load({ rig }: StatusPlace, firstId: number): Promise<number> {
 
 async function watched(place: StatusPlace): Promise<{ rate: number; slowest: number }> {
   const leave = new AbortController();
-  for (let n = 0; n < WATCHERS; n++) void fetch(`${place.url}/api/live`, { signal: leave.signal });
+  for (let n = 0; n < WATCHERS; n++)
+    void fetch(`${place.url}/api/live`, { headers: WITH_TOKEN, signal: leave.signal });
   let isOver = false;
   let slowest = 0;
   const asking = (async () => {

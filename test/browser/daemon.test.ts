@@ -31,9 +31,9 @@ describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
     const url = /page\s+(http:\S+)/.exec(daemon.stdout())?.[1] ?? '';
     const { page, faults } = await browser.open();
     await page.goto(url);
-    await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
     await page.getByLabel('Token').fill('open-sesame-7');
     await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
     await page.getByText('pull-vehicles: It runs within seconds.').waitFor();
     await daemon.printed(/"run finished"[\s\S]*"run finished"/);
     await page.getByRole('button', { name: 'Pause: pull-vehicles' }).click();

@@ -48,7 +48,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await opened.page.title()).not.toContain('broken');
   });
 
-  const open = async (hash: string) => {
+  const openLocked = async (hash: string) => {
     opened = await browser.open({ now: place.rig.clock.now() });
     const { page } = opened;
     onTestFinished(() => page.close());
@@ -56,9 +56,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     return page;
   };
   const unlock = async () => {
-    await opened.page.getByRole('button', { name: 'Unlock actions' }).click();
-    await opened.page.getByLabel('Token').fill(TOKEN);
-    await opened.page.getByRole('button', { name: 'Unlock', exact: true }).click();
+    const { page } = opened;
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Lock page' }).waitFor();
+  };
+  const open = async (hash: string) => {
+    const page = await openLocked(hash);
+    await unlock();
+    return page;
   };
 
   describe.each([
@@ -77,6 +83,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       opened = same;
       const { page } = same;
       await page.goto(`${place.url}/#/${hash}`);
+      if ((await page.evaluate('sessionStorage.length')) === 0) await unlock();
       await page.getByText('live', { exact: true }).waitFor();
       await expect.poll(() => page.locator('main').innerText()).toMatch(shows);
       await same.picture(`${name}-${size}-${colorScheme}`);
@@ -129,27 +136,34 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     );
   });
 
-  it('orders a run with the token, and asks for it first', async () => {
-    const page = await open('overview');
+  it('shows nothing without the token, asks for it once, and then shows and orders', async () => {
+    const page = await openLocked('overview');
     place.ordered.splice(0);
-    await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
     const token = page.getByLabel('Token');
     await token.fill('wrong-token');
     await page.keyboard.press('Enter');
     await page.getByText('The bearer token is not the right one').waitFor();
-    expect(place.ordered).toEqual([]);
+    expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
     await token.fill(TOKEN);
     await page.keyboard.press('Enter');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
     await page.getByText('pull-vehicles: run: as ordered').waitFor();
     expect(place.ordered).toEqual(['run pull-vehicles']);
     const [written] = await place.rig.rows('select action, subject from sync_audit order by id desc limit 1');
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });
 
+  it('shows nothing any more once it is locked', async () => {
+    const page = await open('overview');
+    await page.getByRole('row', { name: /^pull-vehicles/ }).waitFor();
+    await page.getByRole('button', { name: 'Lock page' }).click();
+    await page.getByText('locked', { exact: true }).waitFor();
+    expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
+  });
+
   it('keeps the focus on the button that ordered something', async () => {
     const page = await open('overview');
-    await unlock();
-    await page.getByRole('button', { name: 'Lock actions' }).waitFor();
     await page.getByRole('button', { name: 'Run now: pull-drivers' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('pull-drivers: run: as ordered').waitFor();
@@ -159,8 +173,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 
   it('says that a token cannot be right, and keeps none', async () => {
-    const page = await open('overview');
-    await page.getByRole('button', { name: 'Unlock actions' }).click();
+    const page = await openLocked('overview');
     await page.getByLabel('Token').fill('ключ');
     await page.keyboard.press('Enter');
     await page.getByText('plain letters, digits and signs').waitFor();
@@ -230,7 +243,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('finds a plan by a part of its code, and cancels it after a second press', async () => {
     const page = await open('plans');
-    await unlock();
     await page.getByLabel('External code').fill('03-11-7');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
@@ -258,6 +270,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('can be used by the keyboard alone', async () => {
     const page = await open('overview');
+    await page.reload();
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
@@ -290,7 +303,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('cancels many at once, after it has said how many', async () => {
     const page = await open('plans/ready');
-    await unlock();
     await page.getByLabel('External code').fill('I-99');
     await page.getByRole('button', { name: 'Cancel all 111' }).click();
     await page.getByRole('button', { name: 'Press again to cancel 111 entries' }).waitFor();
@@ -306,7 +318,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('sends again what a person did not find at the service', async () => {
     const page = await open('plans/route_plans/R-2026-03-10-9');
-    await unlock();
     await page.getByText('It was sent five times without a clear answer').waitFor();
     await page.getByRole('button', { name: 'It is not there: send it' }).click();
     await page.getByRole('button', { name: 'I have looked at the service' }).click();

@@ -97,7 +97,7 @@ it('a missed deadline is told with the same plans by run, command, document and 
   const daemon = place.start(['start']);
   await daemon.printed(/page\s+http:\S+\n/);
   const url = /page\s+(http:\S+)/.exec(daemon.stdout())?.[1] ?? '';
-  const asked = async (path: string) => (await ask('GET', url + path, { token: null })).json.deadline;
+  const asked = async (path: string) => (await ask('GET', url + path, {})).json.deadline;
   expect(await asked('/api/outbox')).toMatchObject({ by: '00:00', open: open.length, confirmed: 2 });
   expect(await asked('/api/status')).toEqual(deadline);
 });

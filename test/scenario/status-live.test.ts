@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { createLive, MOST_WATCHERS } from '../../src/status/live.ts';
-import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';
+import { makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 
 const log = { warn: () => undefined } as never;
 
@@ -131,7 +131,7 @@ describe('/api/live', () => {
 
   it('tells the overview as server-sent events, and when a run has ended', async () => {
     place = await makeStatusPlace();
-    const answer = await fetch(`${place.url}/api/live`);
+    const answer = await fetch(`${place.url}/api/live`, { headers: WITH_TOKEN });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -151,7 +151,7 @@ describe('/api/live', () => {
 
   it('tells of a warehouse that does not answer', async () => {
     place = await makeStatusPlace();
-    const answer = await fetch(`${place.url}/api/live`);
+    const answer = await fetch(`${place.url}/api/live`, { headers: WITH_TOKEN });
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     while (!text.includes('event: overview')) text += (await reader.read()).value;
@@ -164,7 +164,7 @@ describe('/api/live', () => {
   it('is refused to more watchers than are allowed', async () => {
     place = await makeStatusPlace();
     const leave = new AbortController();
-    const open = () => fetch(`${place.url}/api/live`, { signal: leave.signal });
+    const open = () => fetch(`${place.url}/api/live`, { headers: WITH_TOKEN, signal: leave.signal });
     await Promise.all(Array.from({ length: MOST_WATCHERS }, open));
     expect((await open()).status).toBe(503);
     leave.abort();

@@ -11,7 +11,7 @@ let place: StatusPlace;
 afterEach(() => place.close());
 
 const scrape = async (): Promise<Map<string, Family>> => {
-  const { status, headers, text } = await place.ask('GET', '/metrics', { token: null });
+  const { status, headers, text } = await place.ask('GET', '/metrics');
   expect(status).toBe(200);
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   return readPrometheusText(text);

@@ -57,7 +57,7 @@ describe('/api/status', () => {
   it('is the document of `roadbook status --json`', async () => {
     place = await makeStatusPlace({ refusedEdit: 'config/roadbook.yaml:3:5 is wrong' });
     await place.rig.run('pull-vehicles');
-    const { json } = await place.ask('GET', '/api/status', { token: null });
+    const { json } = await place.ask('GET', '/api/status');
     const { config, loadedAt } = place.parts.running();
     const own = await statusDocument({
       ...place.parts,
@@ -387,17 +387,45 @@ describe('the server', () => {
     }
   });
 
-  it('asks for the token for all data on an address that others can reach', async () => {
-    place = await makeStatusPlace({ config: `status: { host: 0.0.0.0, port: 0, token: ${TOKEN} }` });
-    for (const path of ['/api/status', '/api/overview', '/api/live', '/api/nothing']) {
-      expect({ path, status: (await place.ask('GET', path, { token: null })).status }).toEqual({
-        path,
-        status: 401,
-      });
-    }
+  it.each(['127.0.0.1', '0.0.0.0'])('asks for the token for all data on %s', async (host) => {
+    place = await makeStatusPlace({ config: `status: { host: ${host}, port: 0, token: ${TOKEN} }` });
+    const statuses = async (paths: string[], token: string | null) =>
+      Object.fromEntries(
+        await Promise.all(
+          paths.map(async (path) => [path, (await place.ask('GET', path, { token })).status] as const),
+        ),
+      );
+    const data = ['/api/status', '/api/overview', '/api/runs', '/api/live', '/api/nothing', '/metrics'];
+    expect(await statuses(data, null)).toEqual(Object.fromEntries(data.map((path) => [path, 401])));
+    const open = ['/livez', '/readyz', '/', '/page/app.js'];
+    expect(await statuses(open, null)).toEqual(Object.fromEntries(open.map((path) => [path, 200])));
+    expect(await statuses(['/api/status', '/metrics'], TOKEN)).toEqual({
+      '/api/status': 200,
+      '/metrics': 200,
+    });
+  });
+
+  it('asks for no token for data on loopback where none is configured', async () => {
+    place = await makeStatusPlace({ config: 'status: { port: 0 }' });
+    for (const path of ['/api/status', '/metrics'])
+      expect((await place.ask('GET', path, { token: null })).status).toBe(200);
+  });
+
+  it('answers wrong tokens ever later, refuses a flood of them, and never lets the right one wait', async () => {
+    place = await makeStatusPlace();
+    const { clock } = place.rig;
+    const guess = async () => (await place.ask('GET', '/api/status', { token: 'wrong' })).status;
+    const sleeping = clock.sleepers();
+    expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 401]);
+    const late = Array.from({ length: 20 }, guess);
+    await expect.poll(() => clock.sleepers() - sleeping).toBe(20);
+    expect(await guess()).toBe(429);
     expect((await place.ask('GET', '/api/status')).status).toBe(200);
-    expect((await place.ask('GET', '/livez', { token: null })).status).toBe(200);
-    expect((await place.ask('GET', '/', { token: null })).status).toBe(200);
+    expect((await place.ask('GET', '/api/status', { token: null })).status).toBe(401);
+    await clock.advance(4_000);
+    expect(new Set(await Promise.all(late))).toEqual(new Set([401]));
+    await clock.advance(60_000);
+    expect(await guess()).toBe(401);
   });
 
   it('sends a strict policy with every answer', async () => {

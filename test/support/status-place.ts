@@ -12,6 +12,7 @@ import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 
 export const TOKEN = 'open-sesame-7';
+export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
 export interface Answer {
   status: number;

@@ -11,7 +11,7 @@ let afterToken = () => undefined;
 export function setUpToken(changed) {
   const [dialog, input, button] = [part('token-dialog'), part('token-input'), part('sign-in')];
   const tell = () => {
-    button.textContent = token() === null ? 'Unlock actions' : 'Lock actions';
+    button.textContent = token() === null ? 'Unlock page' : 'Lock page';
   };
   setUpToken.ask = (then, wrong = '') => {
     afterToken = then;
@@ -44,8 +44,8 @@ export function setUpToken(changed) {
   button.addEventListener('click', () => {
     if (token() === null) return setUpToken.ask(() => undefined);
     forgetToken();
-    tell();
-    note('Actions are locked in this tab.', 'still');
+    // Nothing that was read with the token stays: not on the page, nor the line that brings what is new.
+    location.reload();
   });
   tell();
 }
