@@ -31,12 +31,16 @@ const LEAST_FREE_BYTES = GIB;
 
 /** The least free of the folders counts. */
 export async function checkDisk(folders: readonly string[]): Promise<Found> {
-  const free = await Promise.all(folders.map(freeBytes));
-  const least = free.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+  const least = await leastFree(folders);
   const found = `${(least.bytes / GIB).toFixed(1)} GiB free at ${least.folder}`;
   return least.bytes < LEAST_FREE_BYTES
     ? warn(found, 'Free some space before the warehouse and the pictures cannot grow.')
     : ok(found);
+}
+
+export async function leastFree(folders: readonly string[]): Promise<{ folder: string; bytes: number }> {
+  const free = await Promise.all(folders.map(freeBytes));
+  return free.reduce((a, b) => (b.bytes < a.bytes ? b : a));
 }
 
 /** Of a folder that does not exist yet, what its parent has. */

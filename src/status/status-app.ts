@@ -16,7 +16,7 @@ import { createTokenGuards, rightHost, securityHeaders } from './guards.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
 import { createMetrics } from './metrics.ts';
 import { pageFiles } from './page-files.ts';
-import { readiness } from './readiness.ts';
+import { createReadiness } from './readiness.ts';
 import type { StatusServerParts } from './server-parts.ts';
 import { createFlight } from './single-flight.ts';
 import type { StatusFacts } from './status-document.ts';
@@ -42,6 +42,7 @@ export function createStatusApp(parts: StatusAppParts): StatusApp {
   const live = createLive({ ...parts, read: readOverview });
   const files = pageFiles();
   const token = createTokenGuards(parts);
+  const readiness = createReadiness(parts);
 
   const app = new Hono();
   app.onError(answerError(parts));
@@ -49,7 +50,7 @@ export function createStatusApp(parts: StatusAppParts): StatusApp {
   app.use(rightHost(host));
   app.get('/livez', (c) => c.text('alive\n'));
   app.get('/readyz', async (c) => {
-    const found = await readiness(parts);
+    const found = await readiness();
     return c.json(found, found.ready ? 200 : 503);
   });
   app.get('/metrics', token.reading, async (c) =>

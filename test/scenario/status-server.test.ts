@@ -1,4 +1,5 @@
 // The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noCounts } from '../../src/core/glossary.ts';
@@ -42,6 +43,45 @@ describe('the probes', () => {
     expect(status).toBe(503);
     expect(json.checks.lease).toEqual({ ok: false, words: 'not kept alive: pull-events' });
     expect((await place.ask('GET', '/livez')).status).toBe(200);
+  });
+
+  it.each([-120_000, 120_000])(
+    'take a holder whose clock is %i ms apart for alive while its beat moves',
+    async (apartMs) => {
+      place = await makeStatusPlace();
+      const { clock, engine } = place.rig;
+      const at = () => new Date(clock.now() + apartMs).toISOString();
+      const lease = { name: 'pull-events', token: 1, holder: 'somebody', taken_at: at() };
+      for (let beat = 1; beat <= 3; beat++) {
+        await engine.write(({ sql }) =>
+          sql('sync_lease')
+            .insert({ ...lease, beat, heartbeat_at: at() })
+            .onConflict('name')
+            .merge(),
+        );
+        const { status, json } = await place.ask('GET', '/readyz');
+        expect({ status, lease: json.checks.lease }).toEqual({
+          status: 200,
+          lease: { ok: true, words: '1 held, each kept alive' },
+        });
+        await clock.advance(55_000);
+      }
+    },
+  );
+
+  it('look at the disk of the warehouse, and answer 503 where it cannot be looked at', async () => {
+    place = await makeStatusPlace();
+    const folder = (await place.rig.engine.inspect?.())?.folder ?? '';
+    // Else the folder of the pictures may be the one with less room.
+    const { warehouse } = place.parts.running().config;
+    warehouse.images = folder;
+    expect((await place.ask('GET', '/readyz')).json.checks.disk).toEqual({
+      ok: true,
+      words: expect.stringMatching(new RegExp(`^\\d+ MiB free at ${folder}$`)),
+    });
+    rmSync(folder, { recursive: true });
+    const { status, json } = await place.ask('GET', '/readyz');
+    expect({ status, isOk: json.checks?.disk.ok }).toEqual({ status: 503, isOk: false });
   });
 
   it('answer 503 where the warehouse does not answer', async () => {
