@@ -1,4 +1,5 @@
-// roadbook start: the daemon. Runs until SIGTERM or SIGINT; the first drains, the second stops at once.
+// roadbook start: the daemon. Runs until SIGTERM, SIGINT or the end of its terminal; the first drains, a second stops at
+// once. Any other SIGHUP has the configuration read again.
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
@@ -30,7 +31,7 @@ export const fillStart = (command: Command): Command =>
     action: withApp(
       async (app, _args, { json }) => {
         // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
-        const stopped = untilSignal();
+        const stopped = untilSignal('ends-with-terminal');
         const { engine } = await app.sync();
         const { address } = await app.service();
         const jobs = enabledJobs(app);

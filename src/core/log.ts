@@ -34,7 +34,7 @@ export interface LogOptions {
 }
 
 export function createLog({ level, redactor, write, tail }: LogOptions): Log {
-  const out = write === undefined ? pino.destination({ dest: 2, sync: true }) : { write };
+  const out = write === undefined ? toStderr() : { write };
   return pino(
     {
       level: tail === undefined || level === 'trace' ? level : 'debug',
@@ -50,6 +50,13 @@ export function createLog({ level, redactor, write, tail }: LogOptions): Log {
     },
     tail === undefined ? out : withTail(out, level, tail),
   );
+}
+
+function toStderr() {
+  const out = pino.destination({ dest: 2, sync: true });
+  // A terminal that was closed must not end a process that is draining.
+  out.on('error', () => undefined);
+  return out;
 }
 
 function withTail(stream: StreamEntry['stream'], level: LogLevel, tail: LogTail) {

@@ -8,7 +8,7 @@ import knex, { type Knex } from 'knex';
 import { type EnginePlace, rowsOf } from './engines.ts';
 import { PRODUCT_ENV, PRODUCT_FLAGS } from './product-flags.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/roadbook.js');
+export const MAIN = resolve(import.meta.dirname, '../../src/roadbook.js');
 
 export interface Ended {
   code: number | null;
