@@ -5,6 +5,7 @@ import { type App, openApp } from '../app.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
 import { createRedactor } from '../core/redaction.ts';
+import { terminalText } from '../core/terminal-text.ts';
 import { type Declaration, declareCommand } from './declaration.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
@@ -84,14 +85,14 @@ function reportFailure(thrown: unknown, { json, logLevel }: CommonOptions, app?:
   return exitCodeOf(failure.code);
 }
 
-/** Data, for pipes and people. */
+/** Data, for pipes and people. Whatever is printed passes here or in `say`. */
 export const print = (text: string): void => {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${terminalText(text)}\n`);
 };
 
 /** Words, for people. */
 export const say = (text: string): void => {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${terminalText(text)}\n`);
 };
 
 /** For a run that somebody else makes at the moment: says who, once. */

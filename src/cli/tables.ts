@@ -21,7 +21,7 @@ export const fillTables = (command: Command): Command =>
     action: async (_args, { json, markdown, dbt }) => {
       const entries = dictionary();
       if (json) print(JSON.stringify(entries, null, 2));
-      else if (dbt) process.stdout.write(dbtSources());
+      else if (dbt) print(dbtSources().trimEnd());
       else if (markdown) print([PREFACE, contents(entries), ...entries.map(asMarkdown)].join('\n\n'));
       else print(entries.map(asText).join('\n\n'));
       return 0;

@@ -1,11 +1,14 @@
 // Rows as aligned columns for a terminal.
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { terminalText } from '../core/terminal-text.ts';
 
 export type Cells = readonly (string | number | null | undefined)[];
 
 export function textTable(head: readonly string[], rows: readonly Cells[]): string {
-  const lines = [head, ...rows].map((cells) => cells.map((cell) => String(cell ?? '-')));
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))));
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => oneLine(String(cell ?? '-'))));
+  const widths = head.map((_, column) =>
+    lines.reduce((widest, line) => Math.max(widest, width(line[column] ?? '')), 0),
+  );
   return lines
     .map((line, index) => {
       const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)));
@@ -14,6 +17,9 @@ export function textTable(head: readonly string[], rows: readonly Cells[]): stri
     })
     .join('\n');
 }
+
+/** A cell with a line end of its own would pass for a row. */
+const oneLine = (cell: string): string => terminalText(cell).replace(/\s/g, ' ');
 
 const width = (cell: string): number => stripVTControlCharacters(cell).length;
 

@@ -4,6 +4,7 @@ import { type Logger, multistream, pino, type StreamEntry } from 'pino';
 import { RoadbookError } from './errors.ts';
 import type { LogTail } from './log-tail.ts';
 import { REDACTED, type Redactor } from './redaction.ts';
+import { terminalText } from './terminal-text.ts';
 
 export type Log = Logger;
 
@@ -46,7 +47,7 @@ export function createLog({ level, redactor, write, tail }: LogOptions): Log {
         paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
         censor: REDACTED,
       },
-      hooks: { streamWrite: (line) => redactor.redact(line) },
+      hooks: { streamWrite: (line) => terminalText(redactor.redact(line)) },
     },
     tail === undefined ? out : withTail(out, level, tail),
   );

@@ -1,0 +1,52 @@
+// What is printed cannot steer the terminal it is printed on, and a long table is printed.
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { print, say } from '../../src/cli/command.ts';
+import { textTable } from '../../src/cli/text-table.ts';
+import { createLog } from '../../src/core/log.ts';
+import { createRedactor } from '../../src/core/redaction.ts';
+import { terminalText } from '../../src/core/terminal-text.ts';
+
+/** Clears the screen, sets the title, as CSI of one character, turns the direction of reading, rings. */
+const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b2J\u202eb\rc';
+const SHOWN = 'a\\u001b[2J\\u001b]0;x\\u0007\\u009b2J\\u202eb\\u000dc';
+
+function written(to: 'stdout' | 'stderr', work: () => void): string {
+  const write = vi.spyOn(process[to], 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  work();
+  return write.mock.calls.map(([text]) => String(text)).join('');
+}
+
+describe('control characters', () => {
+  it('are shown as escapes, whatever prints them', () => {
+    expect(written('stdout', () => print(HOSTILE))).toBe(`${SHOWN}\n`);
+    expect(written('stderr', () => say(HOSTILE))).toBe(`${SHOWN}\n`);
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', redactor: createRedactor(), write: (line) => lines.push(line) });
+    log.info({ code: HOSTILE }, 'read');
+    expect(JSON.parse(lines.join('')).code).toBe(HOSTILE);
+    expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Bidi_Control}](?!$)/u);
+  });
+
+  it('keep their meaning in JSON', () => {
+    expect(JSON.parse(terminalText(JSON.stringify({ a: HOSTILE }, null, 2)))).toEqual({ a: HOSTILE });
+  });
+
+  it('of the colours of the product are left alone', () => {
+    const text = '\u001b[1mhead\u001b[22m\n\u001b[31mfailed\u001b[39m\tJosé 東京';
+    expect(terminalText(text)).toBe(text);
+  });
+});
+
+describe('a table', () => {
+  it('has one line a row, whatever the cells hold', () => {
+    expect(textTable(['code', 'state'], [[`P1\nP2\u001b[2K`, 'ok']])).toBe(
+      'code            state\nP1 P2\\u001b[2K  ok',
+    );
+  });
+
+  it('may have any number of rows', () => {
+    const rows = Array.from({ length: 200_000 }, (_, i) => [i]);
+    expect(textTable(['code'], rows).split('\n')).toHaveLength(200_001);
+  });
+});
