@@ -52,14 +52,15 @@ function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject 
 
 function objectForm(fields: Fields, zone: string, parts: Record<string, Form> = {}) {
   return (given: JsonObject): JsonObject => {
-    const form: JsonObject = {};
+    const form: [name: string, value: Json][] = [];
     for (const [name, value] of Object.entries(given)) {
       if (value === null || value === '' || value === undefined) continue;
       const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
       const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
-      form[name] = type === undefined ? (part?.(value) ?? value) : valueForm(type, value, zone);
+      form.push([name, type === undefined ? (part?.(value) ?? value) : valueForm(type, value, zone)]);
     }
-    return form;
+    // Not by assignment: a field named __proto__ would become the prototype, and its fields stand in for absent ones.
+    return Object.fromEntries(form);
   };
 }
 

@@ -272,3 +272,26 @@ describe('what passes here', () => {
     expect(() => call.prepare(request as never, 'json')).not.toThrow();
   });
 });
+
+describe('a field named __proto__', () => {
+  const hidden = (field: JsonObject): JsonObject => JSON.parse(`{"__proto__":${JSON.stringify(field)}}`);
+
+  test('stands in for no required field of an item', () => {
+    const whole = hidden(plan());
+    expect(reasons('route_plans', whole)).toEqual(['fault: external_code: is missing']);
+    expect(reasons('route_plans', { ...whole, external_code: 'P1' })).toEqual([
+      'date_time_start: is required',
+      'date_time_end: is required',
+      '__proto__: is not a known field',
+      'route_points: at least one is required',
+    ]);
+  });
+
+  test('stands in for no required field of a point', () => {
+    expect(reasons('route_plans', plan({ route_points: [hidden(stop)] }))).toEqual([
+      'route_points[0].name: is required',
+      'route_points[0].__proto__: is not a known field',
+      'route_points[0].address: give an address or coordinates',
+    ]);
+  });
+});
