@@ -276,5 +276,5 @@ function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
 
 function sessionMemory(engine: Engine, clock: Clock): SessionMemory {
   const facts = factMemory<SessionFacts>(engine, 'session');
-  return { read: facts.read, write: (fact) => facts.write(fact, clock.now()) };
+  return { read: facts.read, update: (change) => facts.update(change, clock.now()) };
 }

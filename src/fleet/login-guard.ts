@@ -27,14 +27,12 @@ export function createLoginGuard(
   const secret = JSON.stringify(credentials);
 
   /** The refusals of these very credentials; those of others do not count. */
-  async function known(): Promise<{ facts: SessionFacts; mine: RefusedLogins | undefined }> {
-    const facts = (await memory.read()) ?? {};
-    const { refused } = facts;
-    if (refused === undefined) return { facts, mine: undefined };
+  async function mineOf({ refused }: SessionFacts = {}): Promise<RefusedLogins | undefined> {
+    if (refused === undefined) return undefined;
     const fingerprint = await hash(secret, Buffer.from(refused.salt, 'hex'), HASH_BYTES);
     const stored = Buffer.from(refused.fingerprint, 'hex');
     const same = stored.length === HASH_BYTES && timingSafeEqual(fingerprint, stored);
-    return { facts, mine: same ? refused : undefined };
+    return same ? refused : undefined;
   }
 
   async function firstRefusal(): Promise<Omit<RefusedLogins, 'count' | 'lastAt'>> {
@@ -45,7 +43,7 @@ export function createLoginGuard(
 
   return {
     async check() {
-      const { mine } = await known();
+      const mine = await mineOf(await memory.read());
       if (mine === undefined || mine.count < MOST_REFUSED_LOGINS) return;
       const sinceMs = clock.now() - Date.parse(mine.lastAt);
       // A last refusal in the future comes of a clock that was set back: it holds nothing up.
@@ -53,16 +51,14 @@ export function createLoginGuard(
       throw refusedTooOften(mine.count, clock.now() + REFUSED_COOL_DOWN_MS - sinceMs);
     },
     async refused() {
-      const { facts, mine } = await known();
-      const who = mine ?? { ...(await firstRefusal()), count: 0 };
-      const refused = { ...who, count: who.count + 1, lastAt: isoInstant(clock.now()) };
-      await memory.write({ ...facts, refused });
+      await memory.update(async (facts) => {
+        const who = (await mineOf(facts)) ?? { ...(await firstRefusal()), count: 0 };
+        return { ...facts, refused: { ...who, count: who.count + 1, lastAt: isoInstant(clock.now()) } };
+      });
     },
     async accepted() {
-      const facts = (await memory.read()) ?? {};
-      if (facts.refused === undefined) return;
-      const { refused: _cleared, ...rest } = facts;
-      await memory.write(rest);
+      if ((await memory.read())?.refused === undefined) return;
+      await memory.update(async ({ refused: _cleared, ...rest } = {}) => rest);
     },
   };
 }

@@ -37,8 +37,8 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalParts):
   }
 
   async function learn(mode: RenewalMode): Promise<void> {
-    const facts = await memory.read();
-    if (setting === 'auto' && facts?.renewal !== mode) await memory.write({ ...facts, renewal: mode });
+    if (setting !== 'auto' || (await memory.read())?.renewal === mode) return;
+    await memory.update(async (facts) => ({ ...facts, renewal: mode }));
   }
 
   return async (old, context) => {

@@ -20,7 +20,8 @@ export interface RefusedLogins {
 
 export interface SessionMemory {
   read(): Promise<SessionFacts | undefined>;
-  write(facts: SessionFacts): Promise<void>;
+  /** As one step, also where several processes share the memory; gives what is remembered now. */
+  update(change: (facts: SessionFacts | undefined) => Promise<SessionFacts>): Promise<SessionFacts>;
 }
 
 /** Remembers for the life of the process. */
@@ -28,8 +29,9 @@ export function createSessionMemory(): SessionMemory {
   let facts: SessionFacts | undefined;
   return {
     read: async () => facts,
-    write: async (next) => {
-      facts = next;
+    update: async (change) => {
+      facts = await change(facts);
+      return facts;
     },
   };
 }
@@ -48,15 +50,16 @@ export function createSteadyMemory(memory: SessionMemory, log: Log): SessionMemo
       }
       return last;
     },
-    async write(facts) {
-      last = facts;
+    async update(change) {
       try {
-        await memory.write(facts);
+        last = await memory.update((stored) => change(unsaved ? { ...stored, ...last } : stored));
         unsaved = false;
       } catch (error) {
+        last = await change(last);
         unsaved = true;
         log.warn({ event: 'session_memory_failed', err: error }, 'session facts not kept');
       }
+      return last;
     },
   };
 }

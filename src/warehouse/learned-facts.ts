@@ -1,17 +1,22 @@
 // Reads and writes one small fact by name; it outlives the process.
+import type { Knex } from 'knex';
 import { isoInstant } from '../core/clock.ts';
 import type { Engine, Transaction } from './engine.ts';
 
 export interface FactMemory<T> {
   read(): Promise<T | undefined>;
   write(fact: T, nowMs: number): Promise<void>;
+  /** Reads and writes in one transaction: of several processes that change the fact at once, none is lost. */
+  update(change: (fact: T | undefined) => Promise<T>, nowMs: number): Promise<T>;
 }
 
 export const readFact = <T>(engine: Pick<Engine, 'read'>, name: string): Promise<T | undefined> =>
-  engine.read(async (sql) => {
-    const row = await sql('sync_state').where({ name }).first('value');
-    return row === undefined ? undefined : (JSON.parse(row.value) as T);
-  });
+  engine.read((sql) => factIn<T>(sql, name));
+
+async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
+  const row = await sql('sync_state').where({ name }).first('value');
+  return row === undefined ? undefined : (JSON.parse(row.value) as T);
+}
 
 /** Together with what else the transaction writes. */
 export async function writeFact(
@@ -27,4 +32,10 @@ export async function writeFact(
 export const factMemory = <T>(engine: Engine, name: string): FactMemory<T> => ({
   read: () => readFact<T>(engine, name),
   write: (fact, nowMs) => engine.write((tx) => writeFact(tx, name, fact, nowMs)),
+  update: (change, nowMs) =>
+    engine.write(async (tx) => {
+      const next = await change(await factIn<T>(tx.sql, name));
+      await writeFact(tx, name, next, nowMs);
+      return next;
+    }),
 });

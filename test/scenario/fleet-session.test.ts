@@ -248,7 +248,7 @@ describe('the session', () => {
   it('a memory that fails does not stop the session', async () => {
     const memory: SessionMemory = {
       read: () => Promise.reject(new Error('down')),
-      write: () => Promise.reject(new Error('down')),
+      update: () => Promise.reject(new Error('down')),
     };
     const { fleet, sandbox, admin } = await openBoth({ renewal: 'body' }, { memory });
     for (let i = 0; i < 3; i++) {
