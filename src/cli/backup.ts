@@ -1,8 +1,9 @@
 // roadbook backup: a consistent copy of the warehouse while the daemon works. The copy is whole or it is not there.
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { makeFolder, publishFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
 import { fillCommand, print, withApp } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -17,11 +18,11 @@ export const fillBackup = (command: Command): Command =>
       if (existsSync(out) && !force) throw thereAlready(out);
       await app.privacy();
       const engine = await app.warehouse();
-      await mkdir(dirname(out), { recursive: true });
+      await makeFolder(dirname(out));
       const draft = `${out}.tmp`;
       await rm(draft, { force: true });
       await engine.backup(draft);
-      await rename(draft, out);
+      await publishFile(draft, out);
       const { size } = await stat(out);
       print(json ? JSON.stringify({ file: out, bytes: size }, null, 2) : `${out}: ${megabytes(size)} MB`);
       return EXIT.ok;

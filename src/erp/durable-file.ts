@@ -1,33 +1,7 @@
-// Files that survive a crash at any instant: replaced whole by a rename, or appended to line by line, and on
-// disk before the promise resolves. Other processes may do the same at the same time.
-import { randomBytes } from 'node:crypto';
+// Files that are appended to line by line, on disk before the promise resolves, and files that may be gone. Other
+// processes may do the same at the same time.
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-
-/** Whoever reads `path` sees the old text or the new one, never a part. The folder is made where it is missing. */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const own = randomBytes(4).toString('hex');
-  const temporary = join(dirname(path), `.${basename(path)}.${own}.tmp`);
-  try {
-    await writeSynced(temporary, text);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+import { open, stat } from 'node:fs/promises';
 
 /** Tells one state of a file that only grows, or is replaced, from the next. */
 export interface FileMark {

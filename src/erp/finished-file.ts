@@ -1,8 +1,9 @@
 // Lays a settled file with its result into `done/` or `failed/`. The place is written into the journal first, so
 // every step can be repeated after a crash, or by another process: result stored, then the file moved.
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { exists, orGone, replaceFile } from './durable-file.ts';
+import { makeFolder, moveFile, replaceFile } from '../core/atomic-file.ts';
+import { exists, orGone } from './durable-file.ts';
 import { type FileIdentity, isFailed, type JournalState, type Move, sameIdentity } from './file-journal.ts';
 import { resultOf } from './file-result.ts';
 
@@ -26,7 +27,7 @@ export async function finishFile({ folder, name, move, state, finishedAt }: Fini
 /** Where a file may go that has no place yet. */
 export async function freePlace(folder: string, name: string, state: JournalState): Promise<Move> {
   const place = isFailed(state) ? 'failed' : 'done';
-  await mkdir(join(folder, place), { recursive: true });
+  await makeFolder(join(folder, place));
   return { folder: place, name: await freeName(join(folder, place), name) };
 }
 
@@ -45,8 +46,9 @@ async function moveOriginal(from: string, to: string, identity: FileIdentity): P
   if (await exists(to)) return;
   const waiting = await orGone(stat(from));
   if (waiting === undefined || !sameIdentity(waiting, identity)) return;
-  await orGone(rename(from, to));
+  await orGone(moveFile(from, to));
   const moved = await orGone(stat(to));
   // Replaced in the instant before the move: it goes back, to be read as new.
-  if (moved !== undefined && !sameIdentity(moved, identity) && !(await exists(from))) await rename(to, from);
+  if (moved !== undefined && !sameIdentity(moved, identity) && !(await exists(from)))
+    await moveFile(to, from);
 }

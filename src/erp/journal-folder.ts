@@ -2,7 +2,8 @@
 // is on disk before the promise resolves. The disk is the truth: another process may write or end a journal.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Appended, appendLines, type FileMark, markOf, orGone, replaceFile } from './durable-file.ts';
+import { replaceFile } from '../core/atomic-file.ts';
+import { type Appended, appendLines, type FileMark, markOf, orGone } from './durable-file.ts';
 import { type JournalLine, type JournalState, parseJournal } from './file-journal.ts';
 
 export interface JournalFolder {

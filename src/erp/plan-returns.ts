@@ -3,8 +3,9 @@
 // share a code: where codes are reused its name has the start day, else the other plan begins it anew.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
-import { orGone, replaceFile } from './durable-file.ts';
+import { orGone } from './durable-file.ts';
 import { localDay } from './moments.ts';
 import { safeName } from './safe-name.ts';
 import type { SourceContext, StopOutcome } from './source.ts';

@@ -1,8 +1,9 @@
 // Keeps pictures as files named by our own digest of their content, so that no text of the service is part of a
 // path and equal pictures are one file. A file is whole and on disk before it has its name.
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
 
 export interface StoredPicture {
@@ -28,44 +29,11 @@ export async function storePicture(
   const file = `${sha256.slice(0, 2)}/${sha256}.${EXTENSIONS[contentType ?? ''] ?? 'bin'}`;
   const path = join(folder, file);
   try {
-    if ((await sizeOf(path)) !== bytes.length) await writeWhole(path, bytes);
+    if ((await sizeOf(path)) !== bytes.length) await replaceFile(path, bytes);
   } catch (cause) {
     throw unwritable(folder, cause);
   }
   return { sha256, file, bytes: bytes.length };
-}
-
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  // A name of its own: another process may be storing the same picture.
-  const temporary = join(folder, `.${randomUUID()}.part`);
-  try {
-    const handle = await open(temporary, 'wx');
-    try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncFolder(folder);
-  await syncFolder(dirname(folder));
-}
-
-/** The name outlives a power cut too. Windows cannot sync a folder and does without. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

@@ -2,8 +2,8 @@
 // service shows a push. The plans name vehicles of that service, where it can be asked.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../core/atomic-file.ts';
 import type { Clock } from '../../core/clock.ts';
-import { replaceFile } from '../../erp/durable-file.ts';
 import { samplePlans } from '../../erp/sample-plans.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';

@@ -1,8 +1,9 @@
 // Writes tables as files, each whole or not at all, all of one committed state. A part that did not change since the
 // last export into the same folder is left as it is; one that is no longer there is removed.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder, publishFile } from '../../core/atomic-file.ts';
 import { isoInstant } from '../../core/clock.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine, Scan } from '../engine.ts';
@@ -131,7 +132,7 @@ async function writePart(
   onRows: (rows: number) => void,
 ): Promise<void> {
   const path = pathOf(table, part, order);
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const draft = `${path}.tmp`;
   const file = await order.format.open(draft, table.columns);
   const columns = table.columns.map(({ name }) => `"${name}"`).join(', ');
@@ -142,7 +143,7 @@ async function writePart(
     onRows(rows.length);
   }
   await file.finish();
-  await rename(draft, path);
+  await publishFile(draft, path);
 }
 
 /** Months that hold nothing any more. */

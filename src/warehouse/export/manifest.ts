@@ -1,7 +1,8 @@
 // What an earlier export left in the folder, so that the next one writes only what changed since.
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../../core/atomic-file.ts';
 
 const schema = z.object({
   format: z.string(),
@@ -32,7 +33,5 @@ export async function readManifest(folder: string, format: string): Promise<Mani
 }
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const draft = join(folder, `.${NAME}.tmp`);
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
-  await rename(draft, join(folder, NAME));
+  await replaceFile(join(folder, NAME), `${JSON.stringify(manifest, null, 2)}\n`);
 }

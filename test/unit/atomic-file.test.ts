@@ -1,0 +1,91 @@
+// A file that was written or moved is there after a power cut: its content was synced before it got its name, and then
+// the folders that hold the name.
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeFolder, moveFile, publishFile, replaceFile } from '../../src/core/atomic-file.ts';
+import { newState } from '../../src/erp/file-journal.ts';
+import { finishFile } from '../../src/erp/finished-file.ts';
+import { writeManifest } from '../../src/warehouse/export/manifest.ts';
+import { storePicture } from '../../src/warehouse/picture-store.ts';
+
+let folder: string;
+/** What was synced, below `folder`, in order; drafts without the part of their name that is made up. */
+let synced: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'roadbook-atomic-'));
+  synced = [];
+  const handle = await open(folder);
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const sync = prototype.sync;
+  const watched = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    const path = relative(folder, readlinkSync(`/proc/self/fd/${this.fd}`));
+    synced.push(path.replace(/\.[0-9a-f]{8}\.tmp$/, '.tmp') || '.');
+    return sync.call(this);
+  });
+  onTestFinished(() => {
+    watched.mockRestore();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('what is synced', () => {
+  it('by a file that is replaced: the draft, then its folder', async () => {
+    await replaceFile(join(folder, 'a.json'), 'new');
+    expect(synced).toEqual(['.a.json.tmp', '.']);
+    expect(readFileSync(join(folder, 'a.json'), 'utf8')).toBe('new');
+    expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  it('by folders that are made: those that hold them', async () => {
+    await makeFolder(join(folder, 'a/b'));
+    expect(synced).toEqual(['a', '.']);
+  });
+
+  it('by a draft that is published: the draft, then its folder', async () => {
+    writeFileSync(join(folder, 'draft'), '');
+    await publishFile(join(folder, 'draft'), join(folder, 'a.db'));
+    expect(synced).toEqual(['draft', '.']);
+  });
+
+  it('by a move: both folders', async () => {
+    await makeFolder(join(folder, 'done'));
+    writeFileSync(join(folder, 'a'), '');
+    synced = [];
+    await moveFile(join(folder, 'a'), join(folder, 'done/a'));
+    expect(synced).toEqual(['done', '.']);
+  });
+
+  it('by a dropped file that is finished, a manifest and a picture', async () => {
+    writeFileSync(join(folder, 'plans.csv'), '');
+    const state = newState(statSync(join(folder, 'plans.csv')), '2026-05-17T12:00:00.000Z');
+    const move = { folder: 'done', name: 'plans.csv' } as const;
+    await finishFile({ folder, name: 'plans.csv', move, state, finishedAt: '2026-05-17T12:00:00.000Z' });
+    expect(synced).toEqual(['.', 'done/.plans.csv.result.json.tmp', 'done', 'done', '.']);
+    synced = [];
+    await writeManifest(folder, { format: 'csv', tables: {} });
+    expect(synced).toEqual(['.export.json.tmp', '.']);
+    synced = [];
+    const { file } = await storePicture(folder, Buffer.from('x'), 'image/png');
+    const [part] = file.split('/');
+    expect(synced).toEqual(['.', `${part}/.${file.split('/')[1]}.tmp`, part]);
+  });
+});
+
+it('a file that cannot get its name leaves no draft', async () => {
+  await makeFolder(join(folder, 'a.json/b'));
+  await expect(replaceFile(join(folder, 'a.json'), 'new')).rejects.toThrow();
+  expect(readdirSync(folder)).toEqual(['a.json']);
+});
