@@ -20,8 +20,8 @@ const LIMITS: ReadingLimits = { heapMb: 768, timeoutMs: 120_000 };
 
 const PROCESS = resolve(import.meta.dirname, 'drop-file-process.ts');
 
-/** A smaller JSON file takes less time to read than a process to start. */
-const LARGEST_INLINE_JSON = 256 * 1024;
+/** A smaller JSON file is parsed within a tenth of a second at worst; a process takes longer to start. */
+const LARGEST_INLINE_JSON = 1024 * 1024;
 
 interface FileQuestion {
   file: DropFile;
