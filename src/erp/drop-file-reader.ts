@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
+import { Retriable } from '../core/errors.ts';
 import { type DropFile, readDropFile } from './drop-file.ts';
 import type { ReaderContext } from './row-reader.ts';
 import type { Reading } from './things.ts';
@@ -69,6 +70,8 @@ async function* readInProcess(
     for (let isLast = false; !isLast; question = { isNext: true }) {
       const chunk = await answerTo(reader, ended, question);
       signal?.throwIfAborted();
+      // A file that is given in part must not look as though it ended there.
+      if (chunk === undefined && question !== file) throw endedHalfway(file.file.name);
       if (chunk === undefined) {
         yield { fault: { origin: file.file.name, reason: limitReason(isLate, limits) } };
         return;
@@ -116,6 +119,12 @@ async function answerTo(
   if ('failure' in answer) throw Object.assign(new Error(answer.failure.message), answer.failure);
   return answer;
 }
+
+const endedHalfway = (name: string): Retriable =>
+  new Retriable(`The process that reads ${name} was ended from outside`, {
+    code: 'erp_unavailable',
+    hint: 'The file is read again by the next run; look for want of memory on this machine.',
+  });
 
 const limitReason = (isLate: boolean, { heapMb, timeoutMs }: ReadingLimits): string =>
   isLate

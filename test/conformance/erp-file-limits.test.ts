@@ -29,7 +29,7 @@ const busy = (): Buffer => workbookOf(`<sheetData/>${' '.repeat(30 * MEGABYTE)}`
 
 async function read(name: string, limits: Partial<ReadingLimits>, signal?: AbortSignal): Promise<Reading[]> {
   const mapping = prepareMapping('route_plans', {});
-  const file = { path: join(folder, name), name, size: MEGABYTE };
+  const file = { path: join(folder, name), name, size: 2 * MEGABYTE };
   const context = { kind: 'route_plans', zone: ZONE, reuseCodes: false, mapping } as const;
   const readings: Reading[] = [];
   const options = { signal, limits: { heapMb: 512, timeoutMs: 60_000, ...limits } };
