@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { stableJson } from '../core/stable-json.ts';
 import { isStorable, isStorableJson } from '../core/storable-text.ts';
 import type { Row, Scalar } from './engine.ts';
-import { type ColumnType, recordColumns, type Table } from './table.ts';
+import { type ColumnType, indexedColumns, recordColumns, type Table } from './table.ts';
 
 /** The row, or in plain words why the record has none. */
 export type MappedRow = { row: Row } | { misfit: string };
@@ -79,7 +79,7 @@ function fieldTree(table: Table): Fields {
     }
     return field;
   };
-  const indexed = new Set([...table.key, ...table.indexes.flatMap(({ columns }) => columns)]);
+  const indexed = indexedColumns(table);
   for (const [position, column] of recordColumns(table).entries()) {
     const longest = indexed.has(column.name) ? LONGEST_INDEXED : undefined;
     Object.assign(at(column.from), { position, type: column.type, longest });
@@ -176,7 +176,7 @@ function hold(value: Json, type: ColumnType): Scalar | undefined {
 }
 
 /** An entry of an index in PostgreSQL has room for 2,700 bytes; a longer text stays in `extra` on every engine. */
-const LONGEST_INDEXED = 500;
+export const LONGEST_INDEXED = 500;
 
 /** There is no year 0 for PostgreSQL; the text stays in `extra`. */
 const NO_YEAR = '0000';

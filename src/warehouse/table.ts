@@ -147,6 +147,10 @@ export const controlTable = (draft: TableDraft): Table => complete(draft, 'contr
 export const recordColumns = (table: Table): readonly Column[] =>
   table.columns.filter((each) => !(each.name in TRAILING));
 
+/** Names of the columns that an index holds, that of the key included. */
+export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
+  new Set([...key, ...indexes.flatMap(({ columns }) => columns)]);
+
 /** Names of the columns by which a stored row and a read one are told apart: the key and what only tells of the reading are not. */
 export const comparedColumns = (table: Table): string[] => [
   ...recordColumns(table).flatMap(({ name, aside }) => (aside || table.key.includes(name) ? [] : [name])),

@@ -1,16 +1,17 @@
 // Proves that nothing the service, an ERP or a person writes is lost or brings anything down. Writes its section of
-// docs/reliability.md. Run with: node test/prove/fuzz.ts [records in SQLite] [in PostgreSQL] [files] [edits] [seed]
+// docs/reliability.md. Run with:
+//   node test/prove/fuzz.ts [records in SQLite] [in PostgreSQL] [files] [edits] [seed] [records compared]
 import fc from 'fast-check';
 import { configParts, loadJobs } from '../../src/app.ts';
+import { type Compared, compareWays, recordForms } from '../support/compiled-tables.ts';
 import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { type FuzzCounts, fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
 import { giveSection } from '../support/reliability-page.ts';
 
-const [inSqlite = 100_000, inPostgres = 10_000, files = 2_000, edits = 5_000, seed = 1] = process.argv
-  .slice(2)
-  .map(Number);
+const [inSqlite = 100_000, inPostgres = 10_000, files = 2_000, edits = 5_000, seed = 1, compared = 100_000] =
+  process.argv.slice(2).map(Number);
 /** Most that one edit of the configuration may take of the processor. */
 const MOST_EDIT_MS = 1_000;
 
@@ -25,6 +26,16 @@ async function records(engine: 'sqlite' | 'postgres', many: number): Promise<Fuz
   } finally {
     await place.close();
   }
+}
+
+/** Of every table alike. */
+async function bothWays() {
+  const forms = await recordForms();
+  const counts = forms.map((form) => compareWays(form, Math.ceil(compared / forms.length), seed));
+  const sum = (of: keyof Compared) => counts.reduce((total, each) => total + each[of], 0);
+  const all = { records: sum('records'), compiled: sum('compiled') };
+  print(`compared: ${JSON.stringify(all)}`);
+  return all;
 }
 
 async function dropped() {
@@ -56,6 +67,7 @@ async function edited() {
 const sqlite = await records('sqlite', inSqlite);
 const postgres = await records('postgres', inPostgres);
 await stopPostgres();
+const ways = await bothWays();
 const fromFiles = await dropped();
 const config = await edited();
 
@@ -80,12 +92,15 @@ its record back, whole numbers to the last digit; a payload in quarantine is the
 ${row('SQLite', sqlite)}
 ${row('PostgreSQL', postgres)}
 
+- ${ways.records} further records, of every table alike, went both ways to their row: ${ways.compiled} of them through the compiled
+  function of their table, and each of these rows is what the wire schema and the generic mapping give.
 - Files of an ERP (JSON, CSV, XLSX; whole, cut, bytes changed, other encodings, anything): ${files} files gave
   ${fromFiles.plans} plans and ${fromFiles.faults} clear faults. Each file ended in \`done/\` or \`failed/\` with its own bytes and a result.
 - Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were taken and ${config.refused} refused with file, line and
   column of every fault. The dearest took ${config.longestMs.toFixed(0)} ms of the processor.
 
-Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed}\`. A sample of it runs with every \`npm test\` (test/scenario/fuzz.test.ts).
+Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm test\` (test/scenario/fuzz.test.ts,
+test/unit/compiled-tables.test.ts).
 `,
     {
       run: 'fuzzed records, ERP files and configurations',

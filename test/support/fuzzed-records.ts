@@ -67,7 +67,7 @@ const anyText = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
   { weight: 3, arbitrary: fc.constantFrom(...NASTY_TEXTS) },
 );
-const odd: fc.Arbitrary<unknown> = fc.oneof(
+export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>('', null, true, [], {}, 1.5, 'x'.repeat(600), ...RAW_NUMBERS, ...UNSTORABLE),
   anyText,
@@ -82,7 +82,7 @@ const instants = fc
   .tuple(dates, fc.constantFrom('Z', '456Z', '+00:00', '-03:00', '+0530', ' Z'))
   .map(([at, zone]) => at.toISOString().replace('Z', zone));
 
-const FITTING: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
+export const FITTING: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
   integer: fc.oneof(
     fc.integer(),
     fc.maxSafeInteger(),
@@ -109,17 +109,15 @@ const fieldOf = (type: ColumnType): fc.Arbitrary<unknown> =>
     { weight: 1, arbitrary: odd },
   );
 
-/** Fields that no declaration knows, prototypes among them. */
-const unknownFields = fc.array(
-  fc.tuple(
-    fc.oneof(
-      fc.string({ maxLength: 8 }),
-      fc.constantFrom('__proto__', 'constructor', 'toString', 'extra', '_run_id', 'rowid', 'a"b', 'a.b'),
-    ),
-    fc.oneof(odd, fc.jsonValue({ maxDepth: 3 })),
+/** A field that no declaration knows, prototypes among them. */
+export const unknownField = fc.tuple(
+  fc.oneof(
+    fc.string({ maxLength: 8 }),
+    fc.constantFrom('__proto__', 'constructor', 'toString', 'extra', '_run_id', 'rowid', 'a"b', 'a.b'),
   ),
-  { maxLength: 2 },
+  fc.oneof(odd, fc.jsonValue({ maxDepth: 3 })),
 );
+const unknownFields = fc.array(unknownField, { maxLength: 2 });
 
 /** Forms of an id: most fit; the others keep the record out of the table. */
 const idForms = fc.oneof(

@@ -9,6 +9,7 @@ import type { Misfit } from '../../warehouse/quarantine.ts';
 import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
 import type { Load } from './pull-job.ts';
+import { type CompiledTable, compileTable } from './records/compile-table.ts';
 
 export interface Sorted {
   table: Table;
@@ -31,13 +32,19 @@ export interface Distinct extends Sorted {
 /** Records between two turns of the event loop. */
 const TURN = 2_000;
 
-const mappings = new WeakMap<Table, RowMapping>();
+/** How records of a table become rows: the compiled way for most of them, the generic one for every other form. */
+interface Ways {
+  compiled: CompiledTable;
+  generic: RowMapping;
+}
 
-function mappingOf(table: Table): RowMapping {
-  const known = mappings.get(table);
+const ways = new WeakMap<Table, Ways>();
+
+function waysOf(table: Table): Ways {
+  const known = ways.get(table);
   if (known !== undefined) return known;
-  const made = rowMapping(table);
-  mappings.set(table, made);
+  const made = { compiled: compileTable(table), generic: rowMapping(table) };
+  ways.set(table, made);
   return made;
 }
 
@@ -45,7 +52,7 @@ export async function sortRecords(
   { table, record: schema, records, refused = [] }: Load,
   privacy: Privacy,
 ): Promise<Sorted> {
-  const toRow = mappingOf(table);
+  const { compiled, generic } = waysOf(table);
   const guard = privacy.guard(table);
   const keyOfRow = keyReader(table);
   const rows: Row[] = [];
@@ -61,12 +68,17 @@ export async function sortRecords(
   for (let index = 0; index < records.length; index++) {
     if (index % TURN === TURN - 1) await ownTurn();
     const raw = records[index];
+    const row = compiled(raw);
+    if (row !== undefined) {
+      rows.push(guard.row(row));
+      continue;
+    }
     const checked = checkRecord(schema, raw);
     if (!checked.ok) {
       misplaced(raw, checked.reason, checked.isPart ?? false);
       continue;
     }
-    const mapped = toRow(checked.record);
+    const mapped = generic(checked.record);
     if ('row' in mapped) rows.push(guard.row(mapped.row));
     else misplaced(raw, mapped.misfit, false);
   }

@@ -1,0 +1,159 @@
+// Turns the columns of a table into one function that checks a record and gives its row. It takes only records whose
+// fields are all columns and whose values need at most a date-time put into UTC; for anything else it gives undefined,
+// and the record goes through the wire schema and the generic mapping, which know every other form and every reason.
+// The function is generated code: on events it takes half the time of a chain of closures.
+import { stableJson } from '../../../core/stable-json.ts';
+import { isStorable } from '../../../core/storable-text.ts';
+import { isCut } from '../../../fleet/cut-record.ts';
+import { toDay, toInstant } from '../../../fleet/instants.ts';
+import type { Row } from '../../../warehouse/engine.ts';
+import { LONGEST_INDEXED } from '../../../warehouse/row-mapping.ts';
+import { type Column, indexedColumns, recordColumns, type Table } from '../../../warehouse/table.ts';
+
+export type CompiledTable = (record: unknown) => Row | undefined;
+
+/** A field of the record: a column, the second place of one, or an object of fields. */
+interface Field {
+  column?: Column;
+  /** Variable that its value goes to. */
+  variable?: string;
+  fields: Map<string, Field>;
+}
+
+/** What the generated code calls. Each gives undefined for what the column would not hold as it is. */
+const CALLED = {
+  isStorable,
+  isCut,
+  stableJson,
+  instantOf(value: string): string | undefined {
+    if (value.startsWith(EARLY)) return undefined;
+    const instant = toInstant(value);
+    return instant?.length === INSTANT_LENGTH ? instant : undefined;
+  },
+  dayOf(value: string): string | undefined {
+    return value.startsWith(EARLY) ? undefined : toDay(value);
+  },
+};
+/** One of the first ten years may be the year 0 in UTC, which no column holds. */
+const EARLY = '000';
+/** A finer fraction than milliseconds makes a longer text, and `extra` has to keep it. */
+const INSTANT_LENGTH = 24;
+
+export function compileTable(table: Table): CompiledTable {
+  const columns = recordColumns(table);
+  const lines: string[] = ['let last = [];', 'return function rowOf(record) {'];
+  if (columns.some(({ type }) => type === 'json')) lines.push('if (isCut(record)) return undefined;');
+  lines.push(`let ${columns.map((_, position) => `c${position} = null`).join(', ')};`);
+  const repeated = columns.flatMap(({ again }, position) => (again === undefined ? [] : [position]));
+  if (repeated.length > 0) lines.push(`let ${repeated.map((at) => `again${at} = null`).join(', ')};`);
+  writeObject('record', fieldTree(columns), { table, lines, depth: 0 });
+  for (const at of repeated) lines.push(...repeatedValue(columns, at));
+  const missing = columns.flatMap(({ required }, position) => (required ? [`c${position} === null`] : []));
+  if (missing.length > 0) lines.push(`if (${missing.join(' || ')}) return undefined;`);
+  lines.push(`return last = [${[...columns.keys()].map((at) => `c${at}, `).join('')}null];`, '};');
+  // Only names and positions of declared columns are in the text, each name as a JSON string.
+  const make = new Function(...Object.keys(CALLED), lines.join('\n'));
+  return make(...Object.values(CALLED)) as CompiledTable;
+}
+
+function fieldTree(columns: readonly Column[]): Map<string, Field> {
+  const root: Field = { fields: new Map() };
+  const place = (path: readonly string[], column: Column, variable: string): void => {
+    let field = root;
+    for (const name of path) {
+      const inner = field.fields.get(name) ?? { fields: new Map() };
+      field.fields.set(name, inner);
+      field = inner;
+    }
+    Object.assign(field, { column, variable });
+  };
+  for (const [position, column] of columns.entries()) {
+    place(column.from, column, `c${position}`);
+    if (column.again !== undefined) place(column.again, column, `again${position}`);
+  }
+  return root.fields;
+}
+
+interface Writing {
+  table: Table;
+  lines: string[];
+  depth: number;
+}
+
+/** Unknown fields are noticed by counting: each field that is read is one of those that the object has. */
+function writeObject(object: string, fields: Map<string, Field>, writing: Writing): void {
+  const { lines, depth } = writing;
+  const unread = `unread${depth}`;
+  lines.push(
+    `if (typeof ${object} !== 'object' || ${object} === null || Array.isArray(${object})) return undefined;`,
+    `let ${unread} = 0;`,
+    `for (const _ in ${object}) ${unread}++;`,
+  );
+  for (const [name, { column, variable, fields: inner }] of fields) {
+    // A variable of its own for each field: the compiler of V8 then knows the types that it holds.
+    const value = `value${lines.length}`;
+    lines.push(`const ${value} = ${object}[${JSON.stringify(name)}];`);
+    lines.push(`if (${value} !== undefined) {`, `${unread}--;`, `if (${value} !== null) {`);
+    if (column === undefined) writeObject(value, inner, { ...writing, depth: depth + 1 });
+    else writeValue(value, column, `${variable}`, writing);
+    lines.push('}', '}');
+  }
+  lines.push(`if (${unread} !== 0) return undefined;`);
+}
+
+/** Checks the value and puts it into the variable of its column. */
+function writeValue(value: string, column: Column, variable: string, { table, lines }: Writing): void {
+  const { name, type, added } = column;
+  const isIndexed = indexedColumns(table).has(name);
+  const unless = (condition: string): number => lines.push(`if (!(${condition})) return undefined;`);
+  switch (type) {
+    case 'integer':
+      unless(`Number.isSafeInteger(${value})`);
+      break;
+    case 'real':
+      unless(`Number.isFinite(${value})`);
+      break;
+    case 'boolean':
+      unless(`typeof ${value} === 'boolean'`);
+      break;
+    case 'text': {
+      // A text of the row before is good, and is kept in memory once for all rows that repeat it.
+      const before = `last[${recordColumns(table).indexOf(column)}]`;
+      unless(`typeof ${value} === 'string'`);
+      lines.push(`if (${value} === ${before}) ${variable} = ${before};`, 'else {');
+      if (isIndexed) unless(`${value}.length <= ${LONGEST_INDEXED}`);
+      unless(`isStorable(${value})`);
+      lines.push(`${variable} = ${value};`, '}');
+      return;
+    }
+    case 'instant':
+    case 'date':
+      unless(`typeof ${value} === 'string'`);
+      lines.push(`${variable} = ${type === 'instant' ? 'instantOf' : 'dayOf'}(${value});`);
+      // What the job adds is no text of the service, and is stored as the job wrote it.
+      unless(added ? `${variable} === ${value}` : `${variable} !== undefined`);
+      return;
+    case 'json':
+      lines.push(`${variable} = stableJson(${value});`);
+      if (isIndexed) unless(`${variable}.length <= ${LONGEST_INDEXED}`);
+      return;
+  }
+  lines.push(`${variable} = ${value};`);
+}
+
+/**
+ * Where both places have a value it has to be the same, and the object of the second place has to fill another column,
+ * since one of which only the repeated value is known would not be told from an absent one.
+ */
+function repeatedValue(columns: readonly Column[], at: number): string[] {
+  const parent = columns[at]?.again?.slice(0, -1) ?? [];
+  const isInside = ({ from }: Column): boolean => parent.every((name, depth) => from[depth] === name);
+  const others = columns.flatMap((column, position) => (isInside(column) ? [`c${position} !== null`] : []));
+  return [
+    `if (again${at} !== null) {`,
+    `if (!(${others.join(' || ') || 'false'})) return undefined;`,
+    `if (c${at} === null) c${at} = again${at};`,
+    `else if (c${at} !== again${at}) return undefined;`,
+    '}',
+  ];
+}
