@@ -12,7 +12,6 @@ import {
   usualChecklistReadings,
 } from '../src/sync/pull/checklist-plan.ts';
 import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
-import { imageRecord } from '../src/sync/pull/picture-fetching.ts';
 import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { checklist } from '../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
@@ -24,9 +23,9 @@ export default pullJob({
   options: checklistOptions,
   tables: [checklist, checklistAnswer, image],
   records: [
-    { table: checklist, record: checklists.record },
-    { table: checklistAnswer, record: checklistAnswers.record },
-    { table: image, record: imageRecord },
+    { table: checklist, endpoint: checklists },
+    { table: checklistAnswer, endpoint: checklistAnswers },
+    { table: image },
   ],
   plan: planChecklists,
   calls: checklistCalls,

@@ -29,7 +29,7 @@ export default pullJob({
     ),
   }),
   tables: [dailySummary, dailySummaryRevision],
-  records: [{ table: dailySummary, record: summaryCall.record }],
+  records: [{ table: dailySummary, endpoint: summaryCall }],
   needs: ['pull-vehicles', 'pull-drivers'],
   vehicleScope: () => summaryScope('vehicle', '%'),
   driverScope: () => summaryScope('driver', '%'),

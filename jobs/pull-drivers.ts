@@ -13,7 +13,7 @@ export default pullJob({
   schedule: '20 */6 * * *',
   options: z.object({}),
   tables: [driver],
-  records: [{ table: driver, record: drivers.record }],
+  records: [{ table: driver, endpoint: drivers }],
   plan: () => [
     {
       scope: 'all',
@@ -28,7 +28,7 @@ export default pullJob({
   async read({ scope, work }, source) {
     const listings = await Promise.all(work.map((request) => source.call(drivers, request)));
     return {
-      loads: [{ table: driver, record: drivers.record, records: listings.flat() }],
+      loads: [{ table: driver, endpoint: drivers, records: listings.flat() }],
       whole: [{ table: driver, extent: {} }],
       covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
     };

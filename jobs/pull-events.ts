@@ -37,7 +37,7 @@ export default pullJob({
     categories: categoriesOption,
   }),
   tables: [event],
-  records: [{ table: event, record: events.record }],
+  records: [{ table: event, endpoint: events }],
   needs: ['pull-vehicles'],
   mentions: [
     { table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },

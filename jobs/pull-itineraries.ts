@@ -25,7 +25,7 @@ export default pullJob({
     ahead: durationOption('7d', 'How far into the future each run reads (default 7d).'),
   }),
   tables: [itinerary],
-  records: [{ table: itinerary, record: itineraries.record }],
+  records: [{ table: itinerary, endpoint: itineraries }],
   mentions: [
     { table: itinerary, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
     { table: itinerary, column: 'driver_id', dimension: driver, job: 'pull-drivers' },

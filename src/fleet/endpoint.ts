@@ -1,6 +1,6 @@
 // What an endpoint is: a declaration of one call of the service. It validates and writes the request and reads
 // the answer; sending, tokens, retries and errors are the client's.
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Json } from '../core/glossary.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
@@ -22,37 +22,36 @@ export interface Endpoint<Q, A> {
   read(answer: WireAnswer): A;
 }
 
-/** A read whose answer is records: raw, each to be held against `record` by the caller (`checkRecord`). */
-export interface ListEndpoint<Q> extends Endpoint<Q, unknown[]> {
-  readonly record: z.ZodType;
+/** What is known of the records of a call beside the columns that they fill. */
+export interface RecordFields {
+  /** What tells a record from others, and one that comes alone from an error document; `id` by default. */
+  readonly identity?: Identity;
+  /** Fields that have a known form and no column, by their dotted path; none by default. */
+  readonly fields?: Readonly<Record<string, z.ZodType>>;
 }
 
-interface ListDeclaration<Query extends z.ZodType<object>> {
+/** A read whose answer is records: raw, each to be checked by the caller (`checkRecord`). */
+export interface ListEndpoint<Q> extends Endpoint<Q, unknown[]>, RecordFields {}
+
+interface ListDeclaration<Query extends z.ZodType<object>> extends RecordFields {
   name: string;
   path: string;
   query: Query;
-  record: z.ZodType;
   /** Parameters whose form does not follow the setting. */
   forms?: FixedForms;
-  /** What tells a record that comes alone from an error document; `id` unless told. */
-  identity?: Identity;
 }
 
 export function listEndpoint<Query extends z.ZodType<object>>(
   declaration: ListDeclaration<Query>,
 ): ListEndpoint<z.input<Query>> {
-  const { name, path, query, forms, identity } = declaration;
-  let compiled: z.ZodType | undefined;
+  const { name, path, query, forms, identity, fields } = declaration;
   return {
     name,
     kind: 'read',
     method: 'GET',
     path,
-    // Compiled with the first record: most commands see none, and a run sees those of one or two endpoints.
-    get record() {
-      compiled ??= z.compile(declaration.record);
-      return compiled;
-    },
+    identity,
+    fields,
     prepare(request, collections) {
       const { filled, rest } = fillPath(path, checkRequest(name, query, request));
       return { method: 'GET', path: filled, query: encodeQuery(rest, collections, forms) };

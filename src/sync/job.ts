@@ -8,7 +8,7 @@ import type { Interval } from '../warehouse/coverage.ts';
 import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
 import type { Settle, SliceOutcome } from './dispatch/dispatcher.ts';
-import type { Slice } from './pull/pull-job.ts';
+import type { Load, Slice } from './pull/pull-job.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
@@ -89,8 +89,8 @@ export interface Job extends JobDeclaration {
   usualCalls?(options: Record<string, unknown>, load: Workload): number;
   /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
   usualReadings?(options: Record<string, unknown>, load: Workload): number;
-  /** The wire schema of each table it fills, for records that are tried again. */
-  records?: readonly { table: Table; record: z.ZodType }[];
+  /** Each table it fills and the call that brings its records, for records that are tried again. */
+  records?: readonly Pick<Load, 'table' | 'endpoint'>[];
   /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
   trackedScopes?(options: Record<string, unknown>): string;
   /** Whether a scope is one of them. */

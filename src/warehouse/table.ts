@@ -1,4 +1,5 @@
-// How a table is declared: once, as data, for the DDL, the row mapping, the upsert and the dictionary.
+// How a table is declared: once, as data, for the wire schema of its records, the row mapping, the DDL, the upsert and the
+// dictionary.
 import type { Policy } from '../core/privacy-policy.ts';
 
 export type ColumnType = 'integer' | 'real' | 'text' | 'boolean' | 'instant' | 'date' | 'json';
@@ -19,6 +20,8 @@ export interface Column {
   /** What is stored of it unless the configuration says otherwise. */
   readonly policy: Policy;
   readonly required: boolean;
+  /** The service does not tell its form: any value passes, and what the column cannot hold stays in `extra`. */
+  readonly undocumented: boolean;
   /** Tells of the reading, not of what was read: a row that differs in nothing else is the same. */
   readonly aside: boolean;
   /** What a row that names no value gets; none where absent. */
@@ -32,6 +35,7 @@ interface ColumnOptions {
   personal?: boolean;
   policy?: Policy;
   required?: boolean;
+  undocumented?: boolean;
   aside?: boolean;
   default?: number;
 }
@@ -47,6 +51,7 @@ const column =
     personal: options.personal ?? false,
     policy: options.policy ?? 'keep',
     required: options.required ?? false,
+    undocumented: options.undocumented ?? false,
     aside: options.aside ?? false,
     ...(options.default !== undefined && { default: options.default }),
     from: options.from,

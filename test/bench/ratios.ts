@@ -80,8 +80,7 @@ export async function checkRatio(): Promise<number> {
   const privacy = createPrivacy({}, 'bench');
   return ratioOf(
     async () => JSON.parse(body),
-    () =>
-      sortRecords({ table: event, record: events.record, records: JSON.parse(body) as unknown[] }, privacy),
+    () => sortRecords({ table: event, endpoint: events, records: JSON.parse(body) as unknown[] }, privacy),
   );
 }
 

@@ -1,16 +1,20 @@
 // A client and the sandbox it talks to over real HTTP, closed when the test ends.
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { RetryPolicy } from '../../src/core/retry.ts';
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';
-import type { ListEndpoint } from '../../src/fleet/endpoint.ts';
+import type { ListEndpoint, RecordFields } from '../../src/fleet/endpoint.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';
 import { createSessionMemory, type SessionMemory } from '../../src/fleet/session-memory.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { wireSchema } from '../../src/sync/pull/records/wire-schema.ts';
+import { tables } from '../../src/warehouse/catalog.ts';
+import type { Table } from '../../src/warehouse/table.ts';
 
 /** A noon in Brazil of an ordinary week. */
 export const NOON = Date.parse('2025-03-12T15:00:00Z');
@@ -68,14 +72,33 @@ export async function openBoth(sandboxOptions: SandboxOptions = {}, options: Fle
   return { sandbox, admin, ...openFleet(sandbox.url, sandbox, options) };
 }
 
+/** The table of a call's records: the one of its name, or the one that says it is filled by the call or its listing. */
+function tableOf({ name, path }: Pick<ListEndpoint<unknown>, 'name' | 'path'>): Table {
+  const source = `GET ${path.replace('<id>', '')}`;
+  const found =
+    tables.find((table) => table.name === name.replaceAll('-', '_')) ??
+    tables.find((table) => table.source === source);
+  if (found === undefined) throw new Error(`no table for the records of ${name}`);
+  return found;
+}
+
 /** The records of a call, each of which must fit its schema; normalised. */
 export async function fitting<Q>(fleet: Fleet, endpoint: ListEndpoint<Q>, request: Q) {
   const raw = await fleet.call(endpoint, request);
-  return raw.map((record) => {
-    const check = checkRecord(endpoint.record, record);
-    if (!check.ok) throw new Error(`${endpoint.name}: ${check.reason}`);
-    return check.record;
-  });
+  return raw.map((record) => normalised(record, tableOf(endpoint), endpoint));
+}
+
+/** With the lists in it whose elements are records of tables of their own. */
+function normalised(raw: unknown, table: Table, endpoint?: RecordFields): JsonObject {
+  const check = checkRecord(wireSchema(table, endpoint), raw);
+  if (!check.ok) throw new Error(`${table.name}: ${check.reason}`);
+  const { record } = check;
+  for (const part of tables.filter(({ partOf }) => partOf?.table === table.name)) {
+    const name = part.list?.split('.').at(-1) ?? '';
+    const list = record[name];
+    if (Array.isArray(list)) record[name] = list.map((element) => normalised(element, part));
+  }
+  return record;
 }
 
 /** Moves the clock whenever somebody waits for it, until `promise` settles. */

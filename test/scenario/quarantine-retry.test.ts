@@ -109,7 +109,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     rig = await makeRig({ startAt: AT, engine });
     const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
     const refused = [{ record: part, reason: 'title: two rows of one day have it' }];
-    const load = { table: dailySummary, record: summaryCall.record, records: [], refused };
+    const load = { table: dailySummary, endpoint: summaryCall, records: [], refused };
     await keep('pull-daily-summaries', (await sortRecords(load, rig.parts.privacy)).misfits);
     expect(await retryAll()).toMatchObject([
       { loaded: false, reason: expect.stringMatching(/two rows of one day have it.*roadbook run/) },

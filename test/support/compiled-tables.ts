@@ -8,14 +8,15 @@ import { parseLossless } from '../../src/core/lossless-json.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';
 import type { Load } from '../../src/sync/pull/pull-job.ts';
 import { compileTable } from '../../src/sync/pull/records/compile-table.ts';
+import { wireSchema } from '../../src/sync/pull/records/wire-schema.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { type ColumnType, recordColumns, type Table } from '../../src/warehouse/table.ts';
 import { FITTING, type Fields, jsonText, odd, unknownField } from './fuzzed-records.ts';
 
-type Form = Pick<Load, 'table' | 'record'>;
+type Form = Pick<Load, 'table' | 'endpoint'>;
 
-/** Every table that records of the service go to, with its wire schema. */
+/** Every table that records of the service go to, with the call that brings them. */
 export async function recordForms(): Promise<Form[]> {
   const jobs = await loadJobs();
   const forms = jobs
@@ -143,11 +144,11 @@ export interface Compared {
 }
 
 /** Throws, with the smallest record it can find, where the two ways differ. */
-export function compareWays({ table, record: schema }: Form, records: number, seed: number): Compared {
+export function compareWays({ table, endpoint }: Form, records: number, seed: number): Compared {
   const compiled = compileTable(table);
   const generic = rowMapping(table);
   const slow = (raw: unknown): Row | undefined => {
-    const checked = checkRecord(schema, raw);
+    const checked = checkRecord(wireSchema(table, endpoint), raw);
     if (!checked.ok) return undefined;
     const mapped = generic(checked.record as JsonObject);
     return 'row' in mapped ? mapped.row : undefined;

@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { listEndpoint } from '../endpoint.ts';
 import { recordId } from '../request-fields.ts';
-import { checklistRecord } from './checklists.ts';
 
 export const checklist = listEndpoint({
   name: 'checklist',
   path: '/checklist/<id>',
   query: z.strictObject({ id: recordId }),
-  record: checklistRecord,
 });

@@ -2,28 +2,7 @@
 import { z } from 'zod';
 import { listEndpoint } from '../endpoint.ts';
 import { anyIncludes, moment, periodRule, recordIds, withRules } from '../request-fields.ts';
-import { decimal, id, instant, integer, list, object, text } from '../wire.ts';
-
-export const checklistRecord = z.looseObject({
-  id,
-  checklist_form_id: integer,
-  checklist_form: object({ id: integer, name: text, icon: text }),
-  user_id: integer,
-  user: object({ id: integer, name: text }),
-  customer_id: integer,
-  date_executed: instant,
-  date_created: instant,
-  latitude: decimal,
-  longitude: decimal,
-  count_items: integer,
-  count_high_risk: integer,
-  count_medium_risk: integer,
-  count_low_risk: integer,
-  receipt_email: text,
-  identifier_fields: list(z.looseObject({ value: text, form_field_id: integer, form_field_name: text })),
-  signature: text,
-  executed: list(z.unknown()),
-});
+import { integer, list, text } from '../wire.ts';
 
 export const checklists = listEndpoint({
   name: 'checklists',
@@ -40,5 +19,8 @@ export const checklists = listEndpoint({
     }),
     periodRule('date_time_start', 'date_time_end'),
   ),
-  record: checklistRecord,
+  fields: {
+    identifier_fields: list(z.looseObject({ value: text, form_field_id: integer, form_field_name: text })),
+    executed: list(z.unknown()),
+  },
 });

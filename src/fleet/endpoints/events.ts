@@ -13,9 +13,6 @@ import {
   withRules,
   word,
 } from '../request-fields.ts';
-import { id, instant, integer, object, text } from '../wire.ts';
-
-const location = object({ address: text });
 
 export const events = listEndpoint({
   name: 'events',
@@ -49,15 +46,4 @@ export const events = listEndpoint({
     oneOfRule('vehicles_id', 'driver_ids'),
   ),
   forms: EVENT_FORMS,
-  record: z.looseObject({
-    id,
-    event_category: integer,
-    begin_date: instant,
-    end_date: instant,
-    distance: integer,
-    vehicle: object({ id: integer, plate: text, model: text }),
-    driver: object({ id: integer, name: text }),
-    location_start: location,
-    location_end: location,
-  }),
 });

@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { listEndpoint } from '../endpoint.ts';
 import { recordId } from '../request-fields.ts';
-import { itineraryRecord } from './itineraries.ts';
 
 export const itinerary = listEndpoint({
   name: 'itinerary',
   path: '/itinerary/<id>',
   query: z.strictObject({ id: recordId }),
-  record: itineraryRecord,
 });

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { anyIncludes, idOfList } from '../request-fields.ts';
-import { decimal, id, integer, object, text } from '../wire.ts';
 
 export const pointsOfInterest = listEndpoint({
   name: 'points-of-interest',
@@ -12,14 +11,5 @@ export const pointsOfInterest = listEndpoint({
     point_of_interest_category_id: idOfList(POINT_OF_INTEREST_CATEGORIES).optional(),
     /** The service's own default is point_of_interest_category. */
     includes: anyIncludes.optional(),
-  }),
-  record: z.looseObject({
-    id,
-    title: text,
-    responsible_name: text,
-    phone: text,
-    latitude: decimal,
-    longitude: decimal,
-    point_of_interest_category: object({ id: integer, name: text }),
   }),
 });

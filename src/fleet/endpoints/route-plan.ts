@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { listEndpoint } from '../endpoint.ts';
 import { includesOf, recordId } from '../request-fields.ts';
-import { routePlanRecord } from './route-plans.ts';
 
 export const routePlan = listEndpoint({
   name: 'route-plan',
@@ -18,5 +17,4 @@ export const routePlan = listEndpoint({
       'user',
     ]).min(1),
   }),
-  record: routePlanRecord,
 });

@@ -33,7 +33,7 @@ export async function readChecklists(
     return { loads: [imageLoad(images)], covers: [] };
   }
   const { records, gone } = await readSummaries(work, source);
-  const summaries = { table: checklist, record: checklists.record, records };
+  const summaries = { table: checklist, endpoint: checklists, records };
   const open = await openChecklists(summaries, source, options.settle);
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
   const answers = (await inGroups(open, ({ id }) => readAnswers(id, source))).flat();
@@ -42,7 +42,7 @@ export async function readChecklists(
   return {
     loads: [
       summaries,
-      { table: checklistAnswer, record: checklistAnswers.record, records: answers },
+      { table: checklistAnswer, endpoint: checklistAnswers, records: answers },
       imageLoad(images),
     ],
     whole: [

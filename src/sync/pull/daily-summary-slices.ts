@@ -158,7 +158,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
     loads: [
       {
         table: dailySummary,
-        record: summaryCall.record,
+        endpoint: summaryCall,
         records: records.map((record) => dated(record, work, owners)),
         refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
       },

@@ -30,7 +30,7 @@ export async function readEvents(
     categories.map(async (category) => {
       const answer = await source.call(events, eventRequest(vehicles, spans, category));
       const records = answer.map((record) => withCategory(record, category));
-      return source.sort({ table: event, record: events.record, records });
+      return source.sort({ table: event, endpoint: events, records });
     }),
   );
   const scopes = vehicles.map((id) => eventScope(id, options));

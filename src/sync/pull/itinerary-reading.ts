@@ -9,6 +9,7 @@ import { itinerary } from '../../warehouse/tables/itinerary.ts';
 import { inGroups } from './grouped-calls.ts';
 import type { ItineraryWork } from './itinerary-plan.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';
+import { wireSchema } from './records/wire-schema.ts';
 import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from './unlisted.ts';
 import { coversOf } from './window-slices.ts';
 
@@ -28,7 +29,7 @@ export async function readItineraries({ work }: Slice<ItineraryWork>, source: So
   );
   const completed = await inGroups(found, (record) => withObjects(record, source));
   return {
-    loads: [{ table: itinerary, record: itineraries.record, records: [...listed, ...completed] }],
+    loads: [{ table: itinerary, endpoint: itineraries, records: [...listed, ...completed] }],
     whole: goneFrom(itinerary, 'id', gone),
     covers: coversOf(work, source.readAt),
   };
@@ -64,7 +65,7 @@ async function heldItineraries(work: ItineraryWork, { warehouse }: Source): Prom
  * itinerary's own dates: otherwise each such reading would empty their columns.
  */
 async function withObjects(record: unknown, source: Source): Promise<unknown> {
-  const checked = checkRecord(itineraries.record, record);
+  const checked = checkRecord(wireSchema(itinerary, itineraries), record);
   if (!checked.ok) return record;
   const { vehicle_id, vehicle, driver_id, driver, date_time_start, date_time_end } = checked.record;
   const isWhole = (!vehicle_id || vehicle) && (!driver_id || driver);

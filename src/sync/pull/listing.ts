@@ -15,7 +15,7 @@ export interface ListingPart<Request> {
 
 export interface Listing<Request> {
   tables: readonly Table[];
-  records: readonly Pick<Load, 'table' | 'record'>[];
+  records: readonly Pick<Load, 'table' | 'endpoint'>[];
   plan(): Slice<ListingPart<Request>>[];
   read(slice: Slice<ListingPart<Request>>, source: Source): Promise<Harvest>;
 }
@@ -27,12 +27,12 @@ export function listing<Request>(
 ): Listing<Request> {
   return {
     tables: [table],
-    records: [{ table, record: endpoint.record }],
+    records: [{ table, endpoint }],
     plan: () => parts.map((part) => ({ scope: part.scope, work: part })),
     async read({ scope, work }, source) {
       const records = await source.call(endpoint, work.request);
       return {
-        loads: [{ table, record: endpoint.record, records }],
+        loads: [{ table, endpoint, records }],
         whole: [{ table, extent: work.extent ?? {} }],
         covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
       };

@@ -1,7 +1,6 @@
 // Fetches pictures by the names that records give them, once each: into the store first, then as records for
 // `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times. Slices that
 // name the same picture at the same time share one call, and each loads the record: it commits with what names it.
-import { z } from 'zod';
 import { Fatal, RoadbookError } from '../../core/errors.ts';
 import { pieces } from '../../core/pieces.ts';
 import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
@@ -31,24 +30,18 @@ export interface WantedPicture {
 }
 
 /** A picture as this job tells of it; the service has no such record. */
-export const imageRecord = z.strictObject({
-  hash: z.string(),
-  sha256: z.string().optional(),
-  file: z.string().optional(),
-  bytes: z.int().optional(),
-  content_type: z.string().optional(),
-  fetched_at: z.string(),
-  error: z.string().optional(),
-  attempts: z.int(),
-});
+interface ImageRecord {
+  hash: string;
+  sha256?: string;
+  file?: string;
+  bytes?: number;
+  content_type?: string;
+  fetched_at: string;
+  error?: string;
+  attempts: number;
+}
 
-type ImageRecord = z.infer<typeof imageRecord>;
-
-export const imageLoad = (records: readonly ImageRecord[]): Load => ({
-  table: image,
-  record: imageRecord,
-  records,
-});
+export const imageLoad = (records: readonly ImageRecord[]): Load => ({ table: image, records });
 
 /** Pictures that slices have claimed and not committed, by name; undefined: they are stored. */
 type Claims = Map<string, Promise<ImageRecord | undefined>>;

@@ -1,7 +1,7 @@
 // What a pull job declares: which slices there are, which calls a slice makes, and into which tables its records
 // go. It never sees HTTP, SQL, the machine's clock or its environment.
 import type { z } from 'zod';
-import type { Endpoint } from '../../fleet/endpoint.ts';
+import type { Endpoint, RecordFields } from '../../fleet/endpoint.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import type { Engine, Extent, Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
@@ -65,8 +65,8 @@ export interface Source {
 /** Records for one table, as the service sent them. */
 export interface Load {
   table: Table;
-  /** The wire schema that each record is held against. */
-  record: z.ZodType;
+  /** The call that brings them; absent where it tells no more of them than the columns do. */
+  endpoint?: RecordFields;
   records: readonly unknown[];
   /** Records that the job itself cannot place, each with its reason; they go to quarantine. */
   refused?: readonly { record: unknown; reason: string }[];
@@ -106,8 +106,8 @@ export interface UnknownName {
 }
 
 export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
-  /** The wire schema of each table it fills, for records that are tried again. */
-  records: readonly Pick<Load, 'table' | 'record'>[];
+  /** Each table it fills and the call that brings its records, for records that are tried again. */
+  records: readonly Pick<Load, 'table' | 'endpoint'>[];
   /** Before a run plans: may withdraw coverage, so that it is read again. */
   withdraw?(context: PlanContext<z.output<Options>>, engine: Engine): Promise<void>;
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];

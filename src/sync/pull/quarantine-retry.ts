@@ -36,17 +36,17 @@ async function retryOne(
   runId: string,
   { engine, clock, redactor, privacy }: RetryParts,
 ): Promise<Omit<RetryResult, 'id'>> {
-  const schema = jobs
+  const form = jobs
     .find(({ name }) => name === row.job)
     ?.records?.find(({ table }) => table.name === row.table_name);
-  if (schema === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
+  if (form === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
   if (row.payload.includes(REDACTED)) {
     return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
   }
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
-  const sorted = await sortRecords({ ...schema, records: [JSON.parse(row.payload)] }, privacy);
+  const sorted = await sortRecords({ ...form, records: [JSON.parse(row.payload)] }, privacy);
   const [distinct] = byTable([sorted]);
   const stamp = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
   return engine
@@ -60,7 +60,7 @@ async function retryOne(
       if (newer !== undefined) {
         return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
       }
-      await tx.load(schema.table, sorted.rows, stamp);
+      await tx.load(form.table, sorted.rows, stamp);
       await letGo(tx, row);
       return { loaded: true, reason: null };
     })

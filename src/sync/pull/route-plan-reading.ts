@@ -55,7 +55,7 @@ export async function readRoutePlans(
   if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
   const ids = [...asked.map(({ id }) => id), ...doubtful];
   const { plans, loads, whole } = await brought(ids, doubtful, source);
-  const unplaced: Load = { table: routePlan, record: routePlans.record, records: [], refused };
+  const unplaced: Load = { table: routePlan, endpoint: routePlans, records: [], refused };
   if (plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan))) await unlearn(source);
   return {
     loads: [...loads, unplaced],

@@ -1,8 +1,8 @@
 // Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
 // and quarantined by itself, and linked to the level above.
 
-import { routePlanRecord } from '../../fleet/endpoints/route-plans.ts';
-import { executionRecord, itemRecord, routePointRecord } from '../../fleet/endpoints/route-point.ts';
+import { routePlans } from '../../fleet/endpoints/route-plans.ts';
+import { routePoint as routePointCall } from '../../fleet/endpoints/route-point.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
@@ -49,14 +49,14 @@ function levels(plans: readonly unknown[]) {
 export function planLoads(plans: readonly unknown[]): Load[] {
   const { points, executions, items } = levels(plans);
   return [
-    { table: routePlan, record: routePlanRecord, records: plans.map((plan) => header(plan, 'route_points')) },
+    { table: routePlan, endpoint: routePlans, records: plans.map((plan) => header(plan, 'route_points')) },
     {
       table: routePoint,
-      record: routePointRecord,
+      endpoint: routePointCall,
       records: points.map((point) => header(point, 'routes_info', 'route_point_items')),
     },
-    { table: routePointExecution, record: executionRecord, records: executions },
-    { table: routePointItem, record: itemRecord, records: items },
+    { table: routePointExecution, records: executions },
+    { table: routePointItem, records: items },
   ];
 }
 

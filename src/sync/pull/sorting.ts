@@ -10,6 +10,7 @@ import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
 import type { Load } from './pull-job.ts';
 import { type CompiledTable, compileTable } from './records/compile-table.ts';
+import { wireSchema } from './records/wire-schema.ts';
 
 export interface Sorted {
   table: Table;
@@ -49,7 +50,7 @@ function waysOf(table: Table): Ways {
 }
 
 export async function sortRecords(
-  { table, record: schema, records, refused = [] }: Load,
+  { table, endpoint, records, refused = [] }: Load,
   privacy: Privacy,
 ): Promise<Sorted> {
   const { compiled, generic } = waysOf(table);
@@ -73,7 +74,7 @@ export async function sortRecords(
       rows.push(guard.row(row));
       continue;
     }
-    const checked = checkRecord(schema, raw);
+    const checked = checkRecord(wireSchema(table, endpoint), raw);
     if (!checked.ok) {
       misplaced(raw, checked.reason, checked.isPart ?? false);
       continue;

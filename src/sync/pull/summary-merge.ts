@@ -7,6 +7,7 @@ import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary
 import { checkRecord } from '../../fleet/record-check.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
+import { wireSchema } from './records/wire-schema.ts';
 
 export interface Merged {
   records: unknown[];
@@ -65,7 +66,7 @@ function rowsByTitle(answers: readonly unknown[][]) {
 
 /** Undefined where the rows cannot be added up. Figures are read by the rule of a row that comes alone. */
 function added(rows: readonly unknown[]): JsonObject | undefined {
-  const checked = rows.map((row) => checkRecord(summaryCall.record, row));
+  const checked = rows.map((row) => checkRecord(wireSchema(dailySummary, summaryCall), row));
   const parts = checked.flatMap((each) => (each.ok ? [each.record] : []));
   if (parts.length < rows.length) return undefined;
   const figures = FIGURES.map((name) => [name, figureOf(name, parts)] as const);

@@ -18,10 +18,14 @@ export const routePointExecution = baseTable({
     signature_img: text('Name of the signature image.'),
     hodometer_picture: text('Name of the odometer picture.'),
     route_return_reason_id: integer('Reason of a return.', { again: 'route_return_reason.id' }),
-    route_return_reason_name: text('Reason of a return, in words.', { from: 'route_return_reason.name' }),
+    route_return_reason_name: text('Reason of a return, in words.', {
+      from: 'route_return_reason.name',
+      undocumented: true,
+    }),
     route_executed_reason_id: integer('Reason of an execution.', { again: 'route_executed_reason.id' }),
     route_executed_reason_name: text('Reason of an execution, in words.', {
       from: 'route_executed_reason.name',
+      undocumented: true,
     }),
   },
   indexes: [['route_point_id', 'return_date'], ['return_date']],

@@ -15,7 +15,7 @@ export const routePoint = baseTable({
     type: text('Kind of point: start, pick-up, delivery or arrival, as the service codes it.'),
     order: integer('Planned order.'),
     optimized_order: integer('Order after optimisation.'),
-    address: text('Address.', { personal: true }),
+    address: text('Address.', { personal: true, undocumented: true }),
     latitude: real('Latitude in degrees.'),
     longitude: real('Longitude in degrees.'),
     status: text('State of the point; see route_point_status.'),
