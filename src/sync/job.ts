@@ -8,7 +8,8 @@ import type { Interval } from '../warehouse/coverage.ts';
 import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
 import type { Settle, SliceOutcome } from './dispatch/dispatcher.ts';
-import type { Load, Slice } from './pull/pull-job.ts';
+import type { Slice } from './pull/pull-job.ts';
+import type { Load } from './pull/records/types.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {

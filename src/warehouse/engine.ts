@@ -9,6 +9,13 @@ import type { View } from './view.ts';
 export type Row = readonly Scalar[];
 export type Scalar = string | number | boolean | null;
 
+/** Rows of a table in the form in which an engine hands them to the database. */
+export interface WrittenRows {
+  readonly count: number;
+  /** The rows again; takes time. */
+  rows(): readonly Row[];
+}
+
 /** What the loader writes beside the record. */
 export interface Stamp {
   runId: string;
@@ -47,6 +54,8 @@ export interface Transaction {
    * row that was written after the reading began.
    */
   load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
+  /** The same for rows that the engine has written down before. */
+  loadWritten(table: Table, rows: readonly WrittenRows[], stamp: Stamp): Promise<LoadCounts>;
   /**
    * Writes whole rows of a control table by their keys. Gives the keys of the rows that were written. No key may occur
    * twice.
@@ -95,6 +104,8 @@ export interface Engine extends Ddl {
   readonly base?: Engine;
   /** Where a queue that several processes share can live; absent where there is no such place. */
   readonly queueHome?: QueueHome;
+  /** Does beforehand what a load needs no transaction for; the rows themselves need not be kept. */
+  writeDown(table: Table, rows: readonly Row[]): WrittenRows;
   /** One transaction; the writes of this process run one after another, short ones before long ones that wait. */
   write<T>(work: (tx: Transaction) => Promise<T>, how?: WriteOptions): Promise<T>;
   /**

@@ -6,9 +6,9 @@ import { recordColumns, type Table } from './table.ts';
 
 /** What a reading met. */
 export interface Met {
-  /** The loaded rows, each key once. */
-  rows: readonly Row[];
-  /** Their keys and those of what could not be loaded. */
+  /** Loaded rows that are inside the extent, each key once. */
+  inside: number;
+  /** The keys of all loaded rows and of what could not be loaded. */
   keys(): Row[];
 }
 
@@ -22,10 +22,8 @@ export async function markVanished(
   met: Met,
   stamp: Stamp,
 ): Promise<number> {
-  const inside = insideOf(table, extent);
-  const expected = met.rows.reduce((count, row) => (inside(row) ? count + 1 : count), 0);
   // Every row that was met is stored by now, so an equal number is the same rows.
-  if ((await tx.countPresent(table, extent)) === expected) return 0;
+  if ((await tx.countPresent(table, extent)) === met.inside) return 0;
   return tx.markMissing(table, extent, met.keys(), stamp);
 }
 
@@ -46,7 +44,8 @@ export async function justMarked(
   return ids;
 }
 
-function insideOf(table: Table, extent: Extent): (row: Row) => boolean {
+/** Tells whether a row is inside the extent. */
+export function insideOf(table: Table, extent: Extent): (row: Row) => boolean {
   const columns = recordColumns(table);
   const bounds = Object.entries(extent).map(([name, bound]) => {
     const position = columns.findIndex((column) => column.name === name);

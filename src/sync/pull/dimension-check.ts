@@ -2,11 +2,11 @@
 // which dimension's pull should follow. One that was pulled a short while ago, or since a label is known to be
 // nobody's, is left alone: what it did not bring then it will not bring now.
 import { isoInstant } from '../../core/clock.ts';
+import type { Row } from '../../warehouse/engine.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
 import type { SliceFacts } from '../dispatch/dispatcher.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import type { AnyPull, Harvest, UnknownName } from './pull-job.ts';
-import type { Sorted } from './sorting.ts';
+import type { AnyPull, UnknownName } from './pull-job.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
 const IDS_A_QUERY = 500;
@@ -46,22 +46,35 @@ export function createDimensionCheck({ mentions = [] }: AnyPull, parts: SyncPart
   };
 }
 
+export type NamesInSlice = ReturnType<typeof namesIn>;
+
 /** What the records of one slice name, each id once. */
 export function namesIn({ mentions = [] }: AnyPull) {
   const all = mentions.map((mention) => ({ mention, ids: new Set<number>() }));
   let unknown: UnknownName[] = [];
   return {
-    note(harvest: Harvest, sorted: readonly Sorted[]): void {
-      unknown = [...(harvest.unknown ?? [])];
-      for (const { mention, ids } of all) {
-        const position = recordColumns(mention.table).findIndex(({ name }) => name === mention.column);
-        for (const { rows } of sorted.filter(({ table }) => table === mention.table))
-          for (const row of rows) if (typeof row[position] === 'number') ids.add(row[position]);
-      }
+    /** Takes note of the ids in a row of the table; undefined where no column of it names any. */
+    references(table: Table): ((row: Row) => void) | undefined {
+      const own = all
+        .filter(({ mention }) => mention.table === table)
+        .map(({ mention, ids }) => ({ ids, position: positionOf(table, mention.column) }));
+      if (own.length === 0) return undefined;
+      return (row) => {
+        for (const { ids, position } of own) {
+          const id = row[position];
+          if (typeof id === 'number') ids.add(id);
+        }
+      };
+    },
+    noteUnknown(names: readonly UnknownName[]): void {
+      unknown = [...names];
     },
     found: (): Named => ({ named: all.map(({ ids }) => [...ids]), unknown }),
   };
 }
+
+const positionOf = (table: Table, column: string): number =>
+  recordColumns(table).findIndex(({ name }) => name === column);
 
 async function knowsAll(dimension: Table, ids: number[], { engine }: SyncParts): Promise<boolean> {
   for (let start = 0; start < ids.length; start += IDS_A_QUERY) {

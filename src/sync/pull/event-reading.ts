@@ -3,6 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { events } from '../../fleet/endpoints/events.ts';
+import type { Row } from '../../warehouse/engine.ts';
 import { earliestAcross } from '../../warehouse/events-across.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { event } from '../../warehouse/tables/event.ts';
@@ -14,8 +15,8 @@ import {
   eventScope,
   usualEventSlices,
 } from './event-plan.ts';
-import type { Covers, Harvest, PlanContext, Slice, Source, Whole } from './pull-job.ts';
-import type { Sorted } from './sorting.ts';
+import type { Covers, Harvest, PlanContext, Slice, Source } from './pull-job.ts';
+import type { Whole } from './records/types.ts';
 import { intervalOf, type Span, without } from './windows.ts';
 
 export async function readEvents(
@@ -26,19 +27,21 @@ export async function readEvents(
   const { vehicles } = work;
   const spans = await widened(work, source);
   const categories = categoriesOf(options);
+  const whole = spans.map((span) => wholeOf(span, vehicles, categories));
+  const firsts = firstOfEach(spans);
   const loads = await Promise.all(
     categories.map(async (category) => {
       const answer = await source.call(events, eventRequest(vehicles, spans, category));
       const records = answer.map((record) => withCategory(record, category));
-      return source.sort({ table: event, endpoint: events, records });
+      return source.prepare({ table: event, endpoint: events, records }, { whole, each: firsts.note });
     }),
   );
   const scopes = vehicles.map((id) => eventScope(id, options));
   return {
     loads,
-    whole: spans.map((span) => wholeOf(span, vehicles, categories)),
+    whole,
     covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
-    uncovers: await silences({ ...work, spans }, loads, source, options),
+    uncovers: await silences({ ...work, spans }, firsts.found, source, options),
   };
 }
 
@@ -102,14 +105,14 @@ const [VEHICLE_AT, BEGIN_AT] = ['vehicle_id', 'begin_date'].map((name) =>
  */
 async function silences(
   { spans, reads }: EventWork,
-  loads: readonly Sorted[],
+  firsts: readonly Map<number, string>[],
   source: Source,
   options: EventOptions,
 ): Promise<Covers[]> {
   if (reads === undefined) return [];
   const lately = (reads.at(-1)?.end ?? 0) - options.lookback;
   const found: Covers[] = [];
-  for (const firstAt of firstOfEach(spans, loads)) {
+  for (const firstAt of firsts) {
     const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', firstAt);
     for (const [id, text] of firstAt) {
       const first = Date.parse(text);
@@ -126,14 +129,17 @@ async function silences(
 }
 
 /** For each span, when the first event of each vehicle began in it. */
-function firstOfEach(spans: readonly Span[], loads: readonly Sorted[]): Map<number, string>[] {
+function firstOfEach(spans: readonly Span[]) {
   const firsts = spans.map(({ end }) => ({ until: isoInstant(end), of: new Map<number, string>() }));
-  for (const row of loads.flatMap(({ rows }) => rows)) {
-    const [id, at] = [row[VEHICLE_AT], row[BEGIN_AT]];
-    if (typeof id !== 'number' || typeof at !== 'string') continue;
-    const own = firsts.find(({ until }) => at < until)?.of;
-    const first = own?.get(id);
-    if (first === undefined || at < first) own?.set(id, at);
-  }
-  return firsts.map(({ of }) => of);
+  return {
+    note(row: Row): void {
+      const id = row[VEHICLE_AT];
+      const at = row[BEGIN_AT];
+      if (typeof id !== 'number' || typeof at !== 'string') return;
+      const own = firsts.find(({ until }) => at < until)?.of;
+      const first = own?.get(id);
+      if (first === undefined || at < first) own?.set(id, at);
+    },
+    found: firsts.map(({ of }) => of),
+  };
 }

@@ -7,7 +7,8 @@ import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../warehouse/picture-store.ts';
 import { image } from '../../warehouse/tables/image.ts';
 import { inGroups } from './grouped-calls.ts';
-import type { Load, Source, WarehouseReader } from './pull-job.ts';
+import type { Source, WarehouseReader } from './pull-job.ts';
+import type { Load } from './records/types.ts';
 
 const MOST_ATTEMPTS = 5;
 /** Wait before the second attempt; doubles for each later one. */

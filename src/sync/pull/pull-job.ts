@@ -1,13 +1,13 @@
 // What a pull job declares: which slices there are, which calls a slice makes, and into which tables its records
 // go. It never sees HTTP, SQL, the machine's clock or its environment.
 import type { z } from 'zod';
-import type { Endpoint, RecordFields } from '../../fleet/endpoint.ts';
+import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
-import type { Engine, Extent, Row } from '../../warehouse/engine.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
 import type { Job, JobDeclaration, Workload } from '../job.ts';
 import { executePull, previewPull, workSlice } from './pull.ts';
-import type { Sorted } from './sorting.ts';
+import type { Load, Prepared, Preparing, Sorted, Whole } from './records/types.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
 export interface Slice<Work = unknown> {
@@ -42,8 +42,10 @@ export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
 export interface Source {
   /** One call of the service, tried again by policy. */
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
-  /** Sorts records as soon as they are there, so that those of many calls are not held in memory together. */
+  /** Maps records to rows, for a job that decides by them. */
   sort(load: Load): Promise<Sorted>;
+  /** Gets records ready as soon as they are there, so that those of many calls are not held in memory together. */
+  prepare(load: Load, how?: Preparing): Promise<Prepared>;
   /** A personal value as a column of the warehouse holds it, to find it there again. */
   asStored(table: Table, column: string, value: string): string | null;
   warehouse: WarehouseReader;
@@ -62,26 +64,6 @@ export interface Source {
   timezone: string;
 }
 
-/** Records for one table, as the service sent them. */
-export interface Load {
-  table: Table;
-  /** The call that brings them; absent where it tells no more of them than the columns do. */
-  endpoint?: RecordFields;
-  records: readonly unknown[];
-  /** Records that the job itself cannot place, each with its reason; they go to quarantine. */
-  refused?: readonly { record: unknown; reason: string }[];
-}
-
-/** A part of a table that was read whole: its rows that were not met have vanished. */
-export interface Whole {
-  table: Table;
-  extent: Extent;
-  /** Keys that were met beside those of the loads. */
-  alsoSeen?: readonly Row[];
-  /** The service was asked for each by its id: a record without a readable key is none of them. */
-  isSure?: boolean;
-}
-
 /** A period of scopes that is in the warehouse once the harvest is. */
 export interface Covers extends Interval {
   scopes: readonly string[];
@@ -89,7 +71,7 @@ export interface Covers extends Interval {
 
 /** All that a slice brought; it is committed together or not at all. */
 export interface Harvest {
-  loads: readonly (Load | Sorted)[];
+  loads: readonly (Load | Prepared)[];
   whole?: readonly Whole[];
   covers: readonly Covers[];
   /** Periods that have to be read again although they were covered. */

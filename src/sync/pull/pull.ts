@@ -103,7 +103,7 @@ export async function workSlice(
     end: 'loaded',
   });
   try {
-    const brought = await pullSlice(job, slice, { ...context, counts }, names.note, (tx, each) =>
+    const brought = await pullSlice(job, slice, { ...context, counts }, names, (tx, each) =>
       settle?.(tx, loaded(each)),
     );
     return loaded(brought);

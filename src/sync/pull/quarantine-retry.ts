@@ -5,11 +5,12 @@
 import { isoInstant } from '../../core/clock.ts';
 import { REDACTED } from '../../core/redaction.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
+import { createKeySet, keyText } from '../../warehouse/load/key-set.ts';
 import { Overtaken } from '../../warehouse/overtaken.ts';
 import { type QuarantinedRecord, quarantine, quarantineRows } from '../../warehouse/quarantine.ts';
 import type { NamedJob } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import { byTable, sortRecords } from './sorting.ts';
+import { sortRecords } from './sorting.ts';
 
 export interface RetryResult {
   id: string;
@@ -47,7 +48,8 @@ async function retryOne(
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
   const sorted = await sortRecords({ ...form, records: [JSON.parse(row.payload)] }, privacy);
-  const [distinct] = byTable([sorted]);
+  const keys = createKeySet(form.table);
+  for (const each of sorted.rows) keys.add(each);
   const stamp = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
   return engine
     .write(async (tx) => {
@@ -56,7 +58,7 @@ async function retryOne(
         await quarantine(tx, quarantineRows(row.job, [misfit], redactor), stamp);
         return { loaded: false, reason: misfit.reason };
       }
-      const newer = await newerVersion(tx, row, distinct?.keyTexts() ?? []);
+      const newer = await newerVersion(tx, row, keys.keys().map(keyText));
       if (newer !== undefined) {
         return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
       }

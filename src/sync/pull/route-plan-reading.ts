@@ -11,7 +11,8 @@ import {
   plansStartingIn,
 } from '../../warehouse/route-plan-facts.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import type { Covers, Harvest, Load, Slice, Source } from './pull-job.ts';
+import type { Covers, Harvest, Slice, Source } from './pull-job.ts';
+import type { Load } from './records/types.ts';
 import { idsOf, planLoads, planParts } from './route-plan-records.ts';
 import {
   canBeCut,

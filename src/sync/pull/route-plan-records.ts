@@ -7,7 +7,7 @@ import { routePlan } from '../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../warehouse/tables/route-point-item.ts';
-import type { Load, Whole } from './pull-job.ts';
+import type { Load, Whole } from './records/types.ts';
 import { askableId, goneFrom, type RecordId } from './unlisted.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// One slice: read, check, map, then commit rows, quarantine and coverage together. A crash at any instant
+// One slice: read, check, map, write down, then commit rows, quarantine and coverage together. A crash at any instant
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
 import { PRIORITY } from '../../core/limiter.ts';
@@ -10,8 +10,11 @@ import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
-import type { AnyPull, Harvest, Slice, Source, Whole } from './pull-job.ts';
-import { byTable, type Distinct, type Sorted, sortRecords } from './sorting.ts';
+import type { NamesInSlice } from './dimension-check.ts';
+import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
+import { type Batch, type Batches, createBatches } from './records/batch.ts';
+import type { Prepared, Whole } from './records/types.ts';
+import { sortRecords } from './sorting.ts';
 
 export interface SliceCounts {
   records: number;
@@ -24,7 +27,6 @@ export interface SliceCounts {
 /** Readings of a slice that another run overtakes each time, before it is left to the next run. */
 const READINGS = 3;
 
-type Note = (harvest: Harvest, sorted: readonly Sorted[]) => void;
 /** The last word in the transaction. */
 type Seal = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
 
@@ -32,13 +34,18 @@ export async function pullSlice(
   job: AnyPull,
   slice: Slice,
   context: RunContext,
-  note: Note,
+  names: NamesInSlice,
   seal: Seal,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     const atEnd: (() => void)[] = [];
+    const { engine, privacy } = context.parts;
+    const batches = createBatches({ engine, privacy, references: names.references });
     try {
-      return await readAndLoad(job, slice, sourceOf(context, atEnd), context, note, seal);
+      const source = sourceOf(context, batches, atEnd);
+      const { harvest, ready } = await readSlice(job, slice, source, batches, context);
+      names.noteUnknown(harvest.unknown ?? []);
+      return await loadSlice(harvest, ready, source.readAt, context, seal);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
@@ -48,45 +55,54 @@ export async function pullSlice(
   }
 }
 
-async function readAndLoad(
+/** Reads the slice and gets all of it ready, so that inside the transaction there is only SQL. */
+async function readSlice(
   job: AnyPull,
   slice: Slice,
   source: Source,
+  batches: Batches,
+  { options, log }: RunContext,
+): Promise<{ harvest: Harvest; ready: Batch[] }> {
+  log.debug({ scope: slice.scope }, 'slice begun');
+  const harvest = await job.read(slice, source, options);
+  const parts: Prepared[] = [];
+  for (const load of harvest.loads)
+    parts.push('written' in load ? load : await batches.prepare(load, { whole: harvest.whole }));
+  log.debug({ scope: slice.scope }, 'slice read');
+  return { harvest, ready: batches.finish(parts) };
+}
+
+async function loadSlice(
+  harvest: Harvest,
+  batches: readonly Batch[],
+  readAt: string,
   context: RunContext,
-  note: Note,
   seal: Seal,
 ): Promise<SliceCounts> {
-  const { parts, runId, log } = context;
-  log.debug({ scope: slice.scope }, 'slice begun');
-  const harvest = await job.read(slice, source, context.options);
-  const sorted: Sorted[] = [];
-  for (const load of harvest.loads) sorted.push('rows' in load ? load : await source.sort(load));
-  log.debug({ scope: slice.scope }, 'slice read');
-  note(harvest, sorted);
-  const distinct = byTable(sorted);
+  const { parts, runId } = context;
   const invalid = quarantineRows(
     context.job,
-    distinct.flatMap(({ misfits }) => misfits),
+    batches.flatMap(({ misfits }) => misfits),
     parts.redactor,
   );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
-    const stamp = { runId, at: isoInstant(parts.clock.now()), readAt: source.readAt };
+    const stamp = { runId, at: isoInstant(parts.clock.now()), readAt };
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    for (const part of distinct) {
-      const { inserted, updated, unchanged } = await tx.load(part.table, part.rows, stamp);
+    for (const part of batches) {
+      const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, stamp);
       await release(tx, part.table.name, part.keyTexts);
-      counts.records += part.rows.length + part.misfits.length + part.superseded;
+      counts.records += part.rows + part.misfits.length + part.superseded;
       counts.inserted += inserted;
       counts.updated += updated;
       counts.unchanged += unchanged + part.superseded;
       counts.quarantined += part.misfits.length;
     }
     await quarantine(tx, invalid, stamp);
-    await markAllVanished(tx, harvest, distinct, stamp);
+    await markAllVanished(tx, harvest, batches, stamp);
     const job = writtenCoverage(context);
     if (job !== undefined) {
-      const by = { job, runId, at: source.readAt };
+      const by = { job, runId, at: readAt };
       for (const covers of harvest.covers) await cover(tx, covers, by);
       for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     }
@@ -98,7 +114,11 @@ async function readAndLoad(
   return loaded;
 }
 
-const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => void)[]): Source => ({
+const sourceOf = (
+  { parts, counts, signal, period }: RunContext,
+  batches: Batches,
+  atEnd: (() => void)[],
+): Source => ({
   call: (endpoint, request) =>
     parts.fleet.call(endpoint, request, {
       signal,
@@ -111,6 +131,7 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => v
       },
     }),
   sort: (load) => sortRecords(load, parts.privacy),
+  prepare: batches.prepare,
   asStored: parts.privacy.asStored,
   warehouse: parts.engine,
   recall: (name) => factMemory<never>(parts.engine, name).read(),
@@ -122,7 +143,7 @@ const sourceOf = ({ parts, counts, signal, period }: RunContext, atEnd: (() => v
   timezone: parts.timezone,
 });
 
-async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Distinct[], stamp: Stamp) {
+async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Batch[], stamp: Stamp) {
   for (const whole of harvest.whole ?? []) {
     const part = parts.find((each) => each.table === whole.table);
     if (part?.allSeen === false && whole.isSure !== true) continue;
@@ -131,11 +152,12 @@ async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonl
 }
 
 /** What vanishes takes with it what is part of it, such as the executions of a point: no answer speaks of those. */
-async function markWhole(tx: Transaction, whole: Whole, parts: readonly Distinct[], stamp: Stamp) {
+async function markWhole(tx: Transaction, whole: Whole, parts: readonly Batch[], stamp: Stamp) {
   const { table, extent, alsoSeen = [] } = whole;
   const met = parts.find((each) => each.table === table);
   const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
-  const marked = await markVanished(tx, { table, extent }, { rows: met?.rows ?? [], keys }, stamp);
+  const inside = met?.inside(whole) ?? 0;
+  const marked = await markVanished(tx, { table, extent }, { inside, keys }, stamp);
   const owned = parts.flatMap((part) => (part.table.partOf?.table === table.name ? [part.table] : []));
   if (marked === 0 || owned.length === 0) return;
   const owners = await justMarked(tx, { table, extent }, stamp);

@@ -1,34 +1,16 @@
-// Sorts the records of a load into rows and misfits; every record ends in exactly one of the two. Over all loads
-// of a table, a key that comes twice is loaded once, the last one, and the others are counted.
+// Sorts the records of a load into rows and misfits; every record ends in exactly one of the two.
 import type { JsonObject } from '../../core/glossary.ts';
 import { ownTurn } from '../../core/own-turn.ts';
 import { checkRecord } from '../../fleet/record-check.ts';
 import type { Row, Scalar } from '../../warehouse/engine.ts';
+import { keyText } from '../../warehouse/load/key-set.ts';
 import type { Privacy } from '../../warehouse/privacy.ts';
 import type { Misfit } from '../../warehouse/quarantine.ts';
 import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
-import type { Load } from './pull-job.ts';
 import { type CompiledTable, compileTable } from './records/compile-table.ts';
+import type { Load, Sorted } from './records/types.ts';
 import { wireSchema } from './records/wire-schema.ts';
-
-export interface Sorted {
-  table: Table;
-  rows: Row[];
-  misfits: Misfit[];
-  /** Keys that the records held, those of misfits included. */
-  seen(): Row[];
-  /** False where a misfit has no readable key, so that absence cannot be told from misfortune. */
-  allSeen: boolean;
-}
-
-/** All records of a slice for one table, each key once. */
-export interface Distinct extends Sorted {
-  /** The keys of the rows as the quarantine writes them. */
-  keyTexts(): string[];
-  /** Records that a later one with the same key replaced. */
-  superseded: number;
-}
 
 /** Records between two turns of the event loop. */
 const TURN = 2_000;
@@ -55,7 +37,6 @@ export async function sortRecords(
 ): Promise<Sorted> {
   const { compiled, generic } = waysOf(table);
   const guard = privacy.guard(table);
-  const keyOfRow = keyReader(table);
   const rows: Row[] = [];
   const misfits: Misfit[] = [];
   const lostKeys: (Row | undefined)[] = [];
@@ -63,7 +44,7 @@ export async function sortRecords(
     const record = guard.record(raw);
     const key = readableKey(table, record);
     lostKeys.push(key);
-    misfits.push({ table: table.name, key: key?.join(' ') ?? null, reason, isPart, record });
+    misfits.push({ table: table.name, key: key === undefined ? null : keyText(key), reason, isPart, record });
   };
   for (const { record, reason } of refused) misplaced(record, reason, true);
   for (let index = 0; index < records.length; index++) {
@@ -83,53 +64,7 @@ export async function sortRecords(
     if ('row' in mapped) rows.push(guard.row(mapped.row));
     else misplaced(raw, mapped.misfit, false);
   }
-  return {
-    table,
-    rows,
-    misfits,
-    seen: () => [...rows.map(keyOfRow), ...lostKeys.filter((key) => key !== undefined)],
-    allSeen: !lostKeys.includes(undefined),
-  };
-}
-
-/** Parts of one table as one part; a key that several of them hold is the last one's. */
-export const byTable = (parts: readonly Sorted[]): Distinct[] =>
-  [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) => merged(table, group));
-
-function merged(table: Table, group: readonly Sorted[]): Distinct {
-  const met = group.flatMap((part) => part.rows);
-  const rows = distinct(met, keyPositions(table));
-  const keyOfRow = keyReader(table);
-  return {
-    table,
-    rows,
-    misfits: group.flatMap(({ misfits }) => misfits),
-    seen: () => group.flatMap(({ seen }) => seen()),
-    keyTexts: () => rows.map((row) => keyOfRow(row).join(' ')),
-    allSeen: group.every(({ allSeen }) => allSeen),
-    superseded: met.length - rows.length,
-  };
-}
-
-/** The last row of each key. Grouped column by column, because a text for each key would cost more. */
-function distinct(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {
-  if (others.length > 0) {
-    const groups = Map.groupBy(rows, (row) => row[position]);
-    return [...groups.values()].flatMap((group) => distinct(group, others));
-  }
-  const last = new Map<Scalar | undefined, Row>();
-  for (const row of rows) last.set(row[position], row);
-  return last.size === rows.length ? (rows as Row[]) : [...last.values()];
-}
-
-function keyPositions(table: Table): number[] {
-  const columns = recordColumns(table);
-  return table.key.map((name) => columns.findIndex((column) => column.name === name));
-}
-
-function keyReader(table: Table): (row: Row) => Row {
-  const positions = keyPositions(table);
-  return (row) => positions.map((position) => row[position] ?? null);
+  return { table, rows, misfits, lostKeys };
 }
 
 const INTEGER = /^-?\d{1,18}$/;

@@ -8,7 +8,8 @@ import { recordId } from '../../fleet/request-fields.ts';
 import { id as wireId } from '../../fleet/wire.ts';
 import type { Table } from '../../warehouse/table.ts';
 import { inGroups } from './grouped-calls.ts';
-import type { Source, Whole } from './pull-job.ts';
+import type { Source } from './pull-job.ts';
+import type { Whole } from './records/types.ts';
 
 export type RecordId = number | string;
 

@@ -134,6 +134,8 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
       isMade: () => reading(() => hasSchema(reader, queueSchema(given.schema))),
     },
     ...postgresDdl(given.schema),
+    // Which rows go by which COPY is known only in the transaction.
+    writeDown: (_table, rows) => ({ count: rows.length, rows: () => rows }),
     write: (work, how) => turns.add(() => plainErrors(() => transact(work)), turnOf(how)),
     beside: (work) =>
       reads.run(() =>
@@ -206,6 +208,13 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   return {
     sql,
     load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
+    loadWritten: (table, written, stamp) =>
+      loadRows(
+        connection,
+        table,
+        written.flatMap((each) => each.rows()),
+        stamp,
+      ),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),

@@ -32,6 +32,13 @@ function halved(value: Scalar): Scalar | Halved {
   return halves === 0 ? value : [whole, halves];
 }
 
+/** The rows as they were before they travelled. */
+export const withoutHalved = (rows: readonly unknown[][], places: readonly number[]): Row[] =>
+  rows.map((row) => row.map((value, place) => (places.includes(place) ? whole(value) : value)) as Scalar[]);
+
+const whole = (value: unknown): unknown =>
+  Array.isArray(value) ? (value[0] as number) / 2 ** (value[1] as number) : value;
+
 /** SQL for the number at a path of `value`, in either form. */
 export const numberAt = (path: string): string => {
   const [whole, halves] = [0, 1].map((part) => `json_extract(value, '${path}[${part}]')`);

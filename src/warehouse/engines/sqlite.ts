@@ -6,8 +6,6 @@ import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { Fatal } from '../../core/errors.ts';
-import { ownTurn } from '../../core/own-turn.ts';
-import { pieces } from '../../core/pieces.ts';
 import type {
   Engine,
   EngineKind,
@@ -26,7 +24,7 @@ import { sqliteDdl } from './sqlite-ddl.ts';
 import { type Connection, countUpdates, prepareCounter, runBatch } from './sqlite-driver.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { inspectSqlite } from './sqlite-inspection.ts';
-import { withHalved } from './sqlite-numbers.ts';
+import { joinedText, type SqliteRows, statementBatches, writeDown } from './sqlite-rows.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
   batchStatements,
@@ -36,17 +34,12 @@ import {
   missingStatement,
   newerMissingStatement,
   presentStatement,
-  realPlaces,
 } from './sqlite-upsert.ts';
 import { rowsText, storeStatement } from './store-statement.ts';
 import { turnOf } from './write-turn.ts';
 
 /** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
 const LOCK_MS = 30_000;
-/** Rows a statement. Between two statements SQLite waits for the main thread; larger batches hold more memory. */
-const BATCH_ROWS = 4_000;
-/** Rows that are written down in one turn of the event loop. */
-const TURN_ROWS = 1_000;
 const READERS = 4;
 
 const settings = z.strictObject({
@@ -75,7 +68,8 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const reads = createInFlight();
   const tx: Transaction = {
     sql: writer,
-    load: (table, rows, stamp) => load(writer, table, rows, stamp),
+    load: (table, rows, stamp) => load(writer, table, [writeDown(table, rows)], stamp),
+    loadWritten: (table, written, stamp) => load(writer, table, written as SqliteRows[], stamp),
     store: (table, rows, options) => store(writer, table, rows, options),
     countPresent: (table, extent) => countPresent(writer, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
@@ -92,6 +86,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   return {
     name: 'sqlite',
     ...sqliteDdl,
+    writeDown,
     write: (work, how) => turns.add(() => plainErrors(() => transact(writer, () => work(tx))), turnOf(how)),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
@@ -202,39 +197,29 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
 }
 
 /** On the driver's own connection: each statement more is a wait for the main thread, in which SQLite is idle. */
-async function load(sql: Knex, table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts> {
+async function load(
+  sql: Knex,
+  table: Table,
+  written: readonly SqliteRows[],
+  stamp: Stamp,
+): Promise<LoadCounts> {
   const connection: Connection = await sql.client.acquireConnection();
   try {
     await prepareCounter(connection, table, stamp.readAt);
     const statements = batchStatements(table);
-    const reals = realPlaces(table);
-    let written = 0;
-    let loading: Promise<number> = Promise.resolve(0);
-    for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-      // SQLite works in a thread of its own: a batch is written down while the one before it is loaded.
-      const batch = await writtenDown(withHalved(rows.slice(start, start + BATCH_ROWS), reals));
-      written += await loading;
-      loading = runBatch(connection, statements, { ':rows': batch, ':at': stamp.at, ':run': stamp.runId });
-      // A failure is met at the next await of it, which may be some turns away.
-      loading.catch(() => undefined);
+    let rows = 0;
+    let changed = 0;
+    for (const batch of statementBatches(written)) {
+      const bindings = { ':rows': joinedText(batch), ':at': stamp.at, ':run': stamp.runId };
+      changed += await runBatch(connection, statements, bindings);
+      rows += batch.reduce((sum, { count }) => sum + count, 0);
     }
-    written += await loading;
     const { updated, overtaken } = await countUpdates(connection);
     if (overtaken > 0) throw new Overtaken(table.name, overtaken);
-    return { inserted: written - updated, updated, unchanged: rows.length - written };
+    return { inserted: changed - updated, updated, unchanged: rows - changed };
   } finally {
     sql.client.releaseConnection(connection);
   }
-}
-
-/** JSON of rows, a part of them for each turn of the event loop. */
-async function writtenDown(rows: readonly unknown[]): Promise<string> {
-  const parts: string[] = [];
-  for (const part of pieces(rows, TURN_ROWS)) {
-    await ownTurn();
-    parts.push(JSON.stringify(part).slice(1, -1));
-  }
-  return `[${parts.join()}]`;
 }
 
 async function store<R extends object>(

@@ -1,0 +1,157 @@
+// The rows of a slice on their way to the warehouse. Each load is written down in the engine's own form as soon as it is
+// mapped, so that its rows leave memory, and one pass over them gathers all that the transaction has to know: keys that
+// come twice, ids that the job's references name, rows inside each full-refresh range. The transaction itself then only
+// runs SQL. Over all loads of a table, a key that comes twice is loaded once, the last one, and the others are counted.
+import { ownTurn } from '../../../core/own-turn.ts';
+import { pieces } from '../../../core/pieces.ts';
+import type { Engine, Row, Scalar, WrittenRows } from '../../../warehouse/engine.ts';
+import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
+import type { Privacy } from '../../../warehouse/privacy.ts';
+import type { Misfit } from '../../../warehouse/quarantine.ts';
+import type { Table } from '../../../warehouse/table.ts';
+import { insideOf } from '../../../warehouse/vanished.ts';
+import { sortRecords } from '../sorting.ts';
+import type { Load, Prepared, Preparing, Whole } from './types.ts';
+
+/** All records of a slice for one table, each key once. */
+export interface Batch {
+  table: Table;
+  written: readonly WrittenRows[];
+  rows: number;
+  misfits: readonly Misfit[];
+  /** Records that a later one with the same key replaced. */
+  superseded: number;
+  /** Keys that the records held, those of misfits included. */
+  seen(): Row[];
+  /** The keys of the rows as the quarantine writes them. */
+  keyTexts(): string[];
+  /** False where a misfit has no readable key, so that absence cannot be told from misfortune. */
+  allSeen: boolean;
+  /** Rows that a full-refresh range holds. */
+  inside(whole: Whole): number;
+}
+
+export interface BatchDependencies {
+  engine: Pick<Engine, 'writeDown'>;
+  privacy: Privacy;
+  /** Takes note of what a row of the table names; undefined where it names nothing. */
+  references(table: Table): ((row: Row) => void) | undefined;
+}
+
+export interface Batches {
+  prepare(load: Load, how?: Preparing): Promise<Prepared>;
+  /** By table, in the order in which the parts are given. */
+  finish(parts: readonly Prepared[]): Batch[];
+}
+
+/** Rows that are written down between two turns of the event loop. */
+const TURN_ROWS = 2_000;
+
+/** The batches of one reading of a slice. */
+export function createBatches({ engine, privacy, references }: BatchDependencies): Batches {
+  const keySets = new Map<Table, KeySet>();
+  const repeated = new Set<Table>();
+  const keysOf = (table: Table): KeySet => {
+    const known = keySets.get(table) ?? createKeySet(table);
+    keySets.set(table, known);
+    return known;
+  };
+
+  /** The one pass over mapped rows. */
+  function gather(table: Table, rows: readonly Row[], ranges: readonly Range[], each?: (row: Row) => void) {
+    const keys = keysOf(table);
+    const note = references(table);
+    for (const row of rows) {
+      if (!keys.add(row)) repeated.add(table);
+      note?.(row);
+      each?.(row);
+      for (const range of ranges) if (range.holds(row)) range.rows++;
+    }
+  }
+
+  async function prepare(load: Load, { whole = [], each }: Preparing = {}): Promise<Prepared> {
+    const { table, rows, misfits, lostKeys } = await sortRecords(load, privacy);
+    const ranges = rangesOf(table, whole);
+    const written: WrittenRows[] = [];
+    for (const part of pieces(rows, TURN_ROWS)) {
+      if (written.length > 0) await ownTurn();
+      gather(table, part, ranges, each);
+      written.push(engine.writeDown(table, part));
+    }
+    return { table, written, misfits, lostKeys, inside: insideEach(ranges) };
+  }
+
+  function batchOf(table: Table, parts: readonly Prepared[]): Batch {
+    const written = parts.flatMap((part) => part.written);
+    const lostKeys = parts.flatMap((part) => part.lostKeys);
+    const keys = keysOf(table);
+    const rowsInside = (whole: Whole): number => {
+      const holds = insideOf(table, whole.extent);
+      return written.flatMap((each) => each.rows()).filter(holds).length;
+    };
+    return {
+      table,
+      written,
+      rows: written.reduce((sum, { count }) => sum + count, 0),
+      misfits: parts.flatMap(({ misfits }) => misfits),
+      superseded: 0,
+      seen: () => [...keys.keys(), ...lostKeys.filter((key) => key !== undefined)],
+      keyTexts: () => keys.keys().map(keyText),
+      allSeen: !lostKeys.includes(undefined),
+      inside: (whole) =>
+        parts.every(({ inside }) => inside.has(whole))
+          ? parts.reduce((sum, { inside }) => sum + (inside.get(whole) ?? 0), 0)
+          : rowsInside(whole),
+    };
+  }
+
+  /** Seldom: the rows are read back from what was written down, and those that are left written anew. */
+  function withoutRepeated(table: Table, parts: readonly Prepared[]): Batch {
+    const met = parts.flatMap(({ written }) => written.flatMap((each) => each.rows()));
+    const rows = lastOfEachKey(met, keyPositions(table));
+    const ranges = rangesOf(table, [...new Set(parts.flatMap(({ inside }) => [...inside.keys()]))]);
+    keySets.delete(table);
+    gather(table, rows, ranges);
+    const merged: Prepared = {
+      table,
+      written: [engine.writeDown(table, rows)],
+      misfits: parts.flatMap(({ misfits }) => misfits),
+      lostKeys: parts.flatMap(({ lostKeys }) => lostKeys),
+      inside: insideEach(ranges),
+    };
+    return { ...batchOf(table, [merged]), superseded: met.length - rows.length };
+  }
+
+  return {
+    prepare,
+    finish: (parts) =>
+      [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) =>
+        repeated.has(table) ? withoutRepeated(table, group) : batchOf(table, group),
+      ),
+  };
+}
+
+interface Range {
+  whole: Whole;
+  holds: (row: Row) => boolean;
+  rows: number;
+}
+
+const rangesOf = (table: Table, wholes: readonly Whole[]): Range[] =>
+  wholes
+    .filter((whole) => whole.table === table)
+    .map((whole) => ({ whole, holds: insideOf(table, whole.extent), rows: 0 }));
+
+const insideEach = (ranges: readonly Range[]): ReadonlyMap<Whole, number> =>
+  new Map(ranges.map(({ whole, rows }) => [whole, rows]));
+
+/** Grouped column by column, as the keys are. */
+function lastOfEachKey(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {
+  if (others.length > 0) {
+    const groups = Map.groupBy(rows, (row) => row[position]);
+    return [...groups.values()].flatMap((group) => lastOfEachKey(group, others));
+  }
+  const last = new Map<Scalar | undefined, Row>();
+  for (const row of rows) last.set(row[position], row);
+  return [...last.values()];
+}

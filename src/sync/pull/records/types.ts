@@ -1,0 +1,53 @@
+// What the records of a slice are on their way: loads as the service sent them, mapped to rows, written down for the
+// transaction. Types alone, so that the steps need not import each other.
+import type { RecordFields } from '../../../fleet/endpoint.ts';
+import type { Extent, Row, WrittenRows } from '../../../warehouse/engine.ts';
+import type { Misfit } from '../../../warehouse/quarantine.ts';
+import type { Table } from '../../../warehouse/table.ts';
+
+/** Records for one table, as the service sent them. */
+export interface Load {
+  table: Table;
+  /** The call that brings them; absent where it tells no more of them than the columns do. */
+  endpoint?: RecordFields;
+  records: readonly unknown[];
+  /** Records that the job itself cannot place, each with its reason; they go to quarantine. */
+  refused?: readonly { record: unknown; reason: string }[];
+}
+
+/** Every record of a load is in exactly one of rows and misfits. */
+export interface Sorted {
+  table: Table;
+  rows: Row[];
+  misfits: Misfit[];
+  /** The key of each misfit; undefined where it cannot be read. */
+  lostKeys: (Row | undefined)[];
+}
+
+/** A load that is ready for the transaction. */
+export interface Prepared {
+  table: Table;
+  written: readonly WrittenRows[];
+  misfits: readonly Misfit[];
+  lostKeys: readonly (Row | undefined)[];
+  /** How many of the rows each full-refresh range holds that was known then. */
+  inside: ReadonlyMap<Whole, number>;
+}
+
+/** What else is wanted of the one pass over the rows of a load. */
+export interface Preparing {
+  /** Full-refresh ranges whose rows are counted. */
+  whole?: readonly Whole[];
+  /** Told of every row. */
+  each?: (row: Row) => void;
+}
+
+/** A part of a table that was read whole: its rows that were not met have vanished. */
+export interface Whole {
+  table: Table;
+  extent: Extent;
+  /** Keys that were met beside those of the loads. */
+  alsoSeen?: readonly Row[];
+  /** The service was asked for each by its id: a record without a readable key is none of them. */
+  isSure?: boolean;
+}

@@ -1,0 +1,54 @@
+// The keys of rows of one table, each once. Kept column by column, because a text or a list for each key would cost more.
+import type { Row, Scalar } from '../engine.ts';
+import { recordColumns, type Table } from '../table.ts';
+
+export interface KeySet {
+  /** False where the key of the row was there already. */
+  add(row: Row): boolean;
+  /** Each in the order of the table's key. */
+  keys(): Row[];
+}
+
+/** The values of the last key column, or for each value of an earlier one what follows it. */
+type Level = Set<Scalar> | Map<Scalar, Level>;
+
+export function createKeySet(table: Table): KeySet {
+  const positions = keyPositions(table);
+  const depth = positions.length - 1;
+  const root = levelAt(0, depth);
+  return {
+    add(row) {
+      let level = root;
+      for (let at = 0; at < depth; at++) {
+        const value = row[positions[at] as number] ?? null;
+        let next: Level | undefined = (level as Map<Scalar, Level>).get(value);
+        if (next === undefined) {
+          next = levelAt(at + 1, depth);
+          (level as Map<Scalar, Level>).set(value, next);
+        }
+        level = next;
+      }
+      const values = level as Set<Scalar>;
+      const { size } = values;
+      values.add(row[positions[depth] as number] ?? null);
+      return values.size > size;
+    },
+    keys: () => keysBelow(root),
+  };
+}
+
+const levelAt = (at: number, depth: number): Level => (at === depth ? new Set() : new Map());
+
+const keysBelow = (level: Level): Scalar[][] =>
+  level instanceof Set
+    ? [...level].map((value) => [value])
+    : [...level].flatMap(([value, next]) => keysBelow(next).map((rest) => [value, ...rest]));
+
+/** Where the columns of the key are in a row. */
+export function keyPositions(table: Table): number[] {
+  const columns = recordColumns(table);
+  return table.key.map((name) => columns.findIndex((column) => column.name === name));
+}
+
+/** A key as the quarantine writes it. */
+export const keyText = (key: Row): string => key.join(' ');
