@@ -61,6 +61,8 @@ export interface Transaction {
    * twice.
    */
   store<R extends object>(table: Table, rows: readonly R[], options?: StoreOptions): Promise<R[]>;
+  /** Whether `extent` has any row that is not marked as missing. */
+  hasPresent(table: Table, extent: Extent): Promise<boolean>;
   /** Rows of `extent` that are not marked as missing. */
   countPresent(table: Table, extent: Extent): Promise<number>;
   /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many, or throws Overtaken. */

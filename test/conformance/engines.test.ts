@@ -238,8 +238,16 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const present = (extent: Extent) => engine.write((tx) => tx.countPresent(vehicle, extent));
     expect(await present({})).toBe(3);
     expect(await present({ status: { in: ['A', 'B'] }, id: { in: [2, 3] } })).toBe(1);
+    await load([row({ id: '9007199254740993', status: 'D' })]);
+    expect(await present({ status: { in: ['D'] }, id: { in: ['9007199254740993', 1] } })).toBe(1);
+    await engine.write(({ sql }) => sql('vehicle').where({ status: 'D' }).delete());
+    const any = (extent: Extent) => engine.write((tx) => tx.hasPresent(vehicle, extent));
+    expect(await any({ status: { in: ['A', 'B'] }, id: { in: [2, 3] } })).toBe(true);
+    expect(await any({ id: { in: [] } })).toBe(false);
     await engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], second));
     expect(await present({})).toBe(2);
+    expect(await any({ id: { in: [3] } })).toBe(false);
+    expect(await any({ id: { in: [2] } })).toBe(true);
   });
 
   it('loads rows that were written down before in any number of parts, and gives them back', async () => {

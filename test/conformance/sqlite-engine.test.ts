@@ -1,6 +1,6 @@
 // What only the SQLite engine has to keep: that a commit is on disk, how long it waits for a lock of another program and
-// what it says then, how large the file beside the warehouse gets that commits go through, and that an export takes no
-// lock away.
+// what it says then, how large the file beside the warehouse gets that commits go through, which index it looks rows up by,
+// and that an export takes no lock away.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,14 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
 import type { Engine, Row, Scan } from '../../src/warehouse/engine.ts';
 import { openSqlite } from '../../src/warehouse/engines/sqlite.ts';
+import {
+  anyPresentStatement,
+  extentCondition,
+  presentStatement,
+} from '../../src/warehouse/engines/sqlite-upsert.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { stampAt } from '../support/stamp.ts';
@@ -45,6 +51,19 @@ it('the writer asks for every commit to be on disk before anybody is told of it'
   expect(await ask('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
   // Full. At 1 the log is not synced with a commit, at 0 nothing ever is.
   expect(await ask('synchronous')).toEqual([{ synchronous: 2 }]);
+});
+
+it('rows of some vehicles are looked up by vehicle, not among the rows of all', async () => {
+  const engine = await open();
+  const span = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' };
+  const extent = { vehicle_id: { in: [1] }, event_category: { in: [1] }, begin_date: span, end_date: span };
+  const { condition, bindings } = extentCondition(event, extent);
+  for (const statement of [anyPresentStatement, presentStatement]) {
+    const plan = await engine.read((sql) =>
+      sql.raw(`explain query plan ${statement(event, condition)}`, bindings),
+    );
+    expect(plan[0].detail).toContain('idx_event_vehicle_id_begin_date (vehicle_id=? AND begin_date>?');
+  }
 });
 
 it('every connection waits 30 s for a lock', async () => {

@@ -89,6 +89,7 @@ async function loadSlice(
     // Once it is its turn: what others stored while it waited for that was not stored later.
     const stamp = { runId, at: isoInstant(parts.clock.now()), readAt };
     const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+    const filled = await filledRanges(tx, harvest);
     for (const part of batches) {
       const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, stamp);
       await release(tx, part.table.name, part.keyTexts);
@@ -99,7 +100,7 @@ async function loadSlice(
       counts.quarantined += part.misfits.length;
     }
     await quarantine(tx, invalid, stamp);
-    await markAllVanished(tx, harvest, batches, stamp);
+    await markAllVanished(tx, filled, batches, stamp);
     const job = writtenCoverage(context);
     if (job !== undefined) {
       const by = { job, runId, at: readAt };
@@ -143,8 +144,21 @@ const sourceOf = (
   timezone: parts.timezone,
 });
 
-async function markAllVanished(tx: Transaction, harvest: Harvest, parts: readonly Batch[], stamp: Stamp) {
-  for (const whole of harvest.whole ?? []) {
+/** The full-refresh ranges that hold a row before anything is loaded: in the others nothing can have vanished. */
+async function filledRanges(tx: Transaction, harvest: Harvest): Promise<Whole[]> {
+  const filled: Whole[] = [];
+  for (const whole of harvest.whole ?? [])
+    if (await tx.hasPresent(whole.table, whole.extent)) filled.push(whole);
+  return filled;
+}
+
+async function markAllVanished(
+  tx: Transaction,
+  wholes: readonly Whole[],
+  parts: readonly Batch[],
+  stamp: Stamp,
+) {
+  for (const whole of wholes) {
     const part = parts.find((each) => each.table === whole.table);
     if (part?.allSeen === false && whole.isSure !== true) continue;
     await markWhole(tx, whole, parts, stamp);

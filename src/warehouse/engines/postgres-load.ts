@@ -10,6 +10,7 @@ import { copyIn } from './postgres-copy.ts';
 import { ensureMonths, partTeller } from './postgres-months.ts';
 import { arrayText, runStatement } from './postgres-statement.ts';
 import {
+  anyPresentStatement,
   copyStatement,
   copyToStageStatement,
   historyStatement,
@@ -183,6 +184,15 @@ async function refuseNewer(
   const { rows } = await runStatement(connection, text, values);
   const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
   if (newer > 0) throw new Overtaken(table.name, newer);
+}
+
+export async function hasPresentRows(
+  connection: PgConnection,
+  table: Table,
+  extent: Extent,
+): Promise<boolean> {
+  const { text, values } = anyPresentStatement(table, extent);
+  return (await runStatement(connection, text, values)).rows.length > 0;
 }
 
 export async function countPresentRows(

@@ -171,6 +171,11 @@ function isMissing(table: Table, extent: Extent, before: number): Bound {
   return { text, values };
 }
 
+export function anyPresentStatement(table: Table, extent: Extent): Bound {
+  const { text, values } = presentIn(table, extent, 0);
+  return { text: `select 1 from ${quote(table.name)} where ${text} limit 1`, values };
+}
+
 export function presentStatement(table: Table, extent: Extent): Bound {
   const { text, values } = presentIn(table, extent, 0);
   return { text: `select count(*) as present from ${quote(table.name)} where ${text}`, values };

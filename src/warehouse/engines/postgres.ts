@@ -19,7 +19,7 @@ import {
 } from './postgres-connection.ts';
 import { hasSchema, postgresDdl } from './postgres-ddl.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './postgres-errors.ts';
-import { countPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
+import { countPresentRows, hasPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { ONE_WRITER, watchHolder } from './postgres-stalled.ts';
@@ -216,6 +216,7 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
         stamp,
       ),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
+    hasPresent: (table, extent) => hasPresentRows(connection, table, extent),
     countPresent: (table, extent) => countPresentRows(connection, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
   };

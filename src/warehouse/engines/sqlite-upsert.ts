@@ -111,6 +111,10 @@ function revisionStatement(table: Table, revisions: string): string {
 }
 
 /** Binds the values of the extent, which `condition` speaks of. */
+export const anyPresentStatement = (table: Table, condition: string): string =>
+  `select 1 from ${quote(table.name)} where _missing_since is null and ${condition} limit 1`;
+
+/** Binds the values of the extent, which `condition` speaks of. */
 export const presentStatement = (table: Table, condition: string): string =>
   `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
@@ -132,13 +136,24 @@ export const newerMissingStatement = (table: Table, condition: string): string =
   select count(*) as newer from ${quote(table.name)}
   where _changed_at > :readAt and _changed_at <= :at and ${isMissing(table, condition)}`;
 
-/** The SQL of an extent and what it binds. Column names come from declarations, values are always bound. */
-export function extentCondition(extent: Extent): { condition: string; bindings: Record<string, string> } {
+/**
+ * The SQL of an extent and what it binds. Column names come from declarations, values are always bound. Rows are looked up
+ * by the first column and by ranges: with an index on another one SQLite would read the rows of all vehicles for those of
+ * some. A plus keeps it from that, and from the type of the column too, so a number is made of the value instead.
+ */
+export function extentCondition(
+  table: Table,
+  extent: Extent,
+): { condition: string; bindings: Record<string, string> } {
   const parts = ['true'];
   const bindings: Record<string, string> = {};
-  for (const [column, bound] of Object.entries(extent)) {
+  for (const [index, [column, bound]] of Object.entries(extent).entries()) {
     if ('in' in bound) {
-      parts.push(`${quote(column)} in (select value from jsonb_each(:${column}_in))`);
+      const isInteger = table.columns.find(({ name }) => name === column)?.type === 'integer';
+      const value = index > 0 && isInteger ? 'cast(value as integer)' : 'value';
+      parts.push(
+        `${index > 0 ? '+' : ''}${quote(column)} in (select ${value} from jsonb_each(:${column}_in))`,
+      );
       bindings[`${column}_in`] = JSON.stringify(bound.in);
     } else {
       parts.push(`${quote(column)} >= :${column}_from and ${quote(column)} < :${column}_to`);

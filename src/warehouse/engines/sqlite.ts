@@ -27,6 +27,7 @@ import { inspectSqlite } from './sqlite-inspection.ts';
 import { joinedText, type SqliteRows, statementBatches, writeDown } from './sqlite-rows.ts';
 import { sqliteSnapshot } from './sqlite-snapshot.ts';
 import {
+  anyPresentStatement,
   batchStatements,
   COUNTER_TABLE,
   extentCondition,
@@ -71,6 +72,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     load: (table, rows, stamp) => load(writer, table, [writeDown(table, rows)], stamp),
     loadWritten: (table, written, stamp) => load(writer, table, written as SqliteRows[], stamp),
     store: (table, rows, options) => store(writer, table, rows, options),
+    hasPresent: (table, extent) => hasPresent(writer, table, extent),
     countPresent: (table, extent) => countPresent(writer, table, extent),
     markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
   };
@@ -234,14 +236,19 @@ async function store<R extends object>(
   return keys as R[];
 }
 
+async function hasPresent(sql: Knex, table: Table, extent: Extent): Promise<boolean> {
+  const { condition, bindings } = extentCondition(table, extent);
+  return (await sql.raw(anyPresentStatement(table, condition), bindings)).length > 0;
+}
+
 async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<number> {
-  const { condition, bindings } = extentCondition(extent);
+  const { condition, bindings } = extentCondition(table, extent);
   const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
   return present;
 }
 
 async function markMissing(sql: Knex, table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp) {
-  const { condition, bindings } = extentCondition(extent);
+  const { condition, bindings } = extentCondition(table, extent);
   const missing = { ...bindings, keys: JSON.stringify(seen) };
   const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {
     ...missing,
