@@ -29,13 +29,24 @@ type Fields = Map<string, Field>;
 export function rowMapping(table: Table): RowMapping {
   const columns = recordColumns(table);
   const fields = fieldTree(table);
-  const repeats = columns.some(({ again }) => again !== undefined);
+  const repeated = columns.flatMap((column, position) =>
+    column.again === undefined ? [] : [{ ...column, position }],
+  );
   const required = columns.flatMap((column, position) => (column.required ? [position] : []));
   let last: Row = [];
   return (record) => {
     const row: Scalar[] = new Array(columns.length + 1).fill(null);
     const state: MappingState = { row, last, filled: 0, misfit: undefined };
-    if (repeats) fillRepeated(fields, record, row);
+    if (repeated.length > 0) fillRepeated(fields, record, row);
+    // Before any repeated value is compared with it: which of the two comes first in the record tells nothing.
+    for (const { from, type, position } of repeated) {
+      const own = from.reduce<Json | undefined>(
+        (at, name) => (isJsonObject(at) ? at[name] : undefined),
+        record,
+      );
+      const held = own === undefined || own === null ? undefined : hold(own, type);
+      if (held !== undefined) row[position] = held;
+    }
     const rest = fill(fields, record, state);
     for (const position of required) {
       if (row[position] === null)
@@ -88,7 +99,7 @@ function fieldTree(table: Table): Fields {
   return root;
 }
 
-/** Fills columns whose own field is absent from the field that repeats it; the own field wins later. */
+/** Fills columns from the fields that repeat them, for those whose own field is absent. */
 function fillRepeated(fields: Fields, object: JsonObject, row: Scalar[]): void {
   for (const [name, field] of fields) {
     const value = object[name];

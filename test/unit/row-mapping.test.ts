@@ -108,9 +108,11 @@ describe('the row mapping', () => {
     });
   });
 
-  it('keeps a repeated value that differs', () => {
-    const row = rowOf({ id: 1, driver_id: 5, driver: { id: 6, name: 'n' } });
-    expect(row).toMatchObject({ driver_id: 5, extra: '{"driver":{"id":6}}' });
+  it.each([
+    ['after', { id: 1, driver_id: 5, driver: { id: 6, name: 'n' } }],
+    ['before', { id: 1, driver: { id: 6, name: 'n' }, driver_id: 5 }],
+  ])('keeps a repeated value that differs and comes %s the own one', (_where, record) => {
+    expect(rowOf(record)).toMatchObject({ driver_id: 5, extra: '{"driver":{"id":6}}' });
   });
 
   it('fills a column from the object that repeats it', () => {
