@@ -18,5 +18,16 @@ export function withoutDepth(value: unknown, levels = RECORD_LEVELS): unknown {
   const kept = parts.map(([name, part]) => [name, withoutDepth(part, levels - 1)] as const);
   if (kept.every(([, part], at) => part === parts[at]?.[1])) return value;
   const copy = Array.isArray(value) ? kept.map(([, part]) => part) : Object.fromEntries(kept);
-  return Object.assign(copy, { [CUT]: true });
+  return markCut(copy);
+}
+
+const markCut = <Part extends object>(part: Part): Part => Object.assign(part, { [CUT]: true });
+
+/** The record without those fields; what says of it that it is cut goes where nothing that is left holds the cut. */
+export function withoutFields(
+  record: Readonly<Record<string, unknown>>,
+  isLeftOut: (name: string, value: unknown) => boolean,
+): Record<string, unknown> {
+  const kept = Object.fromEntries(Object.entries(record).filter(([name, value]) => !isLeftOut(name, value)));
+  return Object.values(kept).some(isCut) ? markCut(kept) : kept;
 }

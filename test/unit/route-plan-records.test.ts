@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isCut, withoutDepth } from '../../src/fleet/cut-record.ts';
 import { planLoads, planParts } from '../../src/sync/pull/route-plan-records.ts';
 
 const extents = (...args: Parameters<typeof planParts>) =>
@@ -22,6 +23,26 @@ describe('a plan taken apart', () => {
       ],
     };
     expect(extents([plan], [9])).toEqual([{ in: [1] }, { in: [9] }, { in: [5] }, { in: [6] }]);
+  });
+
+  it('says of each level that it is cut where that level holds the cut, and of no other', () => {
+    let deep: unknown = 'at the bottom';
+    for (let level = 0; level < 150; level++) deep = { deep };
+    const cuts = (plan: object) =>
+      planLoads([withoutDepth(plan)]).map(({ records }) => records.map((record) => isCut(record)));
+    expect(cuts({ id: 1, odd: deep, route_points: [{ id: 5 }] })).toEqual([[true], [false], [], []]);
+    expect(cuts({ id: 1, route_points: [{ id: 5, odd: deep, routes_info: [{ id: 7 }] }] })).toEqual([
+      [false],
+      [true],
+      [false],
+      [],
+    ]);
+    expect(cuts({ id: 1, route_points: [{ id: 5, routes_info: [{ id: 7, odd: deep }] }] })).toEqual([
+      [false],
+      [false],
+      [true],
+      [],
+    ]);
   });
 
   it('links each level to the one above and leaves a list that is none where it is', () => {

@@ -1,6 +1,7 @@
 // Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
 // and quarantined by itself, and linked to the level above.
 
+import { withoutFields } from '../../fleet/cut-record.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
 import { routePoint as routePointCall } from '../../fleet/endpoints/route-point.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
@@ -34,9 +35,7 @@ const below = (
 /** The record without the lists that have tables of their own; a list that is none stays where it is. */
 const header = (record: unknown, ...lists: string[]): unknown => {
   if (!isObject(record)) return record;
-  return Object.fromEntries(
-    Object.entries(record).filter(([name, value]) => !(lists.includes(name) && Array.isArray(value))),
-  );
+  return withoutFields(record, (name, value) => lists.includes(name) && Array.isArray(value));
 };
 
 function levels(plans: readonly unknown[]) {
