@@ -11,7 +11,7 @@ afterAll(stopPostgres);
 const RECORDED: readonly [string, () => Promise<number>, number][] = [
   ['loading rows into SQLite, beside the bare statement', loadRatio, 0.82],
   ['loading rows into PostgreSQL, beside a bare COPY', copyRatio, 0.7],
-  ['checking and mapping records, beside parsing alone', checkRatio, 0.44],
+  ['checking and mapping records, beside parsing alone', checkRatio, 0.75],
   ['pushing a plan, beside posting it', pushRatio, 0.15],
 ];
 

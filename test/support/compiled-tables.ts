@@ -115,10 +115,11 @@ export function recordsOf(table: Table): fc.Arbitrary<unknown> {
     .map(({ values, repeats, changes, isReversed }) => {
       const record: Fields = {};
       for (const [at, { from, again }] of columns.entries()) {
-        set(record, from, values[at]);
+        set(record, from, structuredClone(values[at]));
         if (again !== undefined && repeats[at] === true) set(record, again, values[at]);
       }
-      for (const [path, value] of changes) set(record, path, value);
+      // A copy, since a later change may reach into the value, and drafts share theirs.
+      for (const [path, value] of changes) set(record, path, structuredClone(value));
       const entries = Object.entries(record);
       return Object.fromEntries(isReversed ? entries.reverse() : entries);
     });
