@@ -101,9 +101,9 @@ function cutLoads(rig: Rig): () => void {
         let isLoading = false;
         const result = await work({
           ...tx,
-          load(...given) {
+          loadWritten(...given) {
             isLoading = true;
-            return tx.load(...given);
+            return tx.loadWritten(...given);
           },
         });
         if (isLoading) throw new Fatal('cut', { code: 'cut' });
