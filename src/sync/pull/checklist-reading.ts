@@ -1,6 +1,7 @@
 // Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. All of
 // it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
 import { Skippable } from '../../core/errors.ts';
+import { pieces } from '../../core/pieces.ts';
 import { checklist as checklistById } from '../../fleet/endpoints/checklist.ts';
 import { checklistAnswers } from '../../fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../../fleet/endpoints/checklists.ts';
@@ -8,8 +9,7 @@ import type { Interval } from '../../warehouse/coverage.ts';
 import { checklist } from '../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
 import type { ChecklistOptions, ChecklistWork } from './checklist-plan.ts';
-import { inGroups } from './grouped-calls.ts';
-import { openChecklists } from './open-checklists.ts';
+import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './picture-fetching.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';
 import { goneFrom, type RecordId, readUnlisted } from './unlisted.ts';
@@ -20,7 +20,7 @@ const INCLUDES = [
   'checklist_form_field.table',
   'checklist_form_field.table.items',
 ] as const;
-/** Checklists whose answers one slice holds in memory; a slice with more is cut. */
+/** Checklists whose answers are in memory at once: a slice with more is cut, or stored in parts where it cannot be. */
 const MOST_OPEN = 2_000;
 
 export async function readChecklists(
@@ -36,21 +36,31 @@ export async function readChecklists(
   const summaries = { table: checklist, endpoint: checklists, records };
   const open = await openChecklists(summaries, source, options.settle);
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
-  const answers = (await inGroups(open, ({ id }) => readAnswers(id, source))).flat();
-  const named = [...open.map(({ signature }) => signature), ...answers.map(pictureOf)];
-  const images = await newPictures(named, source, options.max_picture_mb);
+  let last = await opened([], source, options);
+  for (const [index, part] of pieces(open, MOST_OPEN).entries()) {
+    if (index > 0) await source.commitPart(last);
+    last = await opened(part, source, options);
+  }
   return {
-    loads: [
-      summaries,
-      { table: checklistAnswer, endpoint: checklistAnswers, records: answers },
-      imageLoad(images),
-    ],
+    loads: [summaries, ...last.loads],
     whole: [
-      { table: checklistAnswer, extent: { checklist_id: { in: open.map(({ id }) => id) } } },
+      ...last.whole,
       ...goneFrom(checklist, 'id', gone),
       ...goneFrom(checklistAnswer, 'checklist_id', gone),
     ],
     covers: coversOf(work, source.readAt),
+  };
+}
+
+/** The answers of some checklists, and their new pictures. */
+async function opened(some: readonly OpenChecklist[], source: Source, options: ChecklistOptions) {
+  const answers = (await source.mapCalls(some, ({ id }, calling) => readAnswers(id, calling))).flat();
+  const named = [...some.map(({ signature }) => signature), ...answers.map(pictureOf)];
+  const images = await newPictures(named, source, options.max_picture_mb);
+  const extent = { checklist_id: { in: some.map(({ id }) => id) } };
+  return {
+    loads: [{ table: checklistAnswer, endpoint: checklistAnswers, records: answers }, imageLoad(images)],
+    whole: [{ table: checklistAnswer, extent }],
   };
 }
 

@@ -11,7 +11,6 @@ import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../job.ts';
 import { chunksFor } from './chunks.ts';
-import { inGroups } from './grouped-calls.ts';
 import { type LocalDay, localDays } from './local-days.ts';
 import type { Covers, Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
@@ -141,8 +140,8 @@ const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) +
 
 export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
   const { subject, day } = work;
-  const answers = await inGroups(callsOf(work, source), (part) =>
-    source.call(summaryCall, requestOf(work, part)),
+  const answers = await source.mapCalls(callsOf(work, source), (part, calling) =>
+    calling.call(summaryCall, requestOf(work, part)),
   );
   const owners = await ownersOf(subject, source);
   const { records, refused } = mergeByTitle({

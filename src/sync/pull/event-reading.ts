@@ -29,13 +29,11 @@ export async function readEvents(
   const categories = categoriesOf(options);
   const whole = spans.map((span) => wholeOf(span, vehicles, categories));
   const firsts = firstOfEach(spans);
-  const loads = await Promise.all(
-    categories.map(async (category) => {
-      const answer = await source.call(events, eventRequest(vehicles, spans, category));
-      const records = answer.map((record) => withCategory(record, category));
-      return source.prepare({ table: event, endpoint: events, records }, { whole, each: firsts.note });
-    }),
-  );
+  const loads = await source.mapCalls(categories, async (category, { call, prepare }) => {
+    const answer = await call(events, eventRequest(vehicles, spans, category));
+    const records = answer.map((record) => withCategory(record, category));
+    return prepare({ table: event, endpoint: events, records }, { whole, each: firsts.note });
+  });
   const scopes = vehicles.map((id) => eventScope(id, options));
   return {
     loads,

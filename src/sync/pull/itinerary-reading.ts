@@ -6,7 +6,6 @@ import { itineraries } from '../../fleet/endpoints/itineraries.ts';
 import { itinerary as itineraryById } from '../../fleet/endpoints/itinerary.ts';
 import { checkRecord } from '../../fleet/record-check.ts';
 import { itinerary } from '../../warehouse/tables/itinerary.ts';
-import { inGroups } from './grouped-calls.ts';
 import type { ItineraryWork } from './itinerary-plan.ts';
 import type { Harvest, Slice, Source } from './pull-job.ts';
 import { wireSchema } from './records/wire-schema.ts';
@@ -27,7 +26,7 @@ export async function readItineraries({ work }: Slice<ItineraryWork>, source: So
     listed,
     source,
   );
-  const completed = await inGroups(found, (record) => withObjects(record, source));
+  const completed = await source.mapCalls(found, withObjects);
   return {
     loads: [{ table: itinerary, endpoint: itineraries, records: [...listed, ...completed] }],
     whole: goneFrom(itinerary, 'id', gone),

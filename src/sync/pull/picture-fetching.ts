@@ -6,7 +6,6 @@ import { pieces } from '../../core/pieces.ts';
 import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../warehouse/picture-store.ts';
 import { image } from '../../warehouse/tables/image.ts';
-import { inGroups } from './grouped-calls.ts';
 import type { Source, WarehouseReader } from './pull-job.ts';
 import type { Load } from './records/types.ts';
 
@@ -132,7 +131,7 @@ export async function picturesToRetry(warehouse: WarehouseReader, now: number): 
 }
 
 export const fetchPictures = (wanted: readonly WantedPicture[], source: Source, largestMb: number) =>
-  inGroups(wanted, (one) => fetchPicture(one, source, largestMb * BYTES_PER_MB));
+  source.mapCalls(wanted, (one, calling) => fetchPicture(one, calling, largestMb * BYTES_PER_MB));
 
 async function fetchPicture(
   { hash, attempts }: WantedPicture,

@@ -42,6 +42,16 @@ export type WarehouseReader = Pick<Engine, 'read' | 'latest'>;
 export interface Source {
   /** One call of the service, tried again by policy. */
   call<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): Promise<Answer>;
+  /** Many calls, so many at a time; `work` gets a source whose calls end with the first failure. */
+  mapCalls<Item, Result>(
+    items: readonly Item[],
+    work: (item: Item, source: Source) => Promise<Result>,
+  ): Promise<Result[]>;
+  /**
+   * Stores a part of the slice ahead of the rest, so that memory stays bounded where a slice cannot be cut. Nothing is
+   * covered by it: what a crash leaves is read again.
+   */
+  commitPart(part: { loads: readonly Load[]; whole: readonly Whole[] }): Promise<void>;
   /** Maps records to rows, for a job that decides by them. */
   sort(load: Load): Promise<Sorted>;
   /** Gets records ready as soon as they are there, so that those of many calls are not held in memory together. */

@@ -2,6 +2,7 @@
 // have changed, with points, executions and items. A plan that is final, settled, and was met since is not asked
 // for again.
 import { Skippable } from '../../core/errors.ts';
+import { pieces } from '../../core/pieces.ts';
 import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../fleet/endpoints/route-plans.ts';
 import {
@@ -27,7 +28,7 @@ import { TOO_MANY } from './slice-scale.ts';
 import { askableId, canBeAsked, goneFrom, type RecordId } from './unlisted.ts';
 import { intervalOf, type Span } from './windows.ts';
 
-/** More plans than this are not held in memory at once: the slice is cut instead, as long as it can be. */
+/** More plans than this are not held in memory at once: the slice is cut, or stored in parts where it cannot be. */
 const MOST_PLANS = 1_000;
 
 export async function readRoutePlans(
@@ -55,9 +56,16 @@ export async function readRoutePlans(
   const count = asked.length + doubtful.length;
   if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
   const ids = [...asked.map(({ id }) => id), ...doubtful];
-  const { plans, loads, whole } = await brought(ids, doubtful, source);
+  let isMissed = false;
+  let last = await brought([], [], source);
+  for (const [index, part] of pieces(ids, MOST_PLANS).entries()) {
+    if (index > 0) await source.commitPart(last);
+    last = await brought(part, doubtful, source);
+    isMissed ||= last.plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan));
+  }
+  const { loads, whole } = last;
   const unplaced: Load = { table: routePlan, endpoint: routePlans, records: [], refused };
-  if (plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan))) await unlearn(source);
+  if (isMissed) await unlearn(source);
   return {
     loads: [...loads, unplaced],
     whole,
@@ -143,7 +151,7 @@ function mayHaveChanged(
 }
 
 const askFor = (ids: readonly RecordId[], source: Source) =>
-  Promise.all(ids.map(async (id) => ({ id, records: await askForOne(id, source) })));
+  source.mapCalls(ids, async (id, calling) => ({ id, records: await askForOne(id, calling) }));
 
 async function askForOne(id: RecordId, source: Source): Promise<unknown[]> {
   try {

@@ -10,6 +10,7 @@ import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import { writtenCoverage } from './backfill-progress.ts';
+import { mapCalls } from './calls.ts';
 import type { NamesInSlice } from './dimension-check.ts';
 import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
@@ -39,13 +40,22 @@ export async function pullSlice(
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     const atEnd: (() => void)[] = [];
-    const { engine, privacy } = context.parts;
-    const batches = createBatches({ engine, privacy, references: names.references });
+    const { engine, privacy, clock } = context.parts;
+    const newBatches = () => createBatches({ engine, privacy, references: names.references });
+    const readAt = isoInstant(clock.now());
+    const ahead: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+    const store = async (harvest: Harvest, batches: Batches, last?: Seal): Promise<SliceCounts> =>
+      loadSlice(harvest, await readyBatches(harvest, batches), { readAt, context, ahead, seal: last });
+    const commitPart: Source['commitPart'] = async (part) => {
+      Object.assign(ahead, await store({ ...part, covers: [] }, newBatches()));
+    };
+    const batches = newBatches();
     try {
-      const source = sourceOf(context, batches, atEnd);
-      const { harvest, ready } = await readSlice(job, slice, source, batches, context);
+      const source = sourceOf(context, { readAt, atEnd, commitPart, prepare: batches.prepare });
+      context.log.debug({ scope: slice.scope }, 'slice begun');
+      const harvest = await job.read(slice, source, context.options);
       names.noteUnknown(harvest.unknown ?? []);
-      return await loadSlice(harvest, ready, source.readAt, context, seal);
+      return await store(harvest, batches, seal);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
@@ -55,29 +65,26 @@ export async function pullSlice(
   }
 }
 
-/** Reads the slice and gets all of it ready, so that inside the transaction there is only SQL. */
-async function readSlice(
-  job: AnyPull,
-  slice: Slice,
-  source: Source,
-  batches: Batches,
-  { options, log }: RunContext,
-): Promise<{ harvest: Harvest; ready: Batch[] }> {
-  log.debug({ scope: slice.scope }, 'slice begun');
-  const harvest = await job.read(slice, source, options);
+/** Gets all of it ready, so that inside the transaction there is only SQL. */
+async function readyBatches({ loads, whole }: Harvest, batches: Batches): Promise<Batch[]> {
   const parts: Prepared[] = [];
-  for (const load of harvest.loads)
-    parts.push('written' in load ? load : await batches.prepare(load, { whole: harvest.whole }));
-  log.debug({ scope: slice.scope }, 'slice read');
-  return { harvest, ready: batches.finish(parts) };
+  for (const load of loads) parts.push('written' in load ? load : await batches.prepare(load, { whole }));
+  return batches.finish(parts);
 }
 
+interface Loading {
+  readAt: string;
+  context: RunContext;
+  /** What parts of the slice brought that are stored already. */
+  ahead: Readonly<SliceCounts>;
+  seal?: Seal | undefined;
+}
+
+/** Gives the counts of the slice up to now. */
 async function loadSlice(
   harvest: Harvest,
   batches: readonly Batch[],
-  readAt: string,
-  context: RunContext,
-  seal: Seal,
+  { readAt, context, ahead, seal }: Loading,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
@@ -88,7 +95,7 @@ async function loadSlice(
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
     const stamp = { runId, at: isoInstant(parts.clock.now()), readAt };
-    const counts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+    const counts = { ...ahead };
     const filled = await filledRanges(tx, harvest);
     for (const part of batches) {
       const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, stamp);
@@ -107,7 +114,7 @@ async function loadSlice(
       for (const covers of harvest.covers) await cover(tx, covers, by);
       for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     }
-    await seal(tx, counts);
+    await seal?.(tx, counts);
     return counts;
   };
   const loaded = await parts.engine.write(load, { isLong: true });
@@ -115,34 +122,44 @@ async function loadSlice(
   return loaded;
 }
 
-const sourceOf = (
-  { parts, counts, signal, period }: RunContext,
-  batches: Batches,
-  atEnd: (() => void)[],
-): Source => ({
-  call: (endpoint, request) =>
-    parts.fleet.call(endpoint, request, {
-      signal,
-      priority: period?.resumable === true ? PRIORITY.history : PRIORITY.live,
-      onRequest: () => {
-        counts.requests++;
-      },
-      onRetry: () => {
-        counts.retries++;
-      },
-    }),
-  sort: (load) => sortRecords(load, parts.privacy),
-  prepare: batches.prepare,
-  asStored: parts.privacy.asStored,
-  warehouse: parts.engine,
-  recall: (name) => factMemory<never>(parts.engine, name).read(),
-  remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
-  atEnd: (work) => void atEnd.push(work),
-  urlBytes: parts.fleet.urlBytes,
-  readAt: isoInstant(parts.clock.now()),
-  images: parts.images,
-  timezone: parts.timezone,
-});
+function sourceOf(
+  context: RunContext,
+  own: Pick<Source, 'readAt' | 'commitPart' | 'prepare'> & { atEnd: (() => void)[] },
+): Source {
+  const { parts, counts, period } = context;
+  const callUntil =
+    (signal: AbortSignal): Source['call'] =>
+    (endpoint, request) =>
+      parts.fleet.call(endpoint, request, {
+        signal,
+        priority: period?.resumable === true ? PRIORITY.history : PRIORITY.live,
+        onRequest: () => {
+          counts.requests++;
+        },
+        onRetry: () => {
+          counts.retries++;
+        },
+      });
+  const source: Source = {
+    ...own,
+    call: callUntil(context.signal),
+    mapCalls: (items, work) =>
+      mapCalls(items, context.signal, (signal) => {
+        const calling = { ...source, call: callUntil(signal) };
+        return (item) => work(item, calling);
+      }),
+    sort: (load) => sortRecords(load, parts.privacy),
+    asStored: parts.privacy.asStored,
+    warehouse: parts.engine,
+    recall: (name) => factMemory<never>(parts.engine, name).read(),
+    remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
+    atEnd: (work) => void own.atEnd.push(work),
+    urlBytes: parts.fleet.urlBytes,
+    images: parts.images,
+    timezone: parts.timezone,
+  };
+  return source;
+}
 
 /** The full-refresh ranges that hold a row before anything is loaded: in the others nothing can have vanished. */
 async function filledRanges(tx: Transaction, harvest: Harvest): Promise<Whole[]> {

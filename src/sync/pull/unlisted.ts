@@ -7,7 +7,6 @@ import type { ListEndpoint } from '../../fleet/endpoint.ts';
 import { recordId } from '../../fleet/request-fields.ts';
 import { id as wireId } from '../../fleet/wire.ts';
 import type { Table } from '../../warehouse/table.ts';
-import { inGroups } from './grouped-calls.ts';
 import type { Source } from './pull-job.ts';
 import type { Whole } from './records/types.ts';
 
@@ -36,8 +35,8 @@ export async function readUnlisted(
   const met = new Set(listed.map(idOf));
   const unmet = held.filter((id) => !met.has(String(id)) && canBeAsked(id));
   const isNew = (record: unknown): boolean => askableId(record) === undefined || !met.has(idOf(record));
-  const outcomes = await inGroups(aShareOf(unmet, source.readAt), async (id) => {
-    const records = await recordsById(endpoint, id, source);
+  const outcomes = await source.mapCalls(aShareOf(unmet, source.readAt), async (id, calling) => {
+    const records = await recordsById(endpoint, id, calling);
     if (records === undefined) return { found: [], gone: [] };
     return { found: records.filter(isNew), gone: records.length ? [] : [id] };
   });
