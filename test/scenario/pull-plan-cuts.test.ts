@@ -93,6 +93,45 @@ describe('a day that had to be cut', () => {
     const scopes = await rig.rows(`select scope from sync_coverage where scope like 'day 2026-03-08%'`);
     expect(scopes).toEqual([{ scope: 'day 2026-03-08' }]);
   });
+
+  it('is stored in parts where so many start together that it cannot be cut, and covered with the last', async () => {
+    const together = Array.from({ length: 2_500 }, (_, index) => settledPlan(1_000 + index, 20));
+    const { rig } = await serviceWith(together);
+    const parts: { plans: number; isCovered: boolean }[] = [];
+    const { engine } = rig.parts;
+    rig.parts.engine = {
+      ...engine,
+      write: (work, how) =>
+        engine.write(async (tx) => {
+          let plans = 0;
+          const result = await work({
+            ...tx,
+            loadWritten(table, written, stamp) {
+              if (table.name === 'route_plan') plans += written.reduce((sum, { count }) => sum + count, 0);
+              return tx.loadWritten(table, written, stamp);
+            },
+          });
+          const hour = await tx
+            .sql('sync_coverage')
+            .whereLike('scope', 'day 2026-03-08%')
+            .where('begin_at', '<=', '2026-03-08T20:00:00.000Z')
+            .where('end_at', '>', '2026-03-08T20:00:00.000Z');
+          if (plans > 0) parts.push({ plans, isCovered: hour.length > 0 });
+          return result;
+        }, how),
+    };
+    expect(await rig.run(JOB, { ...SINCE, settle: '12h' })).toMatchObject({ status: 'ok', quarantined: 0 });
+    expect(parts).toEqual([
+      { plans: 1_000, isCovered: false },
+      { plans: 1_000, isCovered: false },
+      { plans: 500, isCovered: true },
+    ]);
+    expect(await rig.rows('select count(*) as n from route_plan where _missing_since is null')).toEqual([
+      { n: 2_500 },
+    ]);
+    const [run] = await rig.rows('select inserted from sync_run order by started_at desc limit 1');
+    expect(run?.inserted).toBeGreaterThanOrEqual(2_500);
+  });
 });
 
 describe('a search that is too large', () => {

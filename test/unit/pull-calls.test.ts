@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { mapCalls } from '../../src/sync/pull/calls.ts';
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+const forever = () => new AbortController().signal;
+
+describe('many calls of a slice', () => {
+  it('give their results in order, and no more than 16 are under way', async () => {
+    let underWay = 0;
+    let most = 0;
+    const results = await mapCalls(numbers(100), forever(), () => async (n) => {
+      most = Math.max(most, ++underWay);
+      // Those that come first end last.
+      for (let turn = 0; turn < 100 - n; turn++) await Promise.resolve();
+      underWay--;
+      return n * 2;
+    });
+    expect(results).toEqual(numbers(100).map((n) => n * 2));
+    expect(most).toBe(16);
+  });
+
+  it('end with the first failure: those under way are aborted, no other is begun', async () => {
+    const begun: number[] = [];
+    const aborted: number[] = [];
+    const calls = mapCalls(numbers(24), forever(), (signal) => async (n) => {
+      begun.push(n);
+      if (n === 5) throw new Error('the fifth failed');
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push(n);
+          reject(signal.reason);
+        });
+      });
+    });
+    await expect(calls).rejects.toThrow('the fifth failed');
+    expect(begun).toEqual(numbers(16));
+    expect(aborted.sort((a, b) => a - b)).toEqual(numbers(16).filter((n) => n !== 5));
+  });
+
+  it('end with the run', async () => {
+    const run = new AbortController();
+    const calls = mapCalls(numbers(3), run.signal, (signal) => async () => {
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    run.abort(new Error('stopped'));
+    await expect(calls).rejects.toThrow('stopped');
+  });
+
+  it('are none where there is nothing to ask for', async () => {
+    expect(await mapCalls([], forever(), () => async () => 1)).toEqual([]);
+  });
+});
