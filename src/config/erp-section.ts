@@ -51,9 +51,12 @@ const files = z
     settle: durationOption('2s', 'How long a file must stay the same before it is read (default 2s).', {
       max: '1h',
     }),
+    keep_files: durationOption('90d', 'How long finished files and their results are kept (default 90d).', {
+      min: '1h',
+    }),
     ...shared,
   })
-  .transform(({ settle, ...same }) => ({ ...same, settleMs: settle }));
+  .transform(({ settle, keep_files, ...same }) => ({ ...same, settleMs: settle, keepFilesMs: keep_files }));
 
 const sql = z.strictObject({
   source: z.literal('sql').describe('Where the feed comes from: files, sql or http.'),

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
-import { orGone } from './durable-file.ts';
+import { orGone } from './files/gone.ts';
 import { localDay } from './moments.ts';
 import { safeName } from './safe-name.ts';
 import type { SourceContext, StopOutcome } from './source.ts';

@@ -1,5 +1,5 @@
-// The contract of an ERP source: what it gives to be pushed and how it is told the answers. A thing is offered
-// until it is taken, and awaited until it is final; telling anything twice changes nothing.
+// The contract of an ERP source: what it offers to be pushed, and how it is notified of the outcomes. An item may be offered
+// any number of times, and an outcome acknowledged any number of times; neither changes anything.
 import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
@@ -44,6 +44,36 @@ export interface ErpBatch {
   last: boolean;
   things: ErpThing[];
   faults: ErpFault[];
+  /** What the engine remembers of a file once it has taken the last part; on the last part of a file only. */
+  file?: FileMark;
+}
+
+/** Tells one content of a file from the next under the same name. */
+export interface FileMark {
+  /** Bytes. */
+  size: number;
+  mtimeMs: number;
+  /** How many were read; another mapping may read others. */
+  items: number;
+}
+
+/** A file that was taken to its end and is not finished. */
+export interface TakenFile extends FileMark {
+  name: string;
+  /** ISO instant. */
+  readAt: string;
+}
+
+export interface FileItem {
+  externalCode: string;
+  /** That of the item as it was read; empty where it has none. */
+  startDay: string;
+}
+
+export interface FileContent {
+  /** In the order of the file, without those that a read error invalidates. */
+  items: readonly FileItem[];
+  readErrors: readonly ErpFault[];
 }
 
 /** `unknown` is told for information; it is not final. */
@@ -53,21 +83,10 @@ export interface Outcome {
   externalCode: string;
   /** ISO instant at which the plan or itinerary starts, for the ERP; null where there is none. */
   periodStart: string | null;
-  /** The start day under which the source awaits the item; default: the local day of `periodStart`, empty without one. */
-  startDay?: string;
   state: OutcomeState;
   remoteId: number | null;
   message: string | null;
   reasons?: string[];
-  /** Grows with every change of the state; a source that remembers what it was told takes no older one for newer. */
-  revision?: number;
-}
-
-/** An item without a final state. */
-export interface AwaitedItem {
-  externalCode: string;
-  /** That of the item as it was read; empty where it has none or it is not known. */
-  startDay: string;
 }
 
 export interface StopOutcome {
@@ -88,32 +107,33 @@ export interface ErpSource {
   /**
    * What waits to be taken, batch by batch; memory stays bounded however much it is. A query or answer that breaks off
    * throws. A file that changes while it is read ends without a last part. A file that cannot be read to its end is one
-   * part with one fault. A thing may be given again: the engine knows it by code and content, and acknowledges it again
-   * where its state is final.
+   * part with one fault. A file in `taken` is passed over unless its content has changed. An item may be given again: the
+   * engine knows it by code and content, and acknowledges it again where its state is final.
    */
-  read(signal?: AbortSignal): AsyncIterable<ErpBatch>;
-  /**
-   * Every item and fault of this batch is stored durably. Takes the batch that the last `read` gave or an equal copy,
-   * the parts of one name in order; a part that was taken before is ignored. A file that was not taken to its end is
-   * given again by the next read.
-   */
-  taken(batch: ErpBatch): Promise<void>;
-  /**
-   * Items the source still waits for, in pages. The engine acknowledges again those it knows to be final, under the
-   * same start day: this heals every cut between storing an outcome and telling it, and an item that is offered again.
-   */
-  awaited(): AsyncIterable<AwaitedItem[]>;
-  /**
-   * States go back to the item of their code and start day, and to no other day of that code. Also of items that nobody
-   * awaits any more: what is known of an item may change after its final state.
-   */
+  read(signal?: AbortSignal, taken?: readonly TakenFile[]): AsyncIterable<ErpBatch>;
+  /** Each outcome belongs to the item of its code and start. It may change after a final state. */
   acknowledge(outcomes: readonly Outcome[]): Promise<void>;
+  /** Only where the ERP drops files: the outcomes of a file's items stand in its result. */
+  files?: DroppedFiles;
   /** Outcomes of stops go back; the latest for each stop of a plan counts. */
   returnExecutions(stops: readonly StopOutcome[]): Promise<void>;
   /** For doctor: one sentence on what was found, or a clear error. */
   check(): Promise<string>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
+}
+
+/** The files that were taken. A file stays where the ERP dropped it until all its items are final. */
+export interface DroppedFiles {
+  /**
+   * `finished` where the file has its result; `gone` where it has none, and the content that was taken is no longer
+   * there or is read otherwise.
+   */
+  contentOf(file: TakenFile): Promise<FileContent | 'finished' | 'gone'>;
+  /** Writes the result and moves the file. Takes an outcome for each item, in order. May be repeated after a crash. */
+  finish(file: TakenFile, content: FileContent, outcomes: readonly Outcome[]): Promise<void>;
+  /** Removes the finished files that have been kept for long enough; looks once an hour at most. */
+  removeExpired(): Promise<void>;
 }
 
 export interface SourceContext {

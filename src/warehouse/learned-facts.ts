@@ -1,4 +1,4 @@
-// Reads and writes one small fact by name; it outlives the process.
+// Reads and writes small facts by name; they outlive the process.
 import type { Knex } from 'knex';
 import { isoInstant } from '../core/clock.ts';
 import type { Engine, Transaction } from './engine.ts';
@@ -27,6 +27,16 @@ export async function writeFact(
 ): Promise<void> {
   const row = { name, value: JSON.stringify(fact), updated_at: isoInstant(nowMs) };
   await sql('sync_state').insert(row).onConflict('name').merge();
+}
+
+/** The facts whose names begin so; `_` and `%` stand for any characters. */
+export async function factsNamed<T>(sql: Knex, beginning: string): Promise<T[]> {
+  const rows = await sql('sync_state').where('name', 'like', `${beginning}%`).orderBy('name').select('value');
+  return rows.map(({ value }) => JSON.parse(value) as T);
+}
+
+export async function deleteFact(sql: Knex, name: string): Promise<void> {
+  await sql('sync_state').where({ name }).delete();
 }
 
 export const factMemory = <T>(engine: Engine, name: string): FactMemory<T> => ({

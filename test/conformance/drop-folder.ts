@@ -5,9 +5,19 @@ import { afterEach, beforeEach } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import type { Mapping } from '../../src/erp/mapping.ts';
-import type { AwaitedItem, ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
+import { localDay } from '../../src/erp/moments.ts';
+import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import { contextFor, drain, NOW, temporaryFolder } from './erp-benches.ts';
+import {
+  contextFor,
+  drain,
+  finishTaken,
+  NOW,
+  remember,
+  type Taken,
+  temporaryFolder,
+  ZONE,
+} from './erp-benches.ts';
 
 export let folder: string;
 export let clock: ManualClock;
@@ -15,11 +25,16 @@ export let clock: ManualClock;
 beforeEach(() => {
   folder = temporaryFolder();
   clock = createManualClock(NOW);
+  taken = new Map();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-export const open = (change: Partial<SourceContext> = {}, mapping: Mapping = {}): ErpSource =>
-  openSource({ source: 'files', folder, settleMs: 2_000, mapping }, contextFor(clock, change));
+export const open = (
+  change: Partial<SourceContext> = {},
+  mapping: Mapping = {},
+  keepFilesMs = Number.POSITIVE_INFINITY,
+): ErpSource =>
+  openSource({ source: 'files', folder, settleMs: 2_000, keepFilesMs, mapping }, contextFor(clock, change));
 
 export const drop = (name: string, content: string | Buffer): void =>
   writeFileSync(join(folder, name), content);
@@ -33,8 +48,18 @@ export const plan = (code: string, day = DAY) => ({
 export const dropPlans = (name: string, ...codes: string[]): void =>
   drop(name, JSON.stringify(codes.map((code) => plan(code))));
 
+/** The files that the engine has taken. */
+export let taken: Taken;
+/** Reads what is new, and takes it. */
 export const take = (source: ErpSource): Promise<ErpBatch[]> =>
-  drain(source, clock, (batch) => source.taken(batch));
+  drain(source, clock, (batch) => remember(taken, batch, clock), taken);
+/** Finishes the taken files whose items all have one of these outcomes. */
+export const finish = (source: ErpSource, ...outcomes: Outcome[]): Promise<void> =>
+  finishTaken(source, taken, ({ externalCode, startDay }) =>
+    outcomes.find(
+      (each) => each.externalCode === externalCode && localDay(each.periodStart, ZONE) === startDay,
+    ),
+  );
 export const codesOf = (batches: readonly ErpBatch[]): string[] =>
   batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
 export const outcome = (
@@ -58,13 +83,6 @@ export const inFolder = (place = ''): string[] => {
 };
 export const resultIn = (path: string) =>
   JSON.parse(readFileSync(join(folder, `${path}.result.json`), 'utf8'));
-export async function awaitedItems(source: ErpSource): Promise<AwaitedItem[]> {
-  const items: AwaitedItem[] = [];
-  for await (const page of source.awaited()) items.push(...page);
-  return items;
-}
-export const awaited = async (source: ErpSource): Promise<string[]> =>
-  (await awaitedItems(source)).map(({ externalCode }) => externalCode);
 export const lateResults = (): JsonObject[] => {
   const path = join(folder, 'late-results.jsonl');
   if (!existsSync(path)) return [];

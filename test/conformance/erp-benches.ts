@@ -5,11 +5,20 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isoInstant } from '../../src/core/clock.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import type { ErpBatch, ErpSource, SourceContext, StopOutcome } from '../../src/erp/source.ts';
+import type {
+  ErpBatch,
+  ErpSource,
+  FileItem,
+  Outcome,
+  SourceContext,
+  StopOutcome,
+  TakenFile,
+} from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { type Cell, workbook } from './erp-workbook.ts';
 
@@ -43,16 +52,45 @@ export function contextFor(clock: ManualClock, change: Partial<SourceContext> = 
   return { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log, random: () => 0, ...change };
 }
 
+/** The files that were taken and are not finished, by name, as an engine remembers them. */
+export type Taken = Map<string, TakenFile>;
+
+/** With the last part of a file the engine remembers the file. */
+export function remember(taken: Taken, { name, file }: ErpBatch, clock: ManualClock): void {
+  if (file !== undefined) taken.set(name, { name, ...file, readAt: isoInstant(clock.now()) });
+}
+
+/** Finishes the files whose items all have an outcome, as an engine does; `step` may cut it off. */
+export async function finishTaken(
+  source: ErpSource,
+  taken: Taken,
+  outcomeFor: (item: FileItem) => Outcome | undefined,
+  step: () => void = () => {},
+): Promise<void> {
+  for (const file of taken.values()) {
+    const content = await source.files?.contentOf(file);
+    if (typeof content === 'object') {
+      const outcomes = content.items.flatMap((item) => outcomeFor(item) ?? []);
+      if (outcomes.length < content.items.length) continue;
+      step();
+      await source.files?.finish(file, content, outcomes);
+      step();
+    }
+    taken.delete(file.name);
+  }
+}
+
 /** Everything that is offered now; moves the clock whenever the source waits on it. */
 export async function drain(
   source: ErpSource,
   clock: ManualClock,
-  each: (batch: ErpBatch) => Promise<void> = async () => {},
+  each: (batch: ErpBatch) => Promise<void> | void = () => {},
+  taken: Taken = new Map(),
 ): Promise<ErpBatch[]> {
   const batches: ErpBatch[] = [];
   let isDone = false;
   const reading = (async () => {
-    for await (const batch of source.read()) {
+    for await (const batch of source.read(undefined, [...taken.values()])) {
       batches.push(batch);
       await each(batch);
     }
@@ -111,7 +149,10 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
     name: `files, ${format}`,
     clock,
     open: (change) =>
-      openSource({ source: 'files', folder, settleMs: 2_000, mapping: {} }, contextFor(clock, change)),
+      openSource(
+        { source: 'files', folder, settleMs: 2_000, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
+        contextFor(clock, change),
+      ),
     async offer(rows) {
       drops += 1;
       writeFileSync(join(folder, `drop-${drops}.${format}`), WRITERS[format](rows));

@@ -2,17 +2,20 @@
 // and started again sends each thing once and tells the ERP of each.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/content-hash.ts';
-import type { ErpBatch, ErpThing, Outcome } from '../../src/erp/source.ts';
+import type { ErpBatch, ErpThing, FileItem, Outcome } from '../../src/erp/source.ts';
 import { validateThing } from '../../src/erp/validation.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import {
   type Bench,
   drain,
   filesBench,
+  finishTaken,
   httpBench,
   PLAN_START,
   type Row,
+  remember,
   stopOutcome,
+  type Taken,
 } from './erp-benches.ts';
 import { postgresBench, sqliteBench } from './erp-sql-benches.ts';
 
@@ -123,13 +126,18 @@ describe.each(BENCHES)('%s', (_name, make) => {
   test('tells the ERP of final states, and twice is the same as once', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
-    await drain(source, erp.clock, (batch) => source.taken(batch));
+    const taken: Taken = new Map();
+    await drain(source, erp.clock, (batch) => remember(taken, batch, erp.clock));
     const outcomes: Outcome[] = [
       confirmed('P1'),
       { ...confirmed('P2'), state: 'rejected', remoteId: null, message: 'refused', reasons: ['a', 'b'] },
     ];
-    await source.acknowledge(outcomes);
-    await source.acknowledge(outcomes);
+    for (let times = 0; times < 2; times++) {
+      await source.acknowledge(outcomes);
+      await finishTaken(source, new Map(taken), ({ externalCode }) =>
+        outcomes.find((outcome) => outcome.externalCode === externalCode),
+      );
+    }
     expect(await erp.told()).toEqual({
       P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
@@ -157,11 +165,11 @@ describe.each(BENCHES)('%s', (_name, make) => {
     let isWhole = false;
     for (let cutAt = 0; !isWhole; cutAt++) {
       const erp = await benchOf(make);
-      const outbox = new Map<string, { hash: string; sent: number; acknowledged: boolean }>();
+      const outbox: Outbox = { entries: new Map(), taken: new Map() };
       isWhole = await engineRun(erp, outbox, cutAt);
       if (!isWhole) await engineRun(erp, outbox, Number.POSITIVE_INFINITY);
       expect(
-        [...outbox.values()].map(({ sent }) => sent),
+        [...outbox.entries.values()].map(({ sent }) => sent),
         `cut at step ${cutAt}`,
       ).toEqual([1, 1]);
       expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
@@ -256,7 +264,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     const rows = Array.from({ length: 1_200 }, (_, i) => row(`P${i}`, 'A'));
     const erp = await benchOf(make, rows);
     const source = erp.open();
-    const batches = await drain(source, erp.clock, (batch) => source.taken(batch));
+    const batches = await drain(source, erp.clock);
     expect(batches.map(({ part, last, things }) => [part, last, things.length])).toEqual([
       [1, false, 500],
       [2, false, 500],
@@ -275,31 +283,34 @@ describe.each(BENCHES)('%s', (_name, make) => {
   });
 });
 
-type Outbox = Map<string, { hash: string; sent: number; acknowledged: boolean }>;
+interface Outbox {
+  entries: Map<string, { hash: string; sent: number; acknowledged: boolean }>;
+  taken: Taken;
+}
 
 class Cut extends Error {}
 
 /** An engine as small as can be: a durable outbox, and a step counter that cuts it off. True where it got through. */
-async function engineRun(erp: Bench, outbox: Outbox, cutAt: number): Promise<boolean> {
+async function engineRun(erp: Bench, { entries, taken }: Outbox, cutAt: number): Promise<boolean> {
   let steps = 0;
   const step = () => {
     if (steps++ === cutAt) throw new Cut();
   };
   const source = erp.open();
   try {
-    await drain(source, erp.clock, async (batch) => {
+    const take = (batch: ErpBatch): void => {
       step();
       for (const thing of batch.things) {
         const hash = contentHash(thing);
-        if (outbox.get(thing.externalCode)?.hash === hash) continue;
-        outbox.set(thing.externalCode, { hash, sent: 0, acknowledged: false });
+        if (entries.get(thing.externalCode)?.hash === hash) continue;
+        entries.set(thing.externalCode, { hash, sent: 0, acknowledged: false });
         step();
       }
-      await source.taken(batch);
+      remember(taken, batch, erp.clock);
       step();
-      await source.taken(batch);
-    });
-    for (const [code, entry] of outbox) {
+    };
+    await drain(source, erp.clock, take, taken);
+    for (const [code, entry] of entries) {
       step();
       if (entry.sent === 0) entry.sent += 1;
       step();
@@ -308,11 +319,9 @@ async function engineRun(erp: Bench, outbox: Outbox, cutAt: number): Promise<boo
       step();
       entry.acknowledged = true;
     }
-    for await (const items of source.awaited()) {
-      step();
-      const sent = items.filter(({ externalCode }) => (outbox.get(externalCode)?.sent ?? 0) > 0);
-      await source.acknowledge(sent.map(({ externalCode }) => confirmed(externalCode)));
-    }
+    const told = ({ externalCode }: FileItem) =>
+      entries.get(externalCode)?.acknowledged ? confirmed(externalCode) : undefined;
+    await finishTaken(source, taken, told, step);
     return true;
   } catch (error) {
     if (error instanceof Cut) return false;

@@ -18,11 +18,11 @@ const sample: SweepOptions[] = [
   // The next process cannot see it yet. It is over before so late a step; the one after another death dies.
   { kind: planCase, mode: late, deaths: posted('answer arrived'), phase: 0.99 },
   { kind: planCase, mode: unreadable, deaths: posted('answer arrived'), phase: 0.6, engine: 'postgres' },
-  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They die while
-  // the journal of their file is written, while an outcome is added to it, and while the result is written.
-  { kind: points, mode: atOnce, deaths: file('writeFile done', 1), phase: 0.8 },
-  { kind: agents, mode: resets, deaths: file('appendFile begins', 1), phase: 0.3 },
-  { kind: itineraries, mode: unreadable, deaths: file('writeFile begins', 2), phase: 0.5 },
+  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They die
+  // before the result of their file stands, before the file is moved, and before the warehouse knows that it was.
+  { kind: points, mode: atOnce, deaths: file('rename begins', 1), phase: 0.8 },
+  { kind: agents, mode: resets, deaths: file('rename begins', 2), phase: 0.3 },
+  { kind: itineraries, mode: unreadable, deaths: file('rename done', 2), phase: 0.5 },
 ];
 
 afterAll(stopPostgres);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FileResult } from '../../src/erp/file-result.ts';
+import type { FileResult } from '../../src/erp/files/result.ts';
 import { UNSTORABLE } from '../support/fuzzed-records.ts';
 import { codeOf, NASTY_PUSHES, type NastyPush, PUSHED_TEXTS, textsIn } from '../support/nasty-pushes.ts';
 import { makePushPlace } from '../support/push-place.ts';

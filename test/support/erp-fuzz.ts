@@ -5,7 +5,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import { contextFor, csvText, drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';
+import {
+  contextFor,
+  csvText,
+  drain,
+  finishTaken,
+  NOW,
+  remember,
+  type Taken,
+  temporaryFolder,
+} from '../conformance/erp-benches.ts';
 import { workbook } from '../conformance/erp-workbook.ts';
 import { NASTY_TEXTS } from './fuzzed-records.ts';
 
@@ -114,11 +123,14 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
   const clock = createManualClock(NOW);
   const name = `drop.${format}`;
   writeFileSync(join(folder, name), bytes);
-  const source = openSource({ source: 'files', folder, settleMs: 0, mapping: {} }, contextFor(clock));
+  const source = openSource(
+    { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
+    contextFor(clock),
+  );
   try {
-    const batches = await drain(source, clock, (batch) => source.taken(batch));
-    const items = batches.flatMap((batch) => batch.things);
-    const things = items.map(({ externalCode }) => externalCode);
+    const taken: Taken = new Map();
+    const batches = await drain(source, clock, (batch) => remember(taken, batch, clock));
+    const things = batches.flatMap((batch) => batch.things).map(({ externalCode }) => externalCode);
     const faults = batches.flatMap((batch) => batch.faults);
     const unclear = faults.find(
       ({ origin, reason }) => !origin.startsWith(name) || reason.trim().length < 10,
@@ -126,18 +138,13 @@ export async function tryFile({ format, bytes, codes }: FuzzedFile): Promise<Fil
     if (unclear !== undefined) throw new Error(`a fault that says nothing: ${JSON.stringify(unclear)}`);
     const missing = (codes ?? []).filter((code) => !things.includes(code));
     if (missing.length > 0) throw new Error(`${missing.join()} not read: ${faults[0]?.reason}`);
-    await source.acknowledge(
-      items.map(({ externalCode, startDay }) => ({
-        externalCode,
-        startDay,
-        periodStart: null,
-        state: 'confirmed',
-        remoteId: 7,
-        message: null,
-      })),
-    );
-    // What had nothing to wait for is finished by the next look.
-    await drain(source, clock);
+    await finishTaken(source, taken, ({ externalCode }) => ({
+      externalCode,
+      periodStart: null,
+      state: 'confirmed',
+      remoteId: 7,
+      message: null,
+    }));
     expectMoved(folder, name, bytes);
     if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
     return { plans: things.length, faults: faults.length };

@@ -51,7 +51,7 @@ export async function fillWarehouse({ make }: EngineCase): Promise<FilledWarehou
   const { clock, parts } = rig;
   await dropSamplePlans(folder, { fleet: parts.fleet, clock, timezone: ZONE });
   const source = openSource(
-    { source: 'files', folder, settleMs: 0, mapping: {} },
+    { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
     { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log: parts.log, random: () => 0.5 },
   );
   feed = { source, options: {} };

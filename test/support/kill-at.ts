@@ -92,7 +92,7 @@ for (const [channel, name] of Object.entries(REQUEST_STEPS))
     step(name, (message as { request: ClientRequest }).request.method),
   );
 
-// Changes of files: journals, results, moves, pictures, the secret, exports.
+// Changes of files: results, moves, pictures, the secret, exports.
 function around(place: Record<string, Method>, names: readonly string[]): void {
   for (const name of names) {
     const original = place[name] as Method;

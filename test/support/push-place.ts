@@ -2,7 +2,7 @@
 // the test moves. The sandbox's ledger is the truth about what was accepted.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import { isoInstant } from '../../src/core/clock.ts';
@@ -33,6 +33,8 @@ export interface PushPlace {
   parts: SyncParts;
   /** Log lines. */
   lines: string[];
+  /** The sources forget all that they do not keep on disk, as another process would find them. */
+  restart(): void;
   /** Puts a file into the drop folder of a kind. */
   drop(kind: FeedKind, name: string, things: unknown): void;
   /** One run of a job, by its file in jobs/; the clock moves where the run waits for it. */
@@ -69,6 +71,8 @@ export interface PlaceOptions {
   engine?: EngineName;
   /** What the source knows of `reuse_codes`. */
   reuseCodes?: boolean;
+  /** How long finished files are kept; for ever by default. */
+  keepFilesMs?: number;
 }
 
 export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPlace> {
@@ -99,8 +103,21 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     async erp(kind) {
       const known = feeds.get(kind);
       if (known !== undefined) return known;
-      const context = { kind, zone: 'America/Sao_Paulo', reuseCodes: false, clock, log, random: () => 0.5 };
-      const dropFolder: FeedSettings = { source: 'files', folder: folder(kind), settleMs: 0, mapping: {} };
+      const context = {
+        kind,
+        zone: 'America/Sao_Paulo',
+        reuseCodes: options.reuseCodes ?? false,
+        clock,
+        log,
+        random: () => 0.5,
+      };
+      const dropFolder: FeedSettings = {
+        source: 'files',
+        folder: folder(kind),
+        settleMs: 0,
+        keepFilesMs: options.keepFilesMs ?? Number.POSITIVE_INFINITY,
+        mapping: {},
+      };
       const source = openSource(options.feeds?.[kind] ?? dropFolder, context);
       const feed = { source, options: options.feedOptions ?? {} };
       feeds.set(kind, feed);
@@ -127,8 +144,9 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     parts,
     lines,
     folder,
+    restart: () => feeds.clear(),
     drop(kind, name, things) {
-      mkdirSync(folder(kind), { recursive: true });
+      mkdirSync(dirname(join(folder(kind), name)), { recursive: true });
       writeFileSync(join(folder(kind), name), typeof things === 'string' ? things : JSON.stringify(things));
     },
     async run(name, given = {}, signal) {

@@ -99,7 +99,13 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     leases: createLeaseKeeper(engine, { clock, log }),
     async erp(kind) {
       const context = { kind, zone: TIMEZONE, reuseCodes: false, clock, log, random: jitter.next };
-      const settings = { source: 'files' as const, folder: join(dir, kind), settleMs: 0, mapping: {} };
+      const settings = {
+        source: 'files' as const,
+        folder: join(dir, kind),
+        settleMs: 0,
+        keepFilesMs: Number.POSITIVE_INFINITY,
+        mapping: {},
+      };
       const feed = feeds.get(kind) ?? { source: openSource(settings, context), options: {} };
       feeds.set(kind, feed);
       return feed;

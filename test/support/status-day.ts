@@ -48,7 +48,7 @@ jobs:
   const { clock, parts } = rig;
   const feed: Feed = {
     source: openSource(
-      { source: 'files', folder, settleMs: 0, mapping: {} },
+      { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
       {
         kind: 'route_plans',
         zone: 'America/Sao_Paulo',

@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder, moveFile, publishFile, replaceFile } from '../../src/core/atomic-file.ts';
-import { newState } from '../../src/erp/file-journal.ts';
-import { finishFile } from '../../src/erp/finished-file.ts';
+import { finishFile } from '../../src/erp/files/finish.ts';
 import { writeManifest } from '../../src/warehouse/export/manifest.ts';
 import { storePicture } from '../../src/warehouse/picture-store.ts';
 
@@ -70,9 +69,11 @@ describe('what is synced', () => {
 
   it('by a dropped file that is finished, a manifest and a picture', async () => {
     writeFileSync(join(folder, 'plans.csv'), '');
-    const state = newState(statSync(join(folder, 'plans.csv')), '2026-05-17T12:00:00.000Z');
-    const move = { folder: 'done', name: 'plans.csv' } as const;
-    await finishFile({ folder, name: 'plans.csv', move, state, finishedAt: '2026-05-17T12:00:00.000Z' });
+    const { size, mtimeMs } = statSync(join(folder, 'plans.csv'));
+    const at = '2026-05-17T12:00:00.000Z';
+    const file = { name: 'plans.csv', size, mtimeMs, items: 0, readAt: at };
+    const content = { items: [], readErrors: [] };
+    await finishFile({ folder, file, content, outcomes: [], finishedAt: at });
     expect(synced).toEqual(['.', 'done/.plans.csv.result.json.tmp', 'done', 'done', '.']);
     synced = [];
     await writeManifest(folder, { format: 'csv', tables: {} });

@@ -75,6 +75,7 @@ describe('a mapping in the configuration', () => {
     ).config;
     expect(erp.agents).toMatchObject({
       settleMs: 2_000,
+      keepFilesMs: 90 * 86_400_000,
       mapping: { name: 'NOME', cpf: { column: 'DOC', default: 'x' }, is_deliveryman: { value: true } },
     });
   });

@@ -4,7 +4,6 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { contentHash } from '../../src/erp/content-hash.ts';
-import { parseJournal } from '../../src/erp/file-journal.ts';
 import { columnsInUse } from '../../src/erp/flat-columns.ts';
 import { parseJson } from '../../src/erp/json-text.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
@@ -294,10 +293,6 @@ describe('a mapping', () => {
       'the column "plan.date_time_end" is missing',
     ]);
   });
-});
-
-test('an empty journal tells nothing', () => {
-  expect(parseJournal('')).toBeUndefined();
 });
 
 test('the sample is two valid plans of five stops for tomorrow', () => {

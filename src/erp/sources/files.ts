@@ -1,83 +1,80 @@
-// The `files` source: a folder into which the ERP drops JSON, CSV or XLSX. Nothing is lost at any crash:
-//
-//   1. A file is read once it has stopped growing, and stays where it is.
-//   2. `taken` writes what was read into `pending/<name>.journal`. Without a journal to the file's end, the next
-//      read gives the file again from its start; the engine knows its things by code and content.
-//   3. `acknowledge` appends outcomes to the journal. When every thing is final, the place the file goes to is
-//      appended, the result is written there, the file is moved, and the journal is removed, in this order.
-//      Whatever a crash leaves undone, the next read does, from the journal.
-//   4. A file that is replaced under its name while in work has another size or time: it is read as new, its
-//      journal starts anew, and the outcomes already known are told again through `awaited`.
-//   5. What changes after its file has moved is appended to `late-results.jsonl`.
+// The `files` source: a folder into which the ERP drops JSON, CSV or XLSX. A file is read once it has stopped growing, and
+// stays where it is until every item in it is final. Then its result is written, and the file is moved beside it. The engine
+// remembers which files it has taken; this source keeps nothing that a crash could lose.
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { isoInstant } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { inBatches } from '../batches.ts';
 import { readFileInLimits } from '../drop-file-reader.ts';
-import { createDropFolder, type DropFolder, dropNames, type SettledFile } from '../drop-folder.ts';
-import { isGone, orGone } from '../durable-file.ts';
-import { type FileIdentity, sameIdentity } from '../file-journal.ts';
-import { folderFailure, inFolder } from '../folder-failure.ts';
+import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
+import { createDropFolder, dropNames, type SettledFile } from '../files/drop-folder.ts';
+import { finishFile, hasResult, removeExpired, removeJournals } from '../files/finish.ts';
+import { folderFailure, inFolder } from '../files/folder-failure.ts';
+import { isGone, orGone } from '../files/gone.ts';
+import { appendLateResults } from '../files/late-results.ts';
 import { prepareMapping } from '../mapping.ts';
-import { createPendingFiles, type PendingFiles } from '../pending-files.ts';
 import { writeReturns } from '../plan-returns.ts';
 import type { ReaderContext } from '../row-reader.ts';
-import type { ErpBatch, ErpSource, SharedSettings, SourceContext, SourceKind } from '../source.ts';
+import type {
+  DroppedFiles,
+  ErpBatch,
+  ErpSource,
+  FileContent,
+  FileMark,
+  SharedSettings,
+  SourceContext,
+  SourceKind,
+  TakenFile,
+} from '../source.ts';
 
 export interface FilesSettings extends SharedSettings {
   source: 'files';
   folder: string;
   /** How long a file must stay the same before it is read. */
   settleMs: number;
+  /** How long finished files are kept. */
+  keepFilesMs: number;
 }
 
-const PAGE = 500;
+const HOUR_MS = 3_600_000;
 
 export const files: SourceKind<FilesSettings> = { open: openFiles };
 
-/** What reading a folder takes. */
-interface FolderReading {
+interface FileReading {
   reader: ReaderContext;
-  drops: DropFolder;
-  pending: PendingFiles;
   log: Log;
-  /** The files that were read and not taken to their end, by name. */
-  given: Map<string, GivenFile>;
+  /** What this process has read, by name: a file that waits need not be read again in every run. */
+  contents: Map<string, { mark: FileMark; content: FileContent }>;
 }
 
-/** A batch may come back as an equal copy: its name and part say which one it is. */
-interface GivenFile {
-  /** The content that was read. */
-  identity: FileIdentity;
-  /** How many parts of it were taken. */
-  taken: number;
-}
-
-function openFiles({ folder, settleMs, mapping }: FilesSettings, context: SourceContext): ErpSource {
+function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
+  const { folder, settleMs } = settings;
   const { kind, zone, reuseCodes, clock, log } = context;
-  const reader = { kind, zone, reuseCodes, mapping: prepareMapping(kind, mapping) };
   const drops = createDropFolder({ folder, settleMs, clock });
-  const pending = createPendingFiles({ folder, zone, clock, log });
-  const reading: FolderReading = { reader, drops, pending, log, given: new Map() };
+  const mapping = prepareMapping(kind, settings.mapping);
+  const reading: FileReading = { reader: { kind, zone, reuseCodes, mapping }, log, contents: new Map() };
   // A return file is read, changed and replaced: two at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
 
   return {
-    async *read(signal) {
+    async *read(signal, taken = []) {
+      const known = new Map(taken.map((file) => [file.name, file]));
+      for (const name of reading.contents.keys()) if (!known.has(name)) reading.contents.delete(name);
       try {
-        yield* readFolder(reading, signal);
+        for await (const file of drops.settled(signal)) {
+          signal?.throwIfAborted();
+          const before = known.get(file.name);
+          if (before === undefined || !isSameContent(before, file)) yield* readFile(reading, file, signal);
+        }
       } catch (thrown) {
         throw folderFailure(thrown, folder);
       }
     },
-    taken: (batch) => inFolder(folder, () => take(reading, batch)),
-    async *awaited() {
-      await inFolder(folder, () => pending.recover());
-      const items = pending.awaited();
-      for (let at = 0; at < items.length; at += PAGE) yield items.slice(at, at + PAGE);
-    },
-    acknowledge: (outcomes) => inFolder(folder, () => pending.acknowledge(outcomes)),
+    acknowledge: (outcomes) =>
+      inFolder(folder, () => appendLateResults(folder, outcomes, isoInstant(clock.now()))),
+    files: droppedFiles(settings, context, reading),
     returnExecutions: (stops) =>
       returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),
     check: () => inFolder(folder, () => findings(folder)),
@@ -85,56 +82,81 @@ function openFiles({ folder, settleMs, mapping }: FilesSettings, context: Source
   };
 }
 
-async function* readFolder(reading: FolderReading, signal?: AbortSignal): AsyncIterable<ErpBatch> {
-  const { drops, pending, log } = reading;
-  await pending.recover();
-  for await (const file of drops.settled(signal)) {
-    signal?.throwIfAborted();
-    if (pending.isTaken(file.name, file)) continue;
-    try {
-      yield* readFile(reading, file, signal);
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      reading.given.delete(file.name);
-      log.warn({ file: file.name }, 'erp file vanished while it was read');
-    }
+function droppedFiles(
+  { folder, keepFilesMs }: FilesSettings,
+  { clock, log }: SourceContext,
+  reading: FileReading,
+): DroppedFiles {
+  const { contents } = reading;
+  let expiryDueMs = clock.monotonic();
+
+  async function contentOf(file: TakenFile): Promise<FileContent | undefined> {
+    const path = join(folder, file.name);
+    if (!(await isUnchanged(path, file))) return undefined;
+    const known = contents.get(file.name);
+    if (known === undefined || !isSameContent(known.mark, file))
+      for await (const _ of readFile(reading, { ...file, path }));
+    const read = contents.get(file.name);
+    const isTaken = read && isSameContent(read.mark, file) && read.mark.items === file.items;
+    return isTaken ? read.content : undefined;
   }
+
+  return {
+    contentOf: (file) =>
+      inFolder(folder, async () => {
+        const content = await contentOf(file);
+        if (content !== undefined) return content;
+        contents.delete(file.name);
+        return (await hasResult(folder, file)) ? 'finished' : 'gone';
+      }),
+    finish: (file, content, outcomes) =>
+      inFolder(folder, async () => {
+        await finishFile({ folder, file, content, outcomes, finishedAt: isoInstant(clock.now()) });
+        contents.delete(file.name);
+        log.debug({ file: file.name }, 'erp file finished');
+      }),
+    removeExpired: () =>
+      inFolder(folder, async () => {
+        if (clock.monotonic() < expiryDueMs) return;
+        expiryDueMs = clock.monotonic() + HOUR_MS;
+        await removeExpired(folder, clock.now() - keepFilesMs);
+        await removeJournals(folder);
+      }),
+  };
 }
 
 async function* readFile(
-  { reader, log, given }: FolderReading,
+  { reader, log, contents }: FileReading,
   file: SettledFile,
   signal?: AbortSignal,
 ): AsyncIterable<ErpBatch> {
-  const readings = readFileInLimits(file, reader, { signal });
-  given.set(file.name, { identity: file, taken: 0 });
+  const { name, path, size, mtimeMs } = file;
+  const collector = collectContent();
   try {
-    for await (const batch of inBatches(file.name, readings, reader)) {
+    for await (const batch of inBatches(name, readFileInLimits(file, reader, { signal }), reader)) {
+      collector.add(batch);
+      if (!batch.last) {
+        yield batch;
+        continue;
+      }
       // Without its last part nothing of the file counts; all of it is read again.
-      if (batch.last && !(await isUnchanged(file))) break;
-      yield batch;
-      if (batch.last) return;
+      if (!(await isUnchanged(path, file))) break;
+      const content = collector.content();
+      const mark = { size, mtimeMs, items: content.items.length };
+      contents.set(name, { mark, content });
+      yield { ...batch, file: mark };
+      return;
     }
   } catch (error) {
     signal?.throwIfAborted();
-    if (isGone(error) || (await isUnchanged(file))) throw error;
+    if (!isGone(error) && (await isUnchanged(path, file))) throw error;
   }
-  given.delete(file.name);
-  log.warn({ file: file.name }, 'erp file changed while it was read; it will be read again');
+  log.warn({ file: name }, 'erp file changed or vanished while it was read; it will be read again');
 }
 
-/** A part that was taken before is ignored: taken again, it would be awaited again. */
-async function take({ pending, given }: FolderReading, batch: ErpBatch): Promise<void> {
-  const file = given.get(batch.name);
-  if (file === undefined || batch.part <= file.taken) return;
-  await pending.take(batch, file.identity);
-  file.taken = batch.part;
-  if (batch.last) given.delete(batch.name);
-}
-
-async function isUnchanged(file: SettledFile): Promise<boolean> {
-  const now = await orGone(stat(file.path));
-  return now !== undefined && sameIdentity(now, file);
+async function isUnchanged(path: string, file: FileIdentity): Promise<boolean> {
+  const now = await orGone(stat(path));
+  return now !== undefined && isSameContent(now, file);
 }
 
 async function findings(folder: string): Promise<string> {

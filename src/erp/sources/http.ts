@@ -3,7 +3,7 @@
 import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
-import { toldOutcome } from '../file-result.ts';
+import { toldOutcome } from '../files/result.ts';
 import { cellAt } from '../flat-columns.ts';
 import { createHttpExchange } from '../http-exchange.ts';
 import { prepareMapping } from '../mapping.ts';
@@ -45,8 +45,6 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
     async *read(signal) {
       yield* inBatches(kind, readRecords(await list(signal), kind, reader), reader);
     },
-    async taken() {},
-    async *awaited() {},
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(toldOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {

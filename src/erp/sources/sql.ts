@@ -55,8 +55,6 @@ function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContex
 
   return {
     read: (signal) => inBatches(kind, readings(signal), reader),
-    async taken() {},
-    async *awaited() {},
     async acknowledge(outcomes) {
       await runEach(database, 'acknowledge', settings.acknowledge, outcomes.map(outcomeBindings));
     },

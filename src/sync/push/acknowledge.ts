@@ -1,17 +1,18 @@
-// Notifies the ERP of every state once it is stored, and again of what the ERP still waits for. The ERP is notified
-// first and that is stored afterwards, so a crash notifies twice rather than never.
+// Notifies the ERP of every state once it is stored: one by one, or by the result of the file that the ERP dropped. The ERP is
+// notified first and that is stored afterwards, so a crash notifies twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
-import { localDay } from '../../erp/moments.ts';
-import type { AwaitedItem, Outcome, OutcomeState } from '../../erp/source.ts';
-import { type EntryKey, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
-import { entriesByCode, FINAL, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
-import { codesOf, isDigest } from './codes.ts';
+import type { EntryKey, OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
+import { codeInClear, outcomeOf } from './codes.ts';
+import { entriesBeside, finishFiles, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
   try {
-    if (await acknowledgeNews(push)) await acknowledgeAwaited(push);
+    const files = await waitingFiles(push);
+    const isListening = await acknowledgeNews(push, entriesBeside(push, files));
+    if (isListening) await finishFiles(push, files);
   } catch (thrown) {
     reportRefusal(push, asRoadbookError(thrown));
   }
@@ -25,10 +26,13 @@ function reportRefusal({ context, report }: PushRun, failure: RoadbookError): vo
  * False where the ERP is away. A confirmed entry without its identifier waits a settling time for it, so that the ERP
  * learns both at once.
  */
-async function acknowledgeNews(push: PushRun): Promise<boolean> {
+async function acknowledgeNews(push: PushRun, beside: ReturnType<typeof entriesBeside>): Promise<boolean> {
   const { kind, settings, context, engine } = push;
   const idAwaitedSince = push.ago(settings.settle);
-  const notifier = createNotifier<OutboxEntry>(context.signal, (entries) => acknowledge(push, entries));
+  const notifier = createNotifier<OutboxEntry>(context.signal, async (entries) => {
+    await acknowledge(push, await beside(entries));
+    await engine.write(({ sql }) => markAcknowledged(sql, entries, push.now()));
+  });
   let isListening = true;
   for (let last: EntryKey | undefined; isListening; ) {
     const after = last;
@@ -42,57 +46,13 @@ async function acknowledgeNews(push: PushRun): Promise<boolean> {
   return isListening;
 }
 
-async function acknowledge({ feed, engine, now }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
+async function acknowledge({ feed }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
   const outcomes = entries.flatMap((entry) => {
     const code = codeInClear(entry);
     return code === undefined ? [] : [outcomeOf(entry, code)];
   });
   await feed.source.acknowledge(outcomes);
-  await engine.write(({ sql }) => markAcknowledged(sql, entries, now()));
 }
-
-/** Heals a crash between notifying and storing it, and answers an item that is offered a second time. */
-async function acknowledgeAwaited(push: PushRun): Promise<void> {
-  const { kind, feed, engine, digest } = push;
-  const codeOf = ({ externalCode }: AwaitedItem): string =>
-    codesOf(kind.feed, externalCode, digest).external_code;
-  for await (const items of feed.source.awaited()) {
-    const known = await engine.read((sql) => entriesByCode(sql, kind.feed, items.map(codeOf)));
-    const outcomes = items.flatMap((item) => {
-      const entry = entryOf(push, item, known.get(codeOf(item)) ?? []);
-      if (entry === undefined || entry.told_at === null || !FINAL.includes(entry.state)) return [];
-      return [{ ...outcomeOf(entry, item.externalCode), startDay: item.startDay }];
-    });
-    if (outcomes.length > 0) await feed.source.acknowledge(outcomes);
-  }
-}
-
-/** The use of the code that starts on the item's day; where a plan has moved, the only use there is. */
-function entryOf(
-  { context }: PushRun,
-  { startDay }: AwaitedItem,
-  uses: readonly OutboxEntry[],
-): OutboxEntry | undefined {
-  const { timezone } = context.parts;
-  const sameDay = uses.find(
-    ({ period_start }) => period_start !== null && localDay(period_start, timezone) === startDay,
-  );
-  return sameDay ?? (uses.length === 1 ? uses[0] : undefined);
-}
-
-/** Undefined where the outbox holds a digest alone: such an item is acknowledged when the source asks for it. */
-const codeInClear = ({ kind, external_code, erp_code }: OutboxEntry): string | undefined =>
-  erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
-
-const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
-  externalCode,
-  periodStart: entry.period_start,
-  state: entry.state as OutcomeState,
-  remoteId: entry.remote_id,
-  message: entry.message,
-  revision: entry.revision,
-  ...(entry.reasons !== null && { reasons: reasonsOf(entry) }),
-});
 
 /** An ERP that says so often in a row that it is not available is away, not choosy. */
 const MOST_UNAVAILABLE = 30;

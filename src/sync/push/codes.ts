@@ -2,8 +2,8 @@
 // digest; the codes of all other kinds are the ERP's own and stay, even where they look like one.
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/redaction.ts';
-import type { FeedKind } from '../../erp/source.ts';
-import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import type { FeedKind, Outcome, OutcomeState } from '../../erp/source.ts';
+import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 
 const PREFIX = 'cpf-';
@@ -21,3 +21,17 @@ export function codesOf(
 }
 
 export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);
+
+/** Undefined where the outbox holds a digest alone: the result of a file names the item by the code that was read. */
+export const codeInClear = ({ kind, external_code, erp_code }: OutboxEntry): string | undefined =>
+  erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
+
+/** What the ERP is notified of, under its own code. */
+export const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
+  externalCode,
+  periodStart: entry.period_start,
+  state: entry.state as OutcomeState,
+  remoteId: entry.remote_id,
+  message: entry.message,
+  ...(entry.reasons !== null && { reasons: reasonsOf(entry) }),
+});

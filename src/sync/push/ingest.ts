@@ -1,5 +1,5 @@
 // Takes what the ERP offers into the outbox. Nothing of a file, query or answer is taken before it was read to its end:
-// its batches wait in a spool. Each batch is then one transaction, and only afterwards reported as taken.
+// its batches wait in a spool. Each batch is then one transaction; that of a file's last batch also remembers the file.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/content-hash.ts';
@@ -13,12 +13,14 @@ import { codesOf } from './codes.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
+import { rememberFile, takenFiles } from './taken-files.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {
-  const { feed, context } = push;
+  const { feed, context, engine, kind } = push;
   const spool = createSpool<ErpBatch>();
   try {
-    for await (const batch of feed.source.read(context.signal)) {
+    const taken = await takenFiles(engine, kind.feed);
+    for await (const batch of feed.source.read(context.signal, taken)) {
       // A file that changed while it was read ends without a last batch, and the next one begins.
       if (batch.part === 1) await spool.clear();
       await spool.add(batch);
@@ -35,10 +37,7 @@ export async function ingestFeed(push: PushRun): Promise<void> {
 /** One file, query or answer, to its end. */
 async function takeAll(push: PushRun, batches: AsyncIterable<ErpBatch>): Promise<void> {
   const taken = new Set<string>();
-  for await (const batch of batches) {
-    await takeBatch(push, batch, taken);
-    await push.feed.source.taken(batch);
-  }
+  for await (const batch of batches) await takeBatch(push, batch, taken);
 }
 
 const changedMeanwhile = (): Retriable =>
@@ -73,6 +72,8 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     }
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
+    if (batch.file !== undefined)
+      await rememberFile(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
   });
 }
 

@@ -7,6 +7,7 @@ import type { Preview, RunContext } from '../job.ts';
 import { offerOf, rulesOf } from './ingest.ts';
 import { openUnrecorded, type PushKind, type PushRun } from './kind.ts';
 import { type Offer, takeOffer } from './offer.ts';
+import { takenFiles } from './taken-files.ts';
 
 const MOST_WAITING = 10_000;
 
@@ -19,7 +20,7 @@ export async function previewPush(
   const { engine, feed } = push;
   const lines: Preview[] = [];
   const offered = new Set<string>();
-  for await (const { things, faults } of feed.source.read()) {
+  for await (const { things, faults } of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
     const offers = things.map((thing) => offerOf(push, thing));
     const codes = offers.map(({ external_code }) => external_code);
     const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));

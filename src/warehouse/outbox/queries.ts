@@ -232,6 +232,17 @@ export async function markAcknowledged(
     });
 }
 
+/** Final entries that were offered by this file are acknowledged again, if that was done since: nobody will read the result. */
+export async function acknowledgeAgain(sql: Knex, kind: string, file: string, since: string): Promise<void> {
+  const origin = `${file} `;
+  await sql('push_outbox')
+    .where({ kind })
+    .whereIn('state', [...FINAL])
+    .where('told_at', '>=', since)
+    .whereRaw('substr(origin, 1, ?) = ?', [[...origin].length, origin])
+    .update({ told_at: null });
+}
+
 /** Drops the content of rejected entries that nobody has sent again by then. */
 export async function dropOldPayloads(sql: Knex, kind: string, rejectedBefore: string): Promise<void> {
   await entriesIn(sql, kind, 'rejected')

@@ -1,5 +1,5 @@
 // A failure of the file system under a drop folder, in plain words with its code.
-import { Fatal, Retriable } from '../core/errors.ts';
+import { Fatal, Retriable } from '../../core/errors.ts';
 
 /** Anything that is not the file system's stays as it is. */
 export function folderFailure(thrown: unknown, folder: string): unknown {

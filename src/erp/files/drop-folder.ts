@@ -2,10 +2,10 @@
 // least the settling time apart. Looks are remembered, so that a folder that is polled is hardly waited for.
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { Clock } from '../core/clock.ts';
-import { FORMATS } from './drop-file.ts';
-import { orGone } from './durable-file.ts';
-import { type FileIdentity, sameIdentity } from './file-journal.ts';
+import type { Clock } from '../../core/clock.ts';
+import { FORMATS } from '../drop-file.ts';
+import { type FileIdentity, isSameContent } from './content.ts';
+import { orGone } from './gone.ts';
 
 export interface SettledFile extends FileIdentity {
   name: string;
@@ -23,8 +23,8 @@ export interface DropFolderOptions {
   clock: Clock;
 }
 
-/** Leaves room for the endings of journal and result in the 255 bytes of a file name. */
-const LONGEST_NAME_BYTES = 220;
+/** Leaves room in the 255 bytes of a file name for the time and endings of the finished file, its result and a temporary file. */
+const LONGEST_NAME_BYTES = 200;
 
 interface Look extends SettledFile {
   /** When it was first seen like this, on the monotonic clock. */
@@ -42,7 +42,7 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
       const found = await orGone(stat(path));
       if (found === undefined) continue;
       const before = looks.get(name);
-      const isSame = before !== undefined && sameIdentity(before, found);
+      const isSame = before !== undefined && isSameContent(before, found);
       const { size, mtimeMs } = found;
       seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.monotonic() });
     }

@@ -1,22 +1,20 @@
-// What became of things after their file was finished, such as an identifier that the service showed late or a retry by
+// What became of items after their file was finished, such as an identifier that the service showed late or a retry by
 // hand: one line of JSON each in `late-results.jsonl` of the drop folder, only ever appended.
 import { mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { toldOutcome } from './file-result.ts';
-import type { Outcome } from './source.ts';
-
-export const LATE_RESULTS = 'late-results.jsonl';
+import { join } from 'node:path';
+import type { Outcome } from '../source.ts';
+import { toldOutcome } from './result.ts';
 
 /** On disk before the promise resolves. A line that a crash cut off is ended first. */
 export async function appendLateResults(
-  path: string,
+  folder: string,
   outcomes: readonly Outcome[],
   at: string,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(folder, { recursive: true });
   const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...toldOutcome(outcome) })}\n`);
-  const handle = await open(path, 'a+');
+  const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
   try {
     const { size } = await handle.stat();
     const last = await handle.read({ buffer: Buffer.alloc(1), position: Math.max(0, size - 1) });

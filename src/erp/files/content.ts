@@ -1,0 +1,35 @@
+// What one dropped file holds: its items, and what could not be read. A read error of an item invalidates the item, also
+// where an earlier part of the file gave it.
+import type { ErpBatch, ErpFault, FileContent, FileItem, FileMark } from '../source.ts';
+
+/** Tells one content of a file from the next under the same name. */
+export type FileIdentity = Pick<FileMark, 'size' | 'mtimeMs'>;
+
+export const isSameContent = (a: FileIdentity, b: FileIdentity): boolean =>
+  a.size === b.size && a.mtimeMs === b.mtimeMs;
+
+export interface ContentCollector {
+  add(batch: ErpBatch): void;
+  /** What was added so far. */
+  content(): FileContent;
+}
+
+export function collectContent(): ContentCollector {
+  const items = new Map<string, FileItem[]>();
+  const readErrors: ErpFault[] = [];
+  return {
+    add(batch) {
+      for (const { externalCode, startDay } of batch.things)
+        items.set(externalCode, [...(items.get(externalCode) ?? []), { externalCode, startDay }]);
+      for (const { externalCode, startDay } of batch.faults) {
+        if (externalCode === undefined) continue;
+        const left = items
+          .get(externalCode)
+          ?.filter((item) => startDay !== undefined && item.startDay !== startDay);
+        if (left !== undefined) items.set(externalCode, left);
+      }
+      readErrors.push(...batch.faults);
+    },
+    content: () => ({ items: [...items.values()].flat(), readErrors }),
+  };
+}

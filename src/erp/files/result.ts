@@ -1,0 +1,61 @@
+// The result that is written beside a finished file: each item's state, and what could not be read.
+import type { ErpFault, FileContent, Outcome } from '../source.ts';
+
+/** An outcome as the result file and the HTTP call have it. */
+export interface ToldOutcome {
+  external_code: string;
+  /** ISO instant. */
+  period_start: string | null;
+  state: string;
+  remote_id: number | null;
+  message: string | null;
+  reasons: string[];
+}
+
+export interface FileResult {
+  file: string;
+  read_at: string;
+  finished_at: string;
+  results: ToldOutcome[];
+  /** Read errors that belong to no item. */
+  faults: { origin: string; reason: string }[];
+}
+
+export const toldOutcome = (outcome: Outcome): ToldOutcome => ({
+  external_code: outcome.externalCode,
+  period_start: outcome.periodStart,
+  state: outcome.state,
+  remote_id: outcome.remoteId,
+  message: outcome.message,
+  reasons: outcome.reasons ?? [],
+});
+
+type Instants = Pick<FileResult, 'read_at' | 'finished_at'>;
+
+export const resultOf = (
+  file: string,
+  { readErrors }: FileContent,
+  outcomes: readonly Outcome[],
+  instants: Instants,
+): FileResult => ({
+  file,
+  ...instants,
+  results: [...outcomes.map(toldOutcome), ...unreadItems(readErrors)],
+  faults: readErrors
+    .filter(({ externalCode }) => externalCode === undefined)
+    .map(({ origin, reason }) => ({ origin, reason })),
+});
+
+/** An item that could not be read is rejected, with every reason. */
+function unreadItems(readErrors: readonly ErpFault[]): ToldOutcome[] {
+  const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
+  const byItem = Map.groupBy(named, ({ externalCode, startDay }) => JSON.stringify([externalCode, startDay]));
+  return [...byItem.values()].map((own) => ({
+    external_code: own[0]?.externalCode ?? '',
+    period_start: null,
+    state: 'rejected',
+    remote_id: null,
+    message: 'could not be read',
+    reasons: own.map(({ origin, reason }) => `${origin}: ${reason}`),
+  }));
+}

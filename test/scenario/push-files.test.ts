@@ -1,0 +1,367 @@
+// Dropped files in whole push runs: a file stays until all its items are final in the outbox, then its result is written and
+// it moves. A process that ends between any two of these steps loses nothing, and nothing is told wrongly.
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { act, retry } from '../../src/sync/push/actions.ts';
+import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
+import { plan, pointOfInterest } from '../support/push-samples.ts';
+
+const JOB = 'push-route-plans';
+const IMPORT = 'import-route-plan' as const;
+const HOUR = 3_600_000;
+
+const path = (place: PushPlace, ...parts: string[]) => join(place.folder('route_plans'), ...parts);
+
+function namesIn(place: PushPlace, ...parts: string[]): string[] {
+  const folder = path(place, ...parts);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /\.(json|csv)$/.test(name))
+    .sort();
+}
+
+interface Told {
+  external_code: string;
+  period_start: string | null;
+  state: string;
+  remote_id: number | null;
+  reasons: string[];
+}
+
+const resultsIn = (place: PushPlace, name: string): Told[] =>
+  JSON.parse(readFileSync(path(place, `${name}.result.json`), 'utf8')).results;
+const statesIn = (place: PushPlace, name: string) =>
+  resultsIn(place, name).map(({ external_code, state }) => [external_code, state]);
+
+const lateResults = (place: PushPlace): [string, string][] =>
+  !existsSync(path(place, 'late-results.jsonl'))
+    ? []
+    : readFileSync(path(place, 'late-results.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .map(({ external_code, state }) => [external_code, state]);
+
+const marks = (place: PushPlace): Promise<string[]> =>
+  place.engine.read(async (sql) =>
+    (await sql('sync_state').where('name', 'like', 'taken file %').orderBy('name').select('name')).map(
+      ({ name }) => name,
+    ),
+  );
+
+/** P1 is confirmed, and nobody knows what became of P2; both are in a.json, which waits. */
+async function waiting(options: PlaceOptions = {}): Promise<PushPlace> {
+  const place = await makePushPlace(options);
+  place.parts.concurrency = 1;
+  place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
+  place.sandbox.addFault({ call: IMPORT, fault: '500', skip: 1 });
+  await place.run(JOB);
+  expect((await place.outbox()).map(({ state }) => state)).toEqual(['confirmed', 'unknown']);
+  expect(namesIn(place)).toEqual(['a.json']);
+  expect(await marks(place)).toEqual(['taken file route_plans a.json']);
+  return place;
+}
+
+async function answerAgain(place: PushPlace): Promise<void> {
+  place.sandbox.clearFaults();
+  for (let runs = 0; runs < 4; runs++) {
+    await place.clock.advance(HOUR);
+    await place.run(JOB);
+  }
+}
+
+describe('a file that waits', () => {
+  it.each([false, true])('tells all of its items at once, another process or not (%s)', async (isOther) => {
+    const place = await waiting();
+    if (isOther) place.restart();
+    await place.run(JOB);
+    expect(namesIn(place)).toEqual(['a.json']);
+    await answerAgain(place);
+    expect(namesIn(place)).toEqual([]);
+    expect(statesIn(place, 'done/a.json')).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'confirmed'],
+    ]);
+    expect(lateResults(place)).toEqual([]);
+    expect(await marks(place)).toEqual([]);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1 });
+  });
+
+  it('is not offered again, which would put its content over that of a newer file', async () => {
+    const place = await makePushPlace();
+    const JOB_POI = 'push-points-of-interest';
+    place.drop('points_of_interest', 'a.json', [
+      pointOfInterest('Shop', { phone: '1' }),
+      pointOfInterest('Yard'),
+    ]);
+    place.parts.concurrency = 1;
+    place.sandbox.addFault({ call: 'create-point-of-interest', fault: '500', skip: 1 });
+    await place.run(JOB_POI);
+    place.drop('points_of_interest', '0-newer.json', pointOfInterest('Shop', { phone: '2' }));
+    for (let runs = 0; runs < 3; runs++) {
+      place.restart();
+      await place.run(JOB_POI);
+    }
+    const folder = place.folder('points_of_interest');
+    expect(existsSync(join(folder, 'a.json'))).toBe(true);
+    expect(readdirSync(join(folder, 'done'))).toContain('0-newer.json');
+    const { requests } = place.sandbox.ledger();
+    expect(requests['change-point-of-interest']).toBe(1);
+  });
+
+  it('that is replaced is read as new; items that only the older one had are late results', async () => {
+    const place = await waiting();
+    place.drop('route_plans', 'a.json', [plan('P2'), plan('P3')]);
+    await place.run(JOB);
+    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+    await answerAgain(place);
+    expect(statesIn(place, 'done/a.json')).toEqual([
+      ['P2', 'confirmed'],
+      ['P3', 'confirmed'],
+    ]);
+    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
+  });
+
+  it('that the ERP takes away has late results, before a restart and after', async () => {
+    const place = await waiting();
+    rmSync(path(place, 'a.json'));
+    place.restart();
+    await place.run(JOB);
+    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+    await answerAgain(place);
+    expect(lateResults(place)).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'confirmed'],
+    ]);
+    expect(await marks(place)).toEqual([]);
+    expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
+  });
+
+  it('is read again where the outbox does not know one of its items', async () => {
+    const place = await waiting();
+    await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'P1' }).delete());
+    await answerAgain(place);
+    expect(statesIn(place, 'done/a.json')).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'confirmed'],
+    ]);
+    expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1 });
+  });
+
+  it('of more than a page is finished when its last open item is final, wherever that is', async () => {
+    const place = await makePushPlace();
+    // Rejected at once, so that only the last one is sent.
+    const invalid = Array.from({ length: 600 }, (_, i) => plan(`I${i}`, { vehicle_plate: '?' }));
+    place.drop('route_plans', 'a.json', [...invalid, plan('LAST')]);
+    place.sandbox.addFault({ call: IMPORT, fault: '500' });
+    await place.run(JOB);
+    await place.run(JOB);
+    expect(namesIn(place)).toEqual(['a.json']);
+    await answerAgain(place);
+    const results = resultsIn(place, 'failed/a.json');
+    expect(results.map(({ external_code }) => external_code)).toEqual([
+      ...invalid.map(({ external_code }) => external_code),
+      'LAST',
+    ]);
+    expect(results.filter(({ state }) => state === 'confirmed')).toHaveLength(1);
+  });
+});
+
+describe('a process that ends', () => {
+  it('before the last batch of a file is committed leaves it to be read from its start', async () => {
+    const place = await makePushPlace();
+    const invalid = Array.from({ length: 600 }, (_, i) => plan(`I${i}`, { vehicle_plate: '?' }));
+    place.drop('route_plans', 'a.json', [...invalid, plan('LAST')]);
+    const { write } = place.engine;
+    let isCut = false;
+    const cutting = {
+      ...place.engine,
+      write: async (work: never, how: never) => {
+        const known = (await place.outbox()).length;
+        if (known >= 500 && !isCut) {
+          isCut = true;
+          throw new Error('cut');
+        }
+        return write(work, how);
+      },
+    };
+    Object.assign(place.parts, { engine: cutting });
+    await place.run(JOB).catch(() => undefined);
+    Object.assign(place.parts, { engine: place.engine });
+    expect([isCut, (await place.outbox()).length, await marks(place)]).toEqual([true, 500, []]);
+    place.restart();
+    await place.run(JOB);
+    expect(resultsIn(place, 'failed/a.json')).toHaveLength(601);
+    expect(place.sandbox.ledger().plans).toEqual({ LAST: 1 });
+  });
+
+  it('after the ERP was notified and before the file is finished leaves that to the next', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    const feed = await place.parts.erp('route_plans');
+    const { files } = feed?.source ?? {};
+    if (files === undefined) throw new Error('no files');
+    const { finish } = files;
+    files.finish = () => Promise.reject(new Error('cut'));
+    await place.run(JOB);
+    expect((await place.entry('P1')).told_at).not.toBeNull();
+    files.finish = finish;
+    place.restart();
+    await place.run(JOB);
+    expect(statesIn(place, 'done/a.json')).toEqual([['P1', 'confirmed']]);
+    expect(lateResults(place)).toEqual([]);
+  });
+
+  it('after the file was moved and before the warehouse knows it tells nothing a second time', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    const feed = await place.parts.erp('route_plans');
+    const { files } = feed?.source ?? {};
+    if (files === undefined) throw new Error('no files');
+    const { finish } = files;
+    files.finish = async (...given) => {
+      await finish(...given);
+      throw new Error('cut');
+    };
+    await place.run(JOB);
+    expect(namesIn(place)).toEqual([]);
+    expect(await marks(place)).toEqual(['taken file route_plans a.json']);
+    place.restart();
+    await place.run(JOB);
+    expect([await marks(place), lateResults(place)]).toEqual([[], []]);
+    expect(namesIn(place, 'done')).toEqual(['a.json', 'a.json.result.json']);
+  });
+});
+
+it('one file that cannot be finished does not hold up the others, and the run says so', async () => {
+  const place = await makePushPlace();
+  place.drop('route_plans', 'a.json', plan('P1'));
+  place.drop('route_plans', 'b.json', plan('P2'));
+  place.drop('route_plans', 'done/a.json.result.json/in-the-way', '');
+  expect((await place.run(JOB)).error?.code).toBe('erp_folder_unusable');
+  expect(namesIn(place)).toEqual(['a.json']);
+  expect(statesIn(place, 'done/b.json')).toEqual([['P2', 'confirmed']]);
+  rmSync(path(place, 'done', 'a.json.result.json'), { recursive: true });
+  expect((await place.run(JOB)).error).toBeNull();
+  expect(statesIn(place, 'done/a.json')).toEqual([['P1', 'confirmed']]);
+});
+
+describe('two files', () => {
+  it('with one code both tell of it', async () => {
+    const place = await waiting();
+    place.drop('route_plans', 'b.json', plan('P1'));
+    place.drop('route_plans', 'c.json', [plan('P1'), plan('P2')]);
+    await place.run(JOB);
+    expect([namesIn(place), statesIn(place, 'done/b.json')]).toEqual([
+      ['a.json', 'c.json'],
+      [['P1', 'confirmed']],
+    ]);
+    await answerAgain(place);
+    for (const name of ['a.json', 'c.json'])
+      expect(statesIn(place, `done/${name}`)).toEqual([
+        ['P1', 'confirmed'],
+        ['P2', 'confirmed'],
+      ]);
+    expect(lateResults(place)).toEqual([]);
+  });
+
+  const day = (date: string) => ({
+    date_time_start: `${date}T08:00:00-03:00`,
+    date_time_end: `${date}T18:00:00-03:00`,
+  });
+
+  it.each(['in one file', 'in two files'])(
+    'a reused code on two days, %s, has two outcomes',
+    async (where) => {
+      const place = await makePushPlace({ reuseCodes: true });
+      place.parts.concurrency = 1;
+      const [first, second] = [plan('R7', day('2025-03-13')), plan('R7', day('2025-03-14'))];
+      if (where === 'in one file') place.drop('route_plans', 'a.json', [first, second]);
+      else {
+        place.drop('route_plans', 'a.json', first);
+        place.drop('route_plans', 'b.json', second);
+      }
+      place.sandbox.addFault({ call: IMPORT, fault: '422', skip: 1, times: 1 });
+      await place.run(JOB, { reuse_codes: true });
+      place.restart();
+      await place.run(JOB, { reuse_codes: true });
+      const told = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
+      expect(
+        told
+          .flatMap((name) => resultsIn(place, name))
+          .map(({ period_start, state }) => [period_start, state]),
+      ).toEqual([
+        ['2025-03-13T11:00:00.000Z', 'confirmed'],
+        ['2025-03-14T11:00:00.000Z', 'rejected'],
+      ]);
+      expect(lateResults(place)).toEqual([]);
+    },
+  );
+
+  it('of one code on two days that is not to be reused are each told of their own', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('R7', day('2025-03-13')));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('R7', day('2025-03-14')));
+    await place.run(JOB);
+    expect(resultsIn(place, 'done/a.json')).toMatchObject([{ state: 'confirmed' }]);
+    expect(resultsIn(place, 'failed/b.json')).toMatchObject([
+      {
+        period_start: '2025-03-14T11:00:00.000Z',
+        state: 'rejected',
+        reasons: [expect.stringMatching('code_reused')],
+      },
+    ]);
+  });
+});
+
+describe('what the result does not tell', () => {
+  it('an item that could not be read is in the result of its file, and no late result', async () => {
+    const place = await makePushPlace();
+    place.parts.concurrency = 1;
+    const twice = [plan('P2'), plan('P2', { vehicle_id: 1 })];
+    place.drop('route_plans', 'a.json', [plan('P1'), ...twice]);
+    place.sandbox.addFault({ call: IMPORT, fault: '500' });
+    await place.run(JOB);
+    expect([namesIn(place), lateResults(place)]).toEqual([['a.json'], []]);
+    place.restart();
+    await answerAgain(place);
+    expect(statesIn(place, 'failed/a.json')).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'rejected'],
+    ]);
+    expect(lateResults(place)).toEqual([]);
+  });
+
+  it('what changes after the file has moved is a late result, also while another file waits', async () => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: IMPORT, fault: '422', times: 1 });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    expect(statesIn(place, 'failed/a.json')).toEqual([['P1', 'rejected']]);
+    place.sandbox.addFault({ call: IMPORT, fault: '500' });
+    place.drop('route_plans', 'b.json', plan('P2'));
+    await place.run(JOB);
+    place.sandbox.clearFaults();
+    await act(place.engine, await place.entry('P1'), retry, place.now());
+    await place.run(JOB);
+    expect([namesIn(place), lateResults(place)]).toEqual([['b.json'], [['P1', 'confirmed']]]);
+  });
+});
+
+it('finished files are removed by a run once they were kept for long enough', async () => {
+  const place = await makePushPlace({ keepFilesMs: 24 * HOUR });
+  place.drop('route_plans', 'a.json', plan('P1'));
+  await place.run(JOB);
+  place.drop('route_plans', 'b.json', plan('P2'));
+  await place.run(JOB);
+  const finishedAt = (name: string, ms: number) =>
+    utimesSync(path(place, 'done', `${name}.result.json`), ms / 1_000, ms / 1_000);
+  finishedAt('a.json', place.clock.now() - 23 * HOUR);
+  finishedAt('b.json', place.clock.now());
+  await place.clock.advance(2 * HOUR);
+  await place.run(JOB);
+  expect(namesIn(place, 'done')).toEqual(['b.json', 'b.json.result.json']);
+});
