@@ -17,6 +17,7 @@ import {
   codesOf,
   drop,
   dropPlans,
+  finish,
   folder,
   inFolder,
   open,
@@ -227,7 +228,7 @@ describe('bad input', () => {
     dropPlans('zzz.json', 'good');
     const source = open();
     expect(codesOf(await take(source))).toContain('good');
-    await source.acknowledge([outcome('good')]);
+    await finish(source, outcome('good'));
     expect(inFolder('done')).toContain('zzz.json');
     expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
     expect(readFileSync(join(folder, 'failed', `${name}.result.json`), 'utf8')).toContain(
@@ -238,7 +239,9 @@ describe('bad input', () => {
   test('a JSON file of 300 MB is refused unread', async () => {
     drop('huge.json', '[');
     truncateSync(join(folder, 'huge.json'), 300 * 1024 * 1024);
-    await take(open());
+    const source = open();
+    await take(source);
+    await finish(source);
     expect(resultIn('failed/huge.json').faults[0].reason).toContain('file larger than 64 MB');
   });
 
@@ -264,7 +267,9 @@ describe('bad input', () => {
     ['cut.json', JSON.stringify(lines.map((_, i) => plan(`P${i}`))).slice(0, -2), 'broken JSON at 1:'],
   ])('%s breaks off: it gives one fault and no item, and goes to failed/', async (name, content, words) => {
     drop(name, content);
-    const batches = await take(open());
+    const source = open();
+    const batches = await take(source);
+    await finish(source);
     expect(batches).toMatchObject([{ part: 1, last: true, things: [], faults: [{ origin: name }] }]);
     expect(batches[0]?.faults).toHaveLength(1);
     expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);

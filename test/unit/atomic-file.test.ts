@@ -71,9 +71,9 @@ describe('what is synced', () => {
     writeFileSync(join(folder, 'plans.csv'), '');
     const { size, mtimeMs } = statSync(join(folder, 'plans.csv'));
     const at = '2026-05-17T12:00:00.000Z';
-    const file = { name: 'plans.csv', size, mtimeMs, items: 0, readAt: at };
+    const taken = { name: 'plans.csv', size, mtimeMs, items: 0, readAt: at };
     const content = { items: [], readErrors: [] };
-    await finishFile({ folder, file, content, outcomes: [], finishedAt: at });
+    await finishFile({ folder, file: taken, content, outcomes: [], finishedAt: at });
     expect(synced).toEqual(['.', 'done/.plans.csv.result.json.tmp', 'done', 'done', '.']);
     synced = [];
     await writeManifest(folder, { format: 'csv', tables: {} });

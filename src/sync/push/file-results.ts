@@ -108,7 +108,8 @@ async function finalOutcomes(
 async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(OutboxEntry | undefined)[]> {
   const { kind, engine, digest } = push;
   const codes = items.map(({ externalCode }) => codesOf(kind.feed, externalCode, digest).external_code);
-  const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
+  if (codes.length === 0) return [];
+  const known = await engine.read((sql) => entriesByCode(sql, kind.feed, [...new Set(codes)]));
   return items.map((item, i) => entryOf(push, item, known.get(codes[i] ?? '') ?? []));
 }
 
