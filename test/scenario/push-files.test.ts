@@ -2,10 +2,13 @@
 // it moves. A process that ends between any two of these steps loses nothing, and nothing is told wrongly.
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { act, retry } from '../../src/sync/push/actions.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan, pointOfInterest } from '../support/push-samples.ts';
+
+afterAll(stopPostgres);
 
 const JOB = 'push-route-plans';
 const IMPORT = 'import-route-plan' as const;
@@ -49,6 +52,11 @@ const marks = (place: PushPlace): Promise<string[]> =>
       ({ name }) => name,
     ),
   );
+
+const day = (date: string) => ({
+  date_time_start: `${date}T08:00:00-03:00`,
+  date_time_end: `${date}T18:00:00-03:00`,
+});
 
 /** P1 is confirmed, and nobody knows what became of P2; both are in a.json, which waits. */
 async function waiting(options: PlaceOptions = {}): Promise<PushPlace> {
@@ -124,20 +132,23 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
   });
 
-  it('that the ERP takes away has late results, before a restart and after', async () => {
-    const place = await waiting();
-    rmSync(path(place, 'a.json'));
-    place.restart();
-    await place.run(JOB);
-    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
-    await answerAgain(place);
-    expect(lateResults(place)).toEqual([
-      ['P1', 'confirmed'],
-      ['P2', 'confirmed'],
-    ]);
-    expect(await marks(place)).toEqual([]);
-    expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
-  });
+  it.each(['sqlite', 'postgres'] as const)(
+    'that the ERP takes away has late results (%s)',
+    async (engine) => {
+      const place = await waiting({ engine });
+      rmSync(path(place, 'a.json'));
+      place.restart();
+      await place.run(JOB);
+      expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+      await answerAgain(place);
+      expect(lateResults(place)).toEqual([
+        ['P1', 'confirmed'],
+        ['P2', 'confirmed'],
+      ]);
+      expect(await marks(place)).toEqual([]);
+      expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
+    },
+  );
 
   it('is read again where the outbox does not know one of its items', async () => {
     const place = await waiting();
@@ -267,11 +278,6 @@ describe('two files', () => {
     expect(lateResults(place)).toEqual([]);
   });
 
-  const day = (date: string) => ({
-    date_time_start: `${date}T08:00:00-03:00`,
-    date_time_end: `${date}T18:00:00-03:00`,
-  });
-
   it.each(['in one file', 'in two files'])(
     'a reused code on two days, %s, has two outcomes',
     async (where) => {
@@ -314,6 +320,34 @@ describe('two files', () => {
         reasons: [expect.stringMatching('code_reused')],
       },
     ]);
+  });
+});
+
+describe('an item', () => {
+  it('without a readable start is answered by the latest use of its code', async () => {
+    const place = await makePushPlace({ reuseCodes: true });
+    const reuse = { reuse_codes: true };
+    for (const date of ['2025-03-13', '2025-03-14']) {
+      place.drop('route_plans', `${date}.json`, plan('R7', day(date)));
+      await place.run(JOB, reuse);
+    }
+    place.drop('route_plans', 'a.json', plan('R7', { date_time_start: 'soon' }));
+    await place.run(JOB, reuse);
+    expect(resultsIn(place, 'done/a.json')).toMatchObject([
+      { period_start: '2025-03-14T11:00:00.000Z', state: 'confirmed' },
+    ]);
+  });
+
+  it('that a newer file moved to another day is answered by it in both results', async () => {
+    const place = await makePushPlace();
+    place.sandbox.addFault({ call: IMPORT, fault: '403' });
+    place.drop('route_plans', 'a.json', plan('P1', day('2025-03-13')));
+    await place.run(JOB);
+    place.drop('route_plans', 'b.json', plan('P1', day('2025-03-14')));
+    await answerAgain(place);
+    for (const name of ['done/a.json', 'done/b.json'])
+      expect(resultsIn(place, name)).toMatchObject([{ period_start: '2025-03-14T11:00:00.000Z' }]);
+    expect(lateResults(place)).toEqual([]);
   });
 });
 
