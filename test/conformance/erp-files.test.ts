@@ -1,8 +1,10 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
 // how long it is kept, and what is returned beside it.
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ErpSource, TakenFile } from '../../src/erp/source.ts';
 import {
   clock,
@@ -187,6 +189,25 @@ describe('what becomes of a file', () => {
     expect(codesOf(await take(source))).toEqual(['P1', 'P2']);
     await finish(source, outcome('P1'), outcome('P2'));
     expect(filesIn('done')).toEqual(['a-20260517T120004000Z.json']);
+  });
+
+  test('one that is replaced in the instant of the move goes back', async () => {
+    dropPlans('a.json', 'P1');
+    const source = open();
+    await take(source);
+    const { rename } = promises;
+    onTestFinished(() => {
+      promises.rename = rename;
+      syncBuiltinESMExports();
+    });
+    promises.rename = async (from, to) => {
+      if (from === join(folder, 'a.json')) dropPlans('a.json', 'P1', 'P2');
+      await rename(from, to);
+    };
+    syncBuiltinESMExports();
+    await finish(source, outcome('P1'));
+    expect([inFolder(), inFolder('done')]).toEqual([['a.json'], ['a.json.result.json']]);
+    expect(codesOf(await take(source))).toEqual(['P1', 'P2']);
   });
 
   test.each<[string, () => void]>([

@@ -161,6 +161,12 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1 });
   });
 
+  it('is not shown by a preview, save for what is still to be read back', async () => {
+    const place = await waiting();
+    const lines = await place.preview(JOB);
+    expect(lines).toEqual([{ what: 'read back', detail: expect.objectContaining({ external_code: 'P2' }) }]);
+  });
+
   it('of more than a page is finished when its last open item is final, wherever that is', async () => {
     const place = await makePushPlace();
     // Rejected at once, so that only the last one is sent.
@@ -338,6 +344,24 @@ describe('an item', () => {
     ]);
   });
 
+  it('of a reused code is never answered by another day, also where its own entry is gone', async () => {
+    const place = await waiting({ reuseCodes: true });
+    const reuse = { reuse_codes: true };
+    place.drop('route_plans', 'b.json', plan('P1', day('2025-03-14')));
+    place.sandbox.clearFaults();
+    await place.run(JOB, reuse);
+    expect(resultsIn(place, 'done/b.json')).toMatchObject([{ period_start: '2025-03-14T11:00:00.000Z' }]);
+    await place.engine.write(({ sql }) =>
+      sql('push_outbox').where('period_start', '<', '2025-03-14').where({ external_code: 'P1' }).delete(),
+    );
+    await place.clock.advance(HOUR);
+    for (let runs = 0; runs < 3; runs++) await place.run(JOB, reuse);
+    expect(resultsIn(place, 'done/a.json').map(({ period_start }) => period_start?.slice(0, 10))).toEqual([
+      '2025-03-13',
+      '2025-03-13',
+    ]);
+  });
+
   it('that a newer file moved to another day is answered by it in both results', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: IMPORT, fault: '403' });
@@ -367,6 +391,17 @@ describe('what the result does not tell', () => {
       ['P2', 'rejected'],
     ]);
     expect(lateResults(place)).toEqual([]);
+  });
+
+  it('what a read error in a waiting file means for a plan that the service has is a late result', async () => {
+    const place = await makePushPlace();
+    place.parts.concurrency = 1;
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    place.sandbox.addFault({ call: IMPORT, fault: '500' });
+    place.drop('route_plans', 'b.json', [plan('P1'), plan('P1', { vehicle_id: 1 }), plan('P2')]);
+    await place.run(JOB);
+    expect([namesIn(place), lateResults(place)]).toEqual([['b.json'], [['P1', 'confirmed']]]);
   });
 
   it('what changes after the file has moved is a late result, also while another file waits', async () => {
