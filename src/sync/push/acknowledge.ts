@@ -4,14 +4,14 @@ import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import type { EntryKey, OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, outcomeOf } from './codes.ts';
-import { entriesBeside, finishFiles, waitingFiles } from './file-results.ts';
+import { entriesOutsideFiles, finishFiles, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
   try {
     const files = await waitingFiles(push);
-    const isListening = await acknowledgeNews(push, entriesBeside(push, files));
+    const isListening = await acknowledgeNews(push, entriesOutsideFiles(push, files));
     if (isListening) await finishFiles(push, files);
   } catch (thrown) {
     reportRefusal(push, asRoadbookError(thrown));
@@ -26,11 +26,14 @@ function reportRefusal({ context, report }: PushRun, failure: RoadbookError): vo
  * False where the ERP is away. A confirmed entry without its identifier waits a settling time for it, so that the ERP
  * learns both at once.
  */
-async function acknowledgeNews(push: PushRun, beside: ReturnType<typeof entriesBeside>): Promise<boolean> {
+async function acknowledgeNews(
+  push: PushRun,
+  outsideFiles: ReturnType<typeof entriesOutsideFiles>,
+): Promise<boolean> {
   const { kind, settings, context, engine } = push;
   const idAwaitedSince = push.ago(settings.settle);
   const notifier = createNotifier<OutboxEntry>(context.signal, async (entries) => {
-    await acknowledge(push, await beside(entries));
+    await acknowledge(push, await outsideFiles(entries));
     await engine.write(({ sql }) => markAcknowledged(sql, entries, push.now()));
   });
   let isListening = true;

@@ -30,7 +30,7 @@ export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
 }
 
 /** Chooses the entries that no result of these files will have. */
-export function entriesBeside(push: PushRun, files: readonly WaitingFile[]) {
+export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]) {
   const items = Map.groupBy(
     files.flatMap(({ content }) => content.items),
     ({ externalCode }) => externalCode,
