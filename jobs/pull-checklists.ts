@@ -12,7 +12,7 @@ import {
   usualChecklistReadings,
 } from '../src/sync/pull/checklist-plan.ts';
 import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { checklist } from '../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
 import { image } from '../src/warehouse/tables/image.ts';

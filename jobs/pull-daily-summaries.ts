@@ -14,7 +14,7 @@ import {
   usualSummaryCalls,
   usualSummaryReadings,
 } from '../src/sync/pull/daily-summary-slices.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
 import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
 

@@ -2,7 +2,7 @@
 // who is in neither has vanished, so a person who moves from one to the other is never marked.
 import { z } from 'zod';
 import { drivers } from '../src/fleet/endpoints/drivers.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { EVER } from '../src/warehouse/coverage.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 

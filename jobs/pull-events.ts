@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import {
   categoriesOption,
   eventGroup,
@@ -18,7 +19,6 @@ import {
   usualEventCalls,
   usualEventReadings,
 } from '../src/sync/pull/event-reading.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { event } from '../src/warehouse/tables/event.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';

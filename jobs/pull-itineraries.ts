@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import {
   furtherItineraryCalls,
   planItineraries,
@@ -11,7 +12,6 @@ import {
   usualItineraryCalls,
 } from '../src/sync/pull/itinerary-plan.ts';
 import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';

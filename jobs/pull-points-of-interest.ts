@@ -1,8 +1,8 @@
 // Every point of interest, in one listing: a full refresh, so a point that is no longer listed is marked.
 import { z } from 'zod';
 import { pointsOfInterest } from '../src/fleet/endpoints/points-of-interest.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { listing } from '../src/sync/pull/listing.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { pointOfInterest } from '../src/warehouse/tables/point-of-interest.ts';
 
 export default pullJob({

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
 import { planLoads } from '../src/sync/pull/route-plan-records.ts';
 import {

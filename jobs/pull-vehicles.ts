@@ -1,8 +1,8 @@
 // Every vehicle of the account, in one listing: a full refresh, so a vehicle that is no longer listed is marked.
 import { z } from 'zod';
 import { vehicles } from '../src/fleet/endpoints/vehicles.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import { listing } from '../src/sync/pull/listing.ts';
-import { pullJob } from '../src/sync/pull/pull-job.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 
 export default pullJob({

@@ -2,6 +2,7 @@
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
 import type { Json, JsonObject } from '../core/glossary.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import {
   AGENT_FIELDS,
   ENTITY_FIELDS,
@@ -18,7 +19,6 @@ import {
 import { documentText, plateText } from './identifiers.ts';
 import { zonedMoment } from './moments.ts';
 import { pointTypeName } from './point-types.ts';
-import type { FeedKind } from './source.ts';
 
 type Form = (value: Json) => Json;
 

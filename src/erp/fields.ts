@@ -1,6 +1,6 @@
 // The fields of each thing as data: reading cells, the canonical form and the validation all go by these
 // tables, so that a field is known everywhere or nowhere.
-import type { FeedKind } from './source.ts';
+import type { FeedKind } from './feed-kinds.ts';
 
 export type FieldType =
   | 'text'

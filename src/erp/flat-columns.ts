@@ -3,9 +3,9 @@
 
 import { didYouMean } from '../core/near-word.ts';
 import { isEmptyCell } from './cell-values.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import { FLAT_COLUMNS } from './fields.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
-import type { FeedKind } from './source.ts';
 
 export type Cells = Readonly<Record<string, unknown>>;
 

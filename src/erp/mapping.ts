@@ -4,8 +4,8 @@ import { Fatal } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/glossary.ts';
 import { didYouMean } from '../core/near-word.ts';
 import { readCell } from './cell-values.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import { FLAT_COLUMNS } from './fields.ts';
-import type { FeedKind } from './source.ts';
 
 export type Scalar = string | number | boolean;
 

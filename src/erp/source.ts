@@ -3,10 +3,8 @@
 import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import type { Mapping } from './mapping.ts';
-
-export const FEED_KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'] as const;
-export type FeedKind = (typeof FEED_KINDS)[number];
 
 /** One thing the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
 export interface ErpThing {

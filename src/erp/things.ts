@@ -3,9 +3,10 @@
 import type { JsonObject } from '../core/glossary.ts';
 import { isStorable } from '../core/storable-text.ts';
 import { canonicalData, canonicalOptions, isObject } from './canonical-form.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import { UNSTORABLE } from './field-rules.ts';
 import { localDay } from './moments.ts';
-import type { ErpFault, ErpThing, FeedKind } from './source.ts';
+import type { ErpFault, ErpThing } from './source.ts';
 
 export type Reading = { thing: ErpThing } | { fault: ErpFault };
 

@@ -1,9 +1,10 @@
 // Validation before sending: everything that is wrong with a thing at once, each reason with its path.
 import { agentReasons } from './agent-rules.ts';
+import type { FeedKind } from './feed-kinds.ts';
 import { itineraryReasons } from './itinerary-rules.ts';
 import { planReasons } from './plan-rules.ts';
 import { pointOfInterestReasons } from './point-of-interest-rules.ts';
-import type { ErpThing, FeedKind } from './source.ts';
+import type { ErpThing } from './source.ts';
 
 type Rules = (thing: Pick<ErpThing, 'data' | 'options'>) => string[];
 

@@ -6,12 +6,7 @@ import { DAY_MS, FOUNDING_DAY, SECOND_MS } from './company-time.ts';
 import { depotOf } from './daily-routes.ts';
 import type { EventQuery, Period } from './event-query.ts';
 import { relatedObjects } from './event-records.ts';
-import type { World } from './world.ts';
-
-export interface BulkEvents {
-  /** Events of a vehicle on a UTC day, spread evenly over the day and over the 24 categories. At most 99,999. */
-  perVehiclePerDay: number;
-}
+import type { BulkEvents, World } from './world.ts';
 
 interface Vehicle {
   index: number;

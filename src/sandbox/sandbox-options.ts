@@ -1,11 +1,11 @@
 // What can be asked of a sandbox, with all defaults in one place.
 import { type Credentials, DEFAULT_CREDENTIALS } from './account.ts';
-import type { BulkEvents } from './bulk-events.ts';
 import { HOUR_MS, MINUTE_MS } from './company-time.ts';
 import type { Fault } from './faults.ts';
 import type { ClockOptions } from './sandbox-clock.ts';
 import { DEFAULT_SHAPES, type Shapes } from './shapes.ts';
 import type { Renewal } from './tokens.ts';
+import type { BulkEvents } from './world.ts';
 
 export interface SandboxSettings {
   /** Default 127.0.0.1. */

@@ -1,12 +1,16 @@
 // Everything a call's handler may look at: the seed, the clock, the switches and the journal of writes. The
 // generated part of the world is computed from these, never stored here.
 import { type Activity, createActivity } from './activity.ts';
-import type { BulkEvents } from './bulk-events.ts';
 import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
 import type { Journal, WrittenKind } from './journal.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import type { Shapes, WriteInstant } from './shapes.ts';
 import { instantWriter } from './shapes.ts';
+
+export interface BulkEvents {
+  /** Events of a vehicle on a UTC day, spread evenly over the day and over the 24 categories. At most 99,999. */
+  perVehiclePerDay: number;
+}
 
 export interface WorldOptions {
   seed: number;

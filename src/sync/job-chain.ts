@@ -5,9 +5,10 @@ import { Fatal } from '../core/errors.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
 import { hasWorked } from '../warehouse/run-log.ts';
-import type { AskedPeriod, NamedJob, Preview } from './job.ts';
+import type { NamedJob, Preview } from './job.ts';
 import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';
+import type { AskedPeriod } from './slice.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobBook {

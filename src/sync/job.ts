@@ -4,12 +4,10 @@ import type { z } from 'zod';
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
-import type { Interval } from '../warehouse/coverage.ts';
 import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
-import type { Settle, SliceOutcome } from './dispatch/dispatcher.ts';
-import type { Slice } from './pull/pull-job.ts';
 import type { Load } from './pull/records/types.ts';
+import type { AskedPeriod, Settle, Slice, SliceOutcome } from './slice.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
@@ -46,11 +44,6 @@ export interface RunContext {
   draining?: AbortSignal;
   /** Told after each slice, for a progress bar. */
   onProgress?: (done: number, all: number) => void;
-}
-
-export interface AskedPeriod extends Interval {
-  /** Goes on where the same backfill was cut, instead of reading all of it again. */
-  resumable: boolean;
 }
 
 /** How a run went; failures in the order they happened. */

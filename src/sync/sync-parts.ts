@@ -2,7 +2,8 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Redactor } from '../core/redaction.ts';
-import type { Feed, FeedKind } from '../erp/source.ts';
+import type { FeedKind } from '../erp/feed-kinds.ts';
+import type { Feed } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import type { LeaseKeeper } from '../warehouse/lease-keeper.ts';

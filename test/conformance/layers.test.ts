@@ -121,6 +121,28 @@ describe('the layers', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('have no import circle, types included', () => {
+    const targets = new Map(
+      sources.map(({ file }) => [
+        file,
+        importsOf(file)
+          .filter((name) => name.startsWith('.'))
+          .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
+      ]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    function visit(file: string, path: readonly string[]): void {
+      const from = path.indexOf(file);
+      if (from >= 0) circles.push([...path.slice(from), file].join(' -> '));
+      if (from >= 0 || done.has(file)) return;
+      for (const target of targets.get(file) ?? []) visit(target, [...path, file]);
+      done.add(file);
+    }
+    for (const file of targets.keys()) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
   it('keep each driver in its own place', () => {
     const wrong = sources.flatMap(({ file }) =>
       importsOf(file)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { newPictures } from '../../src/sync/pull/picture-fetching.ts';
-import type { Source } from '../../src/sync/pull/pull-job.ts';
+import type { Source } from '../../src/sync/pull/types.ts';
 import type { OwnAnswer } from '../support/front.ts';
 import type { Rig } from '../support/rig.ts';
 import { configFor, makeWorkplace } from '../support/workplace.ts';
@@ -174,11 +174,13 @@ describe('pictures', () => {
     const source = (call: () => Promise<unknown>) =>
       ({
         call,
+        mapCalls: (items: readonly unknown[], work: (item: unknown, source: unknown) => Promise<unknown>) =>
+          Promise.all(items.map((item) => work(item, source(call)))),
         atEnd: () => undefined,
         warehouse: rig.engine,
         images: rig.parts.images,
         readAt: START,
-      }) as unknown;
+      }) as object;
     const failing = newPictures(
       ['shared'],
       source(() =>

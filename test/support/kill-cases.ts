@@ -1,5 +1,5 @@
 // What the kill sweep pushes, and how the service answers meanwhile. Things are of tomorrow, by the real clock.
-import type { FeedKind } from '../../src/erp/source.ts';
+import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Ledger, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { type PushCase, pushCases } from './push-cases.ts';
 import { QUICK } from './workplace.ts';

@@ -1,5 +1,5 @@
 // The four kinds of push as a test needs them: job, feed, calls, and which list of the ledger counts them.
-import type { FeedKind } from '../../src/erp/source.ts';
+import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Fault, Ledger } from '../../src/sandbox/sandbox.ts';
 import { agent, CPFS, itinerary, plan, pointOfInterest } from './push-samples.ts';
 

@@ -1,7 +1,7 @@
 // Validation before sending: every rule of every kind, all faults at once, and no value in any reason.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
-import { FEED_KINDS, type FeedKind } from '../../src/erp/source.ts';
+import { FEED_KINDS, type FeedKind } from '../../src/erp/feed-kinds.ts';
 import { thingOf } from '../../src/erp/things.ts';
 import { validateThing } from '../../src/erp/validation.ts';
 import { createAgent } from '../../src/fleet/endpoints/create-agent.ts';

@@ -5,7 +5,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 const forever = () => new AbortController().signal;
 
 describe('many calls of a slice', () => {
-  it('give their results in order, and no more than 16 are under way', async () => {
+  it('give their results in order, and no more than 32 are under way', async () => {
     let underWay = 0;
     let most = 0;
     const results = await mapCalls(numbers(100), forever(), () => async (n) => {
@@ -16,13 +16,13 @@ describe('many calls of a slice', () => {
       return n * 2;
     });
     expect(results).toEqual(numbers(100).map((n) => n * 2));
-    expect(most).toBe(16);
+    expect(most).toBe(32);
   });
 
   it('end with the first failure: those under way are aborted, no other is begun', async () => {
     const begun: number[] = [];
     const aborted: number[] = [];
-    const calls = mapCalls(numbers(24), forever(), (signal) => async (n) => {
+    const calls = mapCalls(numbers(50), forever(), (signal) => async (n) => {
       begun.push(n);
       if (n === 5) throw new Error('the fifth failed');
       await new Promise((_resolve, reject) => {
@@ -33,8 +33,8 @@ describe('many calls of a slice', () => {
       });
     });
     await expect(calls).rejects.toThrow('the fifth failed');
-    expect(begun).toEqual(numbers(16));
-    expect(aborted.sort((a, b) => a - b)).toEqual(numbers(16).filter((n) => n !== 5));
+    expect(begun).toEqual(numbers(32));
+    expect(aborted.sort((a, b) => a - b)).toEqual(numbers(32).filter((n) => n !== 5));
   });
 
   it('end with the run', async () => {

@@ -1,38 +1,26 @@
 // Who works the slices of a run. The pull engine hands its slices over and is told how each one ended; whether that
 // happened in this process or in another one it does not know.
-import type { RoadbookError } from '../../core/errors.ts';
-import type { RunCounts } from '../../core/glossary.ts';
-import type { Transaction } from '../../warehouse/engine.ts';
-import type { RunContext } from '../job.ts';
-import type { Slice, UnknownName } from '../pull/pull-job.ts';
+import type { Log } from '../../core/log.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import type { Lease } from '../../warehouse/leases.ts';
+import type { AskedPeriod, Slice, SliceOutcome } from '../slice.ts';
 
-/** How one slice ended. */
-export type SliceOutcome = SliceFacts &
-  (
-    | { end: 'loaded' }
-    /** It was too large: these take its place. */
-    | { end: 'cut'; parts: Slice[]; code: string }
-    | { end: 'failed'; failure: RoadbookError }
-    /** It was told to stop, and has written nothing. */
-    | { end: 'stopped' }
-  );
-
-export interface SliceFacts {
-  scope: string;
-  counts: RunCounts;
-  /** Ids of dimensions that its rows name, in the order of the job's mentions. */
-  named: number[][];
-  /** What its records name by a label that nothing has; none unless told. */
-  unknown?: UnknownName[];
+/** The run that the slices are of. */
+export interface SlicedRun {
+  job: string;
+  runId: string;
+  options: Record<string, unknown>;
+  period?: AskedPeriod;
+  lease?: Lease;
+  log: Log;
+  draining?: AbortSignal;
+  parts: { engine: Engine };
 }
-
-/** Puts down how a slice ends in the transaction of its rows, so that both are kept or neither. */
-export type Settle = (tx: Transaction, outcome: SliceOutcome) => Promise<void>;
 
 /** The slices of one run, and what is done with them. */
 export interface SliceOrder {
   slices: readonly Slice[];
-  context: RunContext;
+  context: SlicedRun;
   /** Most slices in the memory of one process. */
   atOnce: number;
   /** Works one in this process; never throws. */

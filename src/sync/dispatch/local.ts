@@ -1,7 +1,7 @@
 // Every slice in the process that planned it, several at once: while one loads, others fetch. Needs nothing of the
 // warehouse, so it serves any engine.
 import PQueue from 'p-queue';
-import type { Slice } from '../pull/pull-job.ts';
+import type { Slice } from '../slice.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 export const localDispatcher: Dispatcher = {

@@ -1,7 +1,7 @@
 // How a slice ended, as JSON and back: it may have been worked in another process. Of a failure its kind, its words
 // and its code survive; what caused it stays in the log of the process that met it.
 import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
-import type { SliceOutcome } from './dispatcher.ts';
+import type { SliceOutcome } from '../slice.ts';
 
 interface FailureFacts {
   isFatal: boolean;

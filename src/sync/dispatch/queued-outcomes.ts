@@ -4,8 +4,8 @@ import type { Clock } from '../../core/clock.ts';
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import { toldSlices } from '../../warehouse/slice-outcomes.ts';
-import type { Slice } from '../pull/pull-job.ts';
-import type { SliceOrder, SliceOutcome } from './dispatcher.ts';
+import type { Slice, SliceOutcome } from '../slice.ts';
+import type { SliceOrder } from './dispatcher.ts';
 import { outcomeFromJson } from './outcome-json.ts';
 import type { SliceQueue } from './slice-queue.ts';
 

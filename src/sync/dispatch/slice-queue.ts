@@ -4,7 +4,7 @@
 import type { Transaction } from '../../warehouse/engine.ts';
 import type { Lease } from '../../warehouse/leases.ts';
 import type { RunContext } from '../job.ts';
-import type { Slice } from '../pull/pull-job.ts';
+import type { Slice } from '../slice.ts';
 import type { QueueFacts } from './dispatcher.ts';
 
 /** A slice with all that another process needs to work it; JSON. */

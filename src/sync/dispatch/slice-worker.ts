@@ -11,8 +11,8 @@ import { isHeld, isHeldBy, type Lease } from '../../warehouse/leases.ts';
 import { tellSlice } from '../../warehouse/slice-outcomes.ts';
 import { thisProcess } from '../../warehouse/this-process.ts';
 import type { NamedJob, RunContext } from '../job.ts';
+import type { SliceOutcome } from '../slice.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import type { SliceOutcome } from './dispatcher.ts';
 import { outcomeToJson } from './outcome-json.ts';
 import type { Received, SliceMessage, SliceQueue, WorkEnd } from './slice-queue.ts';
 

@@ -1,8 +1,8 @@
 // Many calls for one slice: so many at a time, and the first failure aborts the others, because the slice has failed with
 // it. How many of them are sent at once is the limiter's to say.
 
-/** Enough to keep every slot of the limiter busy. */
-const AT_ONCE = 16;
+/** All calls of a usual slice wait together, so that one slice after the other is read to its end. */
+const AT_ONCE = 32;
 
 /** `workWith` gets the signal that ends the calls; the results come in the order of the items. */
 export async function mapCalls<Item, Result>(

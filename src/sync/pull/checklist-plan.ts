@@ -5,8 +5,9 @@ import { durationOption } from '../../core/duration-option.ts';
 import { lookbackOption } from '../../core/reach-limits.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import type { Workload } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import { picturesToRetry, type WantedPicture } from './picture-fetching.ts';
-import type { PlanContext, Slice } from './pull-job.ts';
+import type { PlanContext } from './types.ts';
 import { equalPieces, halvedWindow, windowsToRead } from './window-slices.ts';
 import { intervalOf } from './windows.ts';
 

@@ -8,10 +8,11 @@ import { checklists } from '../../fleet/endpoints/checklists.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import { checklist } from '../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
+import type { Slice } from '../slice.ts';
 import type { ChecklistOptions, ChecklistWork } from './checklist-plan.ts';
 import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './picture-fetching.ts';
-import type { Harvest, Slice, Source } from './pull-job.ts';
+import type { Harvest, Source } from './types.ts';
 import { goneFrom, type RecordId, readUnlisted } from './unlisted.ts';
 import { coversOf, halvedWindow } from './window-slices.ts';
 

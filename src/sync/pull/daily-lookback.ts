@@ -4,7 +4,7 @@ import { type Interval, uncover } from '../../warehouse/coverage.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { readFact, writeFact } from '../../warehouse/learned-facts.ts';
 import { localDate } from './local-days.ts';
-import type { PlanContext } from './pull-job.ts';
+import type { PlanContext } from './types.ts';
 import { intervalOf, type Span, spanOf, without } from './windows.ts';
 
 export interface DailyReach {

@@ -10,11 +10,12 @@ import type { Extent } from '../../warehouse/engine.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import { chunksFor } from './chunks.ts';
 import { type LocalDay, localDays } from './local-days.ts';
-import type { Covers, Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import { mergeByTitle, titleOf } from './summary-merge.ts';
 import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './summary-owners.ts';
+import type { Covers, Harvest, PlanContext, Source } from './types.ts';
 import { canBeAsked } from './unlisted.ts';
 import { intervalOf, spansToRead } from './windows.ts';
 

@@ -4,9 +4,9 @@
 import { isoInstant } from '../../core/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
 import { recordColumns, type Table } from '../../warehouse/table.ts';
-import type { SliceFacts } from '../dispatch/dispatcher.ts';
+import type { SliceFacts, UnknownName } from '../slice.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import type { AnyPull, UnknownName } from './pull-job.ts';
+import type { AnyPull } from './types.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
 const IDS_A_QUERY = 500;

@@ -4,8 +4,9 @@
 import { isoInstant } from '../../core/clock.ts';
 import { uncover } from '../../warehouse/coverage.ts';
 import type { RunContext } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import { writtenCoverage } from './backfill-progress.ts';
-import type { AnyPull, Slice } from './pull-job.ts';
+import type { AnyPull } from './types.ts';
 
 /** Only what is over: the end of what goes on is due in any case. */
 export async function makeDueAgain(

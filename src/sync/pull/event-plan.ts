@@ -6,9 +6,10 @@ import { coverageOf } from '../../warehouse/coverage.ts';
 import { knownIds } from '../../warehouse/dimension-keys.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
+import type { Slice } from '../slice.ts';
 import { chunksFor, idsThatFit } from './chunks.ts';
 import { coverageToday, withdrawOnceADay } from './daily-lookback.ts';
-import type { PlanContext, Slice } from './pull-job.ts';
+import type { PlanContext } from './types.ts';
 import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 

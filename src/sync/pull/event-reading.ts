@@ -8,6 +8,7 @@ import { earliestAcross } from '../../warehouse/events-across.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { event } from '../../warehouse/tables/event.ts';
 import type { Workload } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import {
   type EventOptions,
   type EventWork,
@@ -15,8 +16,8 @@ import {
   eventScope,
   usualEventSlices,
 } from './event-plan.ts';
-import type { Covers, Harvest, PlanContext, Slice, Source } from './pull-job.ts';
 import type { Whole } from './records/types.ts';
+import type { Covers, Harvest, PlanContext, Source } from './types.ts';
 import { intervalOf, type Span, without } from './windows.ts';
 
 export async function readEvents(

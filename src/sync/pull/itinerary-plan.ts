@@ -1,7 +1,8 @@
 // Which slices of itineraries a run reads: the period of the run, in one piece where that is not too much, since
 // an itinerary lasts for days and a cut would part it from the search that looks for it whole.
 import type { Interval } from '../../warehouse/coverage.ts';
-import type { PlanContext, Slice } from './pull-job.ts';
+import type { Slice } from '../slice.ts';
+import type { PlanContext } from './types.ts';
 import { equalPieces, halvedWindow, type WindowOptions, windowsToRead } from './window-slices.ts';
 import { intervalOf, type Span } from './windows.ts';
 

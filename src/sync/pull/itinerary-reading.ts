@@ -6,9 +6,10 @@ import { itineraries } from '../../fleet/endpoints/itineraries.ts';
 import { itinerary as itineraryById } from '../../fleet/endpoints/itinerary.ts';
 import { checkRecord } from '../../fleet/record-check.ts';
 import { itinerary } from '../../warehouse/tables/itinerary.ts';
+import type { Slice } from '../slice.ts';
 import type { ItineraryWork } from './itinerary-plan.ts';
-import type { Harvest, Slice, Source } from './pull-job.ts';
 import { wireSchema } from './records/wire-schema.ts';
+import type { Harvest, Source } from './types.ts';
 import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from './unlisted.ts';
 import { coversOf } from './window-slices.ts';
 

@@ -4,8 +4,9 @@ import type { ListEndpoint } from '../../fleet/endpoint.ts';
 import { EVER } from '../../warehouse/coverage.ts';
 import type { Extent } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { Harvest, Slice, Source } from './pull-job.ts';
+import type { Slice } from '../slice.ts';
 import type { Load } from './records/types.ts';
+import type { Harvest, Source } from './types.ts';
 
 export interface ListingPart<Request> {
   scope: string;

@@ -6,8 +6,8 @@ import type { Row, Scalar } from '../../warehouse/engine.ts';
 import { recordColumns } from '../../warehouse/table.ts';
 import { checklist } from '../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
-import type { Source, WarehouseReader } from './pull-job.ts';
 import type { Load } from './records/types.ts';
+import type { Source, WarehouseReader } from './types.ts';
 import { canBeAsked, type RecordId } from './unlisted.ts';
 
 export interface OpenChecklist {

@@ -6,8 +6,8 @@ import { pieces } from '../../core/pieces.ts';
 import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../warehouse/picture-store.ts';
 import { image } from '../../warehouse/tables/image.ts';
-import type { Source, WarehouseReader } from './pull-job.ts';
 import type { Load } from './records/types.ts';
+import type { Source, WarehouseReader } from './types.ts';
 
 const MOST_ATTEMPTS = 5;
 /** Wait before the second attempt; doubles for each later one. */

@@ -4,14 +4,14 @@ import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { withdrawFuture } from '../../warehouse/coverage.ts';
-import type { Settle, SliceFacts, SliceOutcome } from '../dispatch/dispatcher.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
+import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { createDimensionCheck, namesIn } from './dimension-check.ts';
 import { makeDueAgain } from './due-again.ts';
-import type { AnyPull, PlanContext, Slice } from './pull-job.ts';
 import { pullSlice } from './slice.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './slice-scale.ts';
+import type { AnyPull, PlanContext } from './types.ts';
 
 /** How long slices under way may take once the daemon drains. */
 const DRAIN_MS = 5_000;

@@ -12,7 +12,7 @@ import {
   plansStartingIn,
 } from '../../warehouse/route-plan-facts.ts';
 import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import type { Covers, Harvest, Slice, Source } from './pull-job.ts';
+import type { Slice } from '../slice.ts';
 import type { Load } from './records/types.ts';
 import { idsOf, planLoads, planParts } from './route-plan-records.ts';
 import {
@@ -25,6 +25,7 @@ import {
 } from './route-plan-slices.ts';
 import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
 import { TOO_MANY } from './slice-scale.ts';
+import type { Covers, Harvest, Source } from './types.ts';
 import { askableId, canBeAsked, goneFrom, type RecordId } from './unlisted.ts';
 import { intervalOf, type Span } from './windows.ts';
 

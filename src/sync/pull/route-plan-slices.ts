@@ -4,8 +4,9 @@
 import { coverageOf } from '../../warehouse/coverage.ts';
 import { openPlansOutside, type PlanReading, planReadings } from '../../warehouse/route-plan-facts.ts';
 import type { Workload } from '../job.ts';
-import type { Covers, PlanContext, Slice } from './pull-job.ts';
+import type { Slice } from '../slice.ts';
 import { TOO_MANY } from './slice-scale.ts';
+import type { Covers, PlanContext } from './types.ts';
 import { canBeAsked } from './unlisted.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
 

@@ -4,7 +4,7 @@
 // goes on after the period, and none that starts after it. That is remembered for a while, until an answer tells otherwise.
 import { toInstant } from '../../fleet/instants.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
-import type { Source } from './pull-job.ts';
+import type { Source } from './types.ts';
 import { spanOf } from './windows.ts';
 
 type Shown = string | null;

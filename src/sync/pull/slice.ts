@@ -9,13 +9,14 @@ import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.ts';
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import { writtenCoverage } from './backfill-progress.ts';
 import { mapCalls } from './calls.ts';
 import type { NamesInSlice } from './dimension-check.ts';
-import type { AnyPull, Harvest, Slice, Source } from './pull-job.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
 import type { Prepared, Whole } from './records/types.ts';
 import { sortRecords } from './sorting.ts';
+import type { AnyPull, Harvest, Source } from './types.ts';
 
 export interface SliceCounts {
   records: number;
@@ -54,6 +55,7 @@ export async function pullSlice(
       const source = sourceOf(context, { readAt, atEnd, commitPart, prepare: batches.prepare });
       context.log.debug({ scope: slice.scope }, 'slice begun');
       const harvest = await job.read(slice, source, context.options);
+      context.log.debug({ scope: slice.scope }, 'slice read');
       names.noteUnknown(harvest.unknown ?? []);
       return await store(harvest, batches, seal);
     } catch (thrown) {

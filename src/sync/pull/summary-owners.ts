@@ -6,7 +6,8 @@ import type { Table } from '../../warehouse/table.ts';
 import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
 import { driver } from '../../warehouse/tables/driver.ts';
 import { vehicle } from '../../warehouse/tables/vehicle.ts';
-import type { Source, UnknownName } from './pull-job.ts';
+import type { UnknownName } from '../slice.ts';
+import type { Source } from './types.ts';
 
 export type Subject = 'vehicle' | 'driver';
 

@@ -7,8 +7,8 @@ import type { ListEndpoint } from '../../fleet/endpoint.ts';
 import { recordId } from '../../fleet/request-fields.ts';
 import { id as wireId } from '../../fleet/wire.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { Source } from './pull-job.ts';
 import type { Whole } from './records/types.ts';
+import type { Source } from './types.ts';
 
 export type RecordId = number | string;
 

@@ -2,7 +2,8 @@
 // digest; the codes of all other kinds are the ERP's own and stay, even where they look like one.
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/redaction.ts';
-import type { FeedKind, Outcome, OutcomeState } from '../../erp/source.ts';
+import type { FeedKind } from '../../erp/feed-kinds.ts';
+import type { Outcome, OutcomeState } from '../../erp/source.ts';
 import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 

@@ -2,26 +2,9 @@
 // so that readers get the same values as from SQLite and an ERP source on the same driver is left alone.
 import knex, { type Knex } from 'knex';
 import { withoutNul } from './bound-text.ts';
+import type { PgConnection } from './postgres-driver.ts';
 import { isLostSession, isSilence } from './postgres-errors.ts';
 import { endWhenSilent, type SilenceWatch } from './postgres-silence.ts';
-
-/** The driver's own connection, as far as it is used. */
-export interface PgConnection {
-  query(config: object, callback?: Callback): unknown;
-  end(): Promise<void>;
-  /** `drain` when nothing is under way any more, `end` when it has ended. */
-  on(event: 'drain' | 'end', listener: () => void): unknown;
-  off(event: 'drain' | 'end', listener: () => void): unknown;
-  /** knex's own mark: the pool gives the connection to nobody any more. */
-  __knex__disposed?: unknown;
-}
-
-type Callback = (error: Error | null, result: PgResult) => void;
-
-export interface PgResult {
-  rowCount: number | null;
-  rows: never[];
-}
 
 export interface PostgresSettings {
   url: string;

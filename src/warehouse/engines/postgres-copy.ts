@@ -2,7 +2,7 @@
 // in the text format: fields between tabs, \\N for null, a backslash before what would end a field.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Scalar } from '../engine.ts';
-import type { PgConnection } from './postgres-connection.ts';
+import type { PgConnection } from './postgres-driver.ts';
 
 /** The part of the driver's wire that a COPY uses. */
 interface Wire {

@@ -5,8 +5,8 @@ import type { Extent, LoadCounts, Row, Scalar, Stamp } from '../engine.ts';
 import { Overtaken } from '../overtaken.ts';
 import type { Table } from '../table.ts';
 import { recordColumns } from '../table.ts';
-import type { PgConnection } from './postgres-connection.ts';
 import { copyIn } from './postgres-copy.ts';
+import type { PgConnection } from './postgres-driver.ts';
 import { ensureMonths, partTeller } from './postgres-months.ts';
 import { arrayText, runStatement } from './postgres-statement.ts';
 import {

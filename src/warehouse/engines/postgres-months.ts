@@ -5,7 +5,7 @@
 // within each part, and the loader, which is alone in its transaction, looks a row up in all of them.
 import type { Row } from '../engine.ts';
 import { recordColumns, type Table } from '../table.ts';
-import type { PgConnection } from './postgres-connection.ts';
+import type { PgConnection } from './postgres-driver.ts';
 import { quote, runStatement } from './postgres-statement.ts';
 
 /** Months are made between these; a clock that is wrong by more shares one part. */

@@ -14,10 +14,10 @@ import {
   connectBeside,
   connectReaders,
   connectWriter,
-  type PgConnection,
   type PostgresSettings,
 } from './postgres-connection.ts';
 import { hasSchema, postgresDdl } from './postgres-ddl.ts';
+import type { PgConnection } from './postgres-driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './postgres-errors.ts';
 import { countPresentRows, hasPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';

@@ -5,17 +5,9 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Interval } from '../../warehouse/coverage.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { Job, JobDeclaration, Workload } from '../job.ts';
-import { executePull, previewPull, workSlice } from './pull.ts';
+import type { JobDeclaration, Workload } from '../job.ts';
+import type { Slice, UnknownName } from '../slice.ts';
 import type { Load, Prepared, Preparing, Sorted, Whole } from './records/types.ts';
-
-/** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
-export interface Slice<Work = unknown> {
-  /** What is read, in the words of the job; unique in a run. */
-  scope: string;
-  /** What `read` needs to know. */
-  work: Work;
-}
 
 export interface PlanContext<Options> {
   options: Options;
@@ -90,13 +82,6 @@ export interface Harvest {
   unknown?: readonly UnknownName[];
 }
 
-export interface UnknownName {
-  /** Name of the job that may bring it. */
-  job: string;
-  /** Since when it is not known: a pull that began then or later did not bring it. */
-  metAt: string;
-}
-
 export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
   /** Each table it fills and the call that brings its records, for records that are tried again. */
   records: readonly Pick<Load, 'table' | 'endpoint'>[];
@@ -138,26 +123,5 @@ export interface Mention {
   /** Name of the job that pulls the dimension. */
   job: string;
 }
-
-export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {
-  // Options and slices come back as what this declaration made them; between the two they are only carried.
-  const carried = declaration as unknown as AnyPull;
-  return {
-    ...declaration,
-    trackedScopes: carried.trackedScopes,
-    vehicleScope: carried.vehicleScope,
-    driverScope: carried.driverScope,
-    tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
-    usualCalls: carried.usualCalls,
-    usualReadings: carried.usualReadings,
-    execute: (context) => executePull(carried, context),
-    workSlice: (slice, context, settle) => workSlice(carried, slice, context, settle),
-    preview: (context) => previewPull(carried, context),
-  };
-}
-
-/** As LIKE does it: `%` stands for any words. */
-const matches = (scope: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.split('%').map(RegExp.escape).join('.*')}$`).test(scope);
 
 export type AnyPull = PullDeclaration<z.ZodObject, unknown>;
