@@ -11,6 +11,8 @@ let chunks: string[][] = [];
 
 process.on('message', async (question: Question) => process.send?.(await answerTo(question)));
 process.on('disconnect', () => process.exit());
+// Ctrl-C goes to every process of a terminal; the one that asked for the file says when its reading ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 async function answerTo(question: Question): Promise<Answer> {
   try {

@@ -70,9 +70,9 @@ async function* readInProcess(
     for (let isLast = false; !isLast; question = { isNext: true }) {
       const chunk = await answerTo(reader, ended, question);
       signal?.throwIfAborted();
-      // A file that is given in part must not look as though it ended there.
-      if (chunk === undefined && question !== file) throw endedHalfway(file.file.name);
-      if (chunk === undefined) {
+      if (typeof chunk === 'string') {
+        // A signal from outside says nothing about the file, and a file that is given in part must not seem to end there.
+        if (question !== file || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(file.file.name);
         yield { fault: { origin: file.file.name, reason: limitReason(isLate, limits) } };
         return;
       }
@@ -104,23 +104,26 @@ const endOf = (reader: ChildProcess): Promise<NodeJS.Signals | null> =>
     reader.on('error', () => resolve(null));
   });
 
-/** Undefined where the process was ended: by a limit, or for want of memory. */
+/** The signals of a process that its own heap limit ends. */
+const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS']);
+
+/** The signal that ended the process, where it was ended. */
 async function answerTo(
   reader: ChildProcess,
   ended: Promise<NodeJS.Signals | null>,
   question: Question,
-): Promise<Chunk | undefined> {
+): Promise<Chunk | NodeJS.Signals> {
   const answered = new Promise<Answer>((resolve) => reader.once('message', resolve));
   // A process that is gone is met below.
   reader.send(question, () => undefined);
   const answer = await Promise.race([answered, ended]);
-  if (typeof answer === 'string') return undefined;
+  if (typeof answer === 'string') return answer;
   if (answer === null) throw new Error('The process that reads dropped files could not be started');
   if ('failure' in answer) throw Object.assign(new Error(answer.failure.message), answer.failure);
   return answer;
 }
 
-const endedHalfway = (name: string): Retriable =>
+const endedFromOutside = (name: string): Retriable =>
   new Retriable(`The process that reads ${name} was ended from outside`, {
     code: 'erp_unavailable',
     hint: 'The file is read again by the next run; look for want of memory on this machine.',

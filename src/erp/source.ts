@@ -159,8 +159,6 @@ export interface SourceKind<Settings extends SharedSettings> {
   open(settings: Settings, context: SourceContext): ErpSource;
 }
 
-export const isFinal = (state: OutcomeState): boolean => state !== 'unknown';
-
 /** The feed of a kind, as the wiring opens it. */
 export interface Feed {
   source: ErpSource;

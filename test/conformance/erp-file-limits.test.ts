@@ -1,4 +1,6 @@
 // A dropped file that is made to take all memory or time is refused in clear words, and the process goes on meanwhile.
+
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,6 +13,7 @@ import {
   codesOf,
   drop,
   dropPlans,
+  finish,
   folder,
   inFolder,
   open,
@@ -46,7 +49,9 @@ describe('a workbook', () => {
     expect(bytes.length).toBeLessThan(100_000);
     drop('a.xlsx', bytes);
     dropPlans('b.json', 'P1');
-    expect(codesOf(await take(open()))).toEqual(['P1']);
+    const source = open();
+    expect(codesOf(await take(source))).toEqual(['P1']);
+    await finish(source);
     expect(inFolder('failed')).toEqual(['a.xlsx', 'a.xlsx.result.json']);
     expect(reasonsIn('failed/a.xlsx')).toEqual(['unpacks to more than 64 MB; split it, or write it as CSV']);
   });
@@ -120,6 +125,27 @@ describe('a JSON file', () => {
     ]);
   });
 
+  test.each(['SIGKILL', 'SIGINT'] as const)(
+    'whose reader gets a %s is not refused for it',
+    async (signal) => {
+      dropPlans('a.json', ...Array.from({ length: 30_000 }, (_, i) => `P${i}`));
+      const before = readers();
+      const reading = read('a.json', {}).then(
+        (all) => all.length,
+        (error: unknown) => error,
+      );
+      let reader: number | undefined;
+      while (reader === undefined) {
+        await new Promise((turn) => setImmediate(turn));
+        reader = readers().find((pid) => !before.includes(pid));
+      }
+      process.kill(reader, signal);
+      const outcome = await reading;
+      if (signal === 'SIGKILL') expect(outcome).toMatchObject({ code: 'erp_unavailable' });
+      else expect([30_000, 'erp_unavailable']).toContain((outcome as { code?: string }).code ?? outcome);
+    },
+  );
+
   test('of many plans is read in full by a process of its own', async () => {
     const codes = Array.from({ length: 3_000 }, (_, i) => `P${i}`);
     dropPlans('a.json', ...codes);
@@ -179,3 +205,11 @@ describe('a CSV file', () => {
     expect(batch?.faults[0]?.reason.length).toBeLessThan(200);
   });
 });
+
+/** The processes that read a dropped file for this one. */
+const readers = (): number[] =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);

@@ -317,8 +317,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ];
     await store([moved, ...asRead, entry('seen', 'confirmed', { ...clear, code_use: 2 })]);
     await store([transition(moved, 'note', AT)]);
-    await order(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1));
-    await order(queries.markAcknowledged, [], minutesAfter(2));
+    await order(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
+    await order(queries.markAcknowledged, [], minutesAfter(2), 'call');
     const rows = await engine.read((sql) => sql('push_outbox').orderBy(['external_code', 'code_use']));
     expect(rows.map(({ external_code, told_at, erp_code }) => [external_code, told_at, erp_code])).toEqual([
       ['cancelled', minutesAfter(1), null],

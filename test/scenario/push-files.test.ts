@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { act, retry } from '../../src/sync/push/actions.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
-import { plan, pointOfInterest } from '../support/push-samples.ts';
+import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
 
 afterAll(stopPostgres);
 
@@ -433,4 +433,144 @@ it('finished files are removed by a run once they were kept for long enough', as
   await place.clock.advance(2 * HOUR);
   await place.run(JOB);
   expect(namesIn(place, 'done')).toEqual(['b.json', 'b.json.result.json']);
+});
+
+describe('a read error', () => {
+  const reuse = { reuse_codes: true };
+  const filler = Array.from({ length: 505 }, (_, i) => plan(`F${i}`, { date_time_start: 'soon' }));
+  const uses = async (place: PushPlace) =>
+    (await place.outbox())
+      .filter(({ external_code }) => external_code === 'R7')
+      .map(({ period_start, state }) => [period_start?.slice(0, 10) ?? null, state]);
+
+  it('of one day leaves the plan of another day alone', async () => {
+    const place = await makePushPlace({ reuseCodes: true });
+    const broken = plan('R7', { ...day('2025-03-14'), options: 5 });
+    place.drop('route_plans', 'a.json', [plan('R7', day('2025-03-13')), broken]);
+    await place.run(JOB, reuse);
+    await place.run(JOB, reuse);
+    expect(place.sandbox.ledger().plans).toEqual({ R7: 1 });
+    expect(await uses(place)).toEqual([
+      ['2025-03-13', 'confirmed'],
+      [null, 'rejected'],
+    ]);
+    expect(statesIn(place, 'failed/a.json')).toEqual([
+      ['R7', 'confirmed'],
+      ['R7', 'rejected'],
+    ]);
+  });
+
+  it('of one day does not take the content of a plan of another day that is unknown', async () => {
+    const place = await makePushPlace({ reuseCodes: true });
+    place.drop('route_plans', 'a.json', [plan('R7', day('2025-03-13'))]);
+    place.sandbox.addFault({ call: IMPORT, fault: '500', times: 1 });
+    await place.run(JOB, reuse);
+    place.drop('route_plans', 'b.json', [plan('R7', { ...day('2025-03-14'), options: 5 })]);
+    await place.run(JOB, reuse);
+    await place.clock.advance(HOUR);
+    for (let run = 0; run < 3; run++) {
+      await place.run(JOB, reuse);
+      await place.clock.advance(HOUR);
+    }
+    expect(place.sandbox.ledger().plans).toEqual({ R7: 1 });
+  });
+
+  it('in a later part keeps its item from being sent, and no other day of the code', async () => {
+    const place = await makePushPlace({ reuseCodes: true });
+    const [first, second] = [plan('R7', day('2025-03-13')), plan('R7', day('2025-03-14'))];
+    place.drop('route_plans', 'a.json', [first, second, ...filler, first]);
+    await place.run(JOB, reuse);
+    expect(await uses(place)).toEqual([
+      ['2025-03-14', 'confirmed'],
+      [null, 'rejected'],
+    ]);
+  });
+
+  it('in a later part keeps its item from being sent, also where that part could not be stored', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', [plan('R7'), ...filler, plan('R7', { route_points: [] })]);
+    const { engine } = place.parts;
+    let batches = 0;
+    place.parts.engine = {
+      ...engine,
+      write(work, how) {
+        if (String(work).includes('markTaken') && ++batches === 2) throw new Error('no room');
+        return engine.write(work, how);
+      },
+    };
+    await place.run(JOB);
+    expect(batches).toBe(2);
+    expect(place.sandbox.ledger().plans).toEqual({});
+    place.parts.engine = engine;
+    await place.run(JOB);
+    expect(place.sandbox.ledger().plans).toEqual({});
+    expect(namesIn(place, 'failed')).toEqual(['a.json', 'a.json.result.json']);
+  });
+
+  it('of an end leaves the other day of the code alone, and its file is finished', async () => {
+    const place = await makePushPlace({ reuseCodes: true });
+    place.drop('route_plans', 'a.json', [plan('R7', day('2025-03-13'))]);
+    await place.run(JOB, reuse);
+    place.drop('route_plans', 'b.json', [plan('R7', { ...day('2025-03-14'), date_time_end: 'soon' })]);
+    await place.run(JOB, reuse);
+    expect(namesIn(place)).toEqual([]);
+    expect(statesIn(place, 'failed/b.json')).toEqual([['R7', 'rejected']]);
+    expect(await uses(place)).toEqual([
+      ['2025-03-13', 'confirmed'],
+      [null, 'rejected'],
+    ]);
+    expect((await place.outbox())[0]?.message).toBeNull();
+  });
+});
+
+describe('two files with one plan', () => {
+  it('are taken by age, whatever their names: the newer content is sent', async () => {
+    const place = await makePushPlace();
+    const at = Date.now() / 1_000;
+    place.drop('route_plans', 'plans-9.json', [plan('P1', day('2025-03-13'))]);
+    place.drop('route_plans', 'plans-10.json', [plan('P1', day('2025-03-14'))]);
+    utimesSync(path(place, 'plans-9.json'), at - 60, at - 60);
+    utimesSync(path(place, 'plans-10.json'), at - 30, at - 30);
+    await place.run(JOB);
+    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual([
+      '2025-03-14',
+    ]);
+  });
+
+  it('of one age are taken in the order of the numbers in their names', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'plans-9.json', [plan('P1', day('2025-03-13'))]);
+    place.drop('route_plans', 'plans-10.json', [plan('P1', day('2025-03-14'))]);
+    for (const name of ['plans-9.json', 'plans-10.json'])
+      utimesSync(path(place, name), 1_700_000_000, 1_700_000_000);
+    await place.run(JOB);
+    expect((await place.outbox()).map(({ period_start }) => period_start?.slice(0, 10))).toEqual([
+      '2025-03-14',
+    ]);
+  });
+});
+
+it('an agent whose waiting file is replaced is told by its code, and the code is dropped with the result', async () => {
+  const place = await makePushPlace();
+  place.parts.concurrency = 1;
+  const [known = '', unknown = ''] = CPFS;
+  place.drop('agents', 'a.json', [
+    agent(known, { external_code: known }),
+    agent(unknown, { external_code: unknown }),
+  ]);
+  place.sandbox.addFault({ call: 'create-agent', fault: '500', skip: 1, times: 1 });
+  await place.run('push-agents');
+  const codes = async () =>
+    (await place.engine.read((sql) => sql('push_outbox').where({ kind: 'agents' }))).map(
+      ({ erp_code }) => erp_code,
+    );
+  expect((await codes()).toSorted()).toEqual([known, unknown].toSorted());
+  place.drop('agents', 'a.json', [agent(unknown, { external_code: unknown })]);
+  for (let run = 0; run < 5; run++) {
+    await place.run('push-agents');
+    await place.clock.advance(HOUR);
+  }
+  const late = readFileSync(join(place.folder('agents'), 'late-results.jsonl'), 'utf8');
+  expect(late).toContain(`"external_code":"${known}"`);
+  expect(await codes()).toEqual([null, null]);
 });

@@ -7,7 +7,7 @@ import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 
 const ON_13 = { period_start: '2025-03-13T11:00:00.000Z', period_end: '2025-03-13T21:00:00.000Z' };
 const ON_14 = { period_start: '2025-03-14T11:00:00.000Z', period_end: '2025-03-14T21:00:00.000Z' };
-const OFFER: Offer = {
+const OFFER: Omit<Offer, 'day'> = {
   kind: 'route_plans',
   external_code: 'P1',
   erp_code: null,
@@ -39,7 +39,11 @@ const take = (
   uses: OutboxEntry[],
   offer: Partial<Offer> = {},
   rules: Partial<OfferRules> = {},
-): OutboxEntry | undefined => takeOffer(uses, { ...OFFER, ...offer }, { ...RULES, ...rules });
+): OutboxEntry | undefined => {
+  const whole = { ...OFFER, ...offer };
+  const day = whole.period_start === null ? '' : RULES.dayOf(whole.period_start);
+  return takeOffer(uses, { day, ...whole }, { ...RULES, ...rules });
+};
 
 describe('an offer', () => {
   it('of a code that is not known is ready, or rejected for its reasons', () => {

@@ -13,7 +13,7 @@ export interface SettledFile extends FileIdentity {
 }
 
 export interface DropFolder {
-  /** Files that have stopped growing, by name; waits once on the clock where some may still grow. */
+  /** Files that have stopped growing, by age; waits once on the clock where some may still grow. */
   settled(signal?: AbortSignal): AsyncIterable<SettledFile>;
 }
 
@@ -47,7 +47,7 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
       seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.monotonic() });
     }
     looks = seen;
-    return [...seen.values()];
+    return [...seen.values()].toSorted(byAge);
   }
 
   const isSettled = ({ since }: Look): boolean => clock.monotonic() - since >= settleMs;
@@ -65,13 +65,16 @@ export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions)
   };
 }
 
+const names = new Intl.Collator('en', { numeric: true });
+
+/** The older file first: where two hold one code, the newer content has the last word. */
+const byAge = (a: SettledFile, b: SettledFile): number =>
+  a.mtimeMs - b.mtimeMs || names.compare(a.name, b.name);
+
 /** Plain files of a known format; hidden ones and those an office program has open are left alone. */
 export async function dropNames(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && isDropName(entry.name))
-    .map(({ name }) => name)
-    .sort();
+  return entries.filter((entry) => entry.isFile() && isDropName(entry.name)).map(({ name }) => name);
 }
 
 const isDropName = (name: string): boolean =>

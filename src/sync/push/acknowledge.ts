@@ -33,8 +33,14 @@ async function acknowledgeNews(
   const { kind, settings, context, engine } = push;
   const idAwaitedSince = push.ago(settings.settle);
   const notifier = createNotifier<OutboxEntry>(context.signal, async (entries) => {
-    await acknowledge(push, await outsideFiles(entries));
-    await engine.write(({ sql }) => markAcknowledged(sql, entries, push.now()));
+    const outside = await outsideFiles(entries);
+    await acknowledge(push, outside);
+    // Those of a waiting file are left to its result: it comes, or they are acknowledged one by one after all.
+    const inside = entries.filter((entry) => !outside.includes(entry));
+    await engine.write(async ({ sql }) => {
+      await markAcknowledged(sql, outside, push.now(), 'call');
+      await markAcknowledged(sql, inside, push.now(), 'result');
+    });
   });
   let isListening = true;
   for (let last: EntryKey | undefined; isListening; ) {

@@ -7,7 +7,7 @@ import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, FINAL } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, codesOf, outcomeOf } from './codes.ts';
 import type { PushRun } from './kind.ts';
-import { endFile, forgetFile, takenFiles } from './taken-files.ts';
+import { abandonFile, closeFile, takenFiles } from './taken-files.ts';
 
 interface WaitingFile {
   file: TakenFile;
@@ -22,8 +22,8 @@ export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
   if (files === undefined) return waiting;
   for (const file of await takenFiles(engine, kind.feed)) {
     const content = await files.contentOf(file);
-    if (content === 'gone') await engine.write((tx) => forgetFile(tx, push, file));
-    else if (content === 'finished') await engine.write((tx) => endFile(tx, push, file));
+    if (content === 'gone') await engine.write((tx) => abandonFile(tx, push, file));
+    else if (content === 'finished') await engine.write((tx) => closeFile(tx, push, file));
     else waiting.push({ file, content });
   }
   return waiting;
@@ -66,10 +66,10 @@ export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]
     const outcomes = await finalOutcomes(push, content.items);
     if (outcomes === 'open') continue;
     // The file is read again, and the item taken.
-    if (outcomes === 'absent') await engine.write((tx) => forgetFile(tx, push, file));
+    if (outcomes === 'absent') await engine.write((tx) => abandonFile(tx, push, file));
     else
       await files.finish(file, content, outcomes).then(
-        () => engine.write((tx) => endFile(tx, push, file)),
+        () => engine.write((tx) => closeFile(tx, push, file)),
         (failure) => failures.push(failure),
       );
   }

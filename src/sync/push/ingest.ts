@@ -13,18 +13,21 @@ import { codesOf } from './codes.ts';
 import type { Payload, PushRun } from './kind.ts';
 import { type Offer, type OfferRules, takeOffer } from './offer.ts';
 import { createSpool } from './spool.ts';
-import { rememberFile, takenFiles } from './taken-files.ts';
+import { markTaken, takenFiles } from './taken-files.ts';
 
 export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context, engine, kind } = push;
   const spool = createSpool<ErpBatch>();
+  const faults: ErpFault[] = [];
   try {
     const taken = await takenFiles(engine, kind.feed);
     for await (const batch of feed.source.read(context.signal, taken)) {
       // A file that changed while it was read ends without a last batch, and the next one begins.
       if (batch.part === 1) await spool.clear();
       await spool.add(batch);
-      if (batch.last) await takeAll(push, spool.drain());
+      if (batch.part === 1) faults.length = 0;
+      faults.push(...batch.faults);
+      if (batch.last) await takeAll(push, spool.drain(), faults);
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
@@ -34,10 +37,21 @@ export async function ingestFeed(push: PushRun): Promise<void> {
   }
 }
 
-/** One file, query or answer, to its end. */
-async function takeAll(push: PushRun, batches: AsyncIterable<ErpBatch>): Promise<void> {
+/**
+ * One file, query or answer, to its end. An item that a later part invalidates is left out from the start: a crash between
+ * two batches must not leave it ready to be sent.
+ */
+async function takeAll(
+  push: PushRun,
+  batches: AsyncIterable<ErpBatch>,
+  faults: readonly ErpFault[],
+): Promise<void> {
   const taken = new Set<string>();
-  for await (const batch of batches) await takeBatch(push, batch, taken);
+  const invalid = Map.groupBy(faults, ({ externalCode }) => externalCode);
+  const isValid = ({ externalCode, startDay }: ErpThing): boolean =>
+    !invalid.get(externalCode)?.some((fault) => fault.startDay === undefined || fault.startDay === startDay);
+  for await (const batch of batches)
+    await takeBatch(push, { ...batch, things: batch.things.filter(isValid) }, taken);
 }
 
 const changedMeanwhile = (): Retriable =>
@@ -73,7 +87,7 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
     if (batch.file !== undefined)
-      await rememberFile(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
+      await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
   });
 }
 
@@ -94,16 +108,13 @@ function count(
 
 /** A batch may hold an entry twice only where two spellings are one code. */
 function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
-  const name = JSON.stringify([offer.external_code, dayOf(push, offer)]);
+  const name = JSON.stringify([offer.external_code, push.settings.reuse_codes ? offer.day : '']);
   if (!taken.has(name) || offer.content_hash === '') {
     taken.add(name);
     return offer;
   }
   return { ...offer, ...UNREAD, reasons: [TWICE] };
 }
-
-const dayOf = ({ settings, context }: PushRun, { period_start }: Offer): string =>
-  settings.reuse_codes && period_start !== null ? localDay(period_start, context.parts.timezone) : '';
 
 const UNREAD = { content_hash: '', payload: null } as const;
 
@@ -122,6 +133,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
     origin: redact(thing.origin),
     content_hash: contentHash(thing),
     reasons: validateThing(kind.feed, thing).map(redact),
+    day: thing.startDay,
     payload: JSON.stringify({
       data,
       options: { ...feed.options, ...thing.options },
@@ -134,7 +146,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
 /** None where nobody can tell which item it would have been. */
 function unreadOffer(
   { kind, digest, context }: PushRun,
-  { origin, reason, externalCode }: ErpFault,
+  { origin, reason, externalCode, startDay = '' }: ErpFault,
 ): Offer[] {
   const { redact } = context.parts.redactor;
   const read = { origin: redact(origin), reason: redact(reason) };
@@ -149,6 +161,7 @@ function unreadOffer(
       ...codesOf(kind.feed, externalCode, digest),
       origin: read.origin,
       reasons: [read.reason],
+      day: startDay,
       remote_key: '',
       period_start: null,
       period_end: null,

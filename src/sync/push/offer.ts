@@ -20,6 +20,8 @@ type OfferedColumn = 'kind' | 'external_code' | 'erp_code' | 'origin' | 'content
 export interface Offer extends Pick<OutboxEntry, OfferedColumn>, Place {
   /** Why it must not be sent; empty where it may. */
   reasons: readonly string[];
+  /** Local day on which the item starts; empty where that is not known, or the kind has none. */
+  day: string;
 }
 
 export interface OfferRules {
@@ -76,10 +78,13 @@ interface Match {
 
 function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules): Match {
   const { canChange, reuseCodes, dayOf } = rules;
+  const { day } = offer;
   const latest = uses.findLast(({ attention }) => attention !== 'code_reused');
-  if (offer.period_start === null) return { known: latest };
-  const day = dayOf(offer.period_start);
+  if (day === '' || (offer.period_start === null && !reuseCodes)) return { known: latest };
   const sameDay = uses.find(({ period_start }) => period_start !== null && dayOf(period_start) === day);
+  // An item whose period could not be read is never that of another day: one entry without a period stands for it.
+  if (reuseCodes && offer.period_start === null)
+    return { known: sameDay ?? uses.findLast(({ period_start }) => period_start === null) };
   if (reuseCodes || (sameDay !== undefined && mayBeAtService(sameDay))) return { known: sameDay };
   const there = uses.filter(mayBeAtService);
   const moved = there.find((use) => isOverlapping(use, offer));
@@ -96,7 +101,7 @@ function isOverlapping(a: Place, b: Place): boolean {
   return overlaps({ start: a.period_start, end: a.period_end }, { start: b.period_start, end: b.period_end });
 }
 
-const contentOf = ({ reasons: _reasons, ...content }: Offer) => content;
+const contentOf = ({ reasons: _reasons, day: _day, ...content }: Offer) => content;
 
 interface Refusal {
   payload: null;

@@ -3,7 +3,7 @@
 import type { TakenFile } from '../../erp/source.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { deleteFact, factsNamed, readFact, writeFact } from '../../warehouse/learned-facts.ts';
-import { acknowledgeAgain } from '../../warehouse/outbox/queries.ts';
+import { dropCodesOf, reopenNotifications } from '../../warehouse/outbox/queries.ts';
 import type { PushRun } from './kind.ts';
 
 const factName = (feed: string, file = ''): string => `taken file ${feed} ${file}`;
@@ -12,19 +12,26 @@ export const takenFiles = (engine: Pick<Engine, 'read'>, feed: string): Promise<
   engine.read((sql) => factsNamed<TakenFile>(sql, factName(feed)));
 
 /** Takes the place of an earlier content of the same name. */
-export async function rememberFile(tx: Transaction, push: PushRun, file: TakenFile): Promise<void> {
+export async function markTaken(tx: Transaction, push: PushRun, file: TakenFile): Promise<void> {
   const name = factName(push.kind.feed, file.name);
   const before = await readFact<TakenFile>({ read: (work) => work(tx.sql) }, name);
-  if (before !== undefined) await forgetFile(tx, push, before);
+  if (before !== undefined) await abandonFile(tx, push, before);
   await writeFact(tx, name, file, Date.parse(file.readAt));
 }
 
 /** Of a file that never gets a result: its outcomes that were left to the result are acknowledged one by one. */
-export async function forgetFile(tx: Transaction, push: PushRun, file: TakenFile): Promise<void> {
+export async function abandonFile(tx: Transaction, push: PushRun, file: TakenFile): Promise<void> {
   const { kind, context } = push;
-  await acknowledgeAgain(tx.sql, kind.feed, context.parts.redactor.redact(file.name), file.readAt);
-  await endFile(tx, push, file);
+  await reopenNotifications(tx.sql, kind.feed, context.parts.redactor.redact(file.name), file.readAt);
+  await deleteFact(tx.sql, factName(kind.feed, file.name));
 }
 
-export const endFile = ({ sql }: Transaction, { kind }: PushRun, { name }: TakenFile): Promise<void> =>
-  deleteFact(sql, factName(kind.feed, name));
+/** Of a file whose result is written. */
+export async function closeFile(
+  { sql }: Transaction,
+  { kind, context }: PushRun,
+  file: TakenFile,
+): Promise<void> {
+  await dropCodesOf(sql, kind.feed, context.parts.redactor.redact(file.name));
+  await deleteFact(sql, factName(kind.feed, file.name));
+}

@@ -69,7 +69,9 @@ export const pushOutbox = controlTable({
     sent_at: instant('When it was last sent.'),
     confirmed_at: instant('When it was confirmed.'),
     seen_at: instant('When a read-back first showed it; null while none did.'),
-    told_at: instant('When the ERP was notified of this state; null while it was not.'),
+    told_at: instant(
+      'When the ERP was notified of this state, or that was left to the result of its file; null while neither.',
+    ),
     revision: integer('Grows with every change.', { required: true }),
   },
   // Each that a run needs is of few rows, and has more columns that a query names than any other: SQLite counts those.

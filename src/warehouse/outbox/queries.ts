@@ -217,6 +217,7 @@ export async function markAcknowledged(
   sql: Knex,
   entries: readonly OutboxEntry[],
   at: string,
+  by: 'call' | 'result',
 ): Promise<void> {
   const [first] = entries;
   if (first === undefined) return;
@@ -224,22 +225,36 @@ export async function markAcknowledged(
   await sql('push_outbox')
     .where({ kind: first.kind })
     .whereIn(['external_code', 'code_use', 'revision'], read)
-    .update({
-      told_at: at,
-      erp_code: sql.raw(
-        "case when state = 'cancelled' or (state = 'confirmed' and seen_at is not null) then null else erp_code end",
-      ),
-    });
+    .update({ told_at: at, ...(by === 'call' && { erp_code: sql.raw(NEEDED_CODE) }) });
 }
 
-/** Final entries that were offered by this file are acknowledged again, if that was done since: nobody will read the result. */
-export async function acknowledgeAgain(sql: Knex, kind: string, file: string, since: string): Promise<void> {
-  const origin = `${file} `;
-  await sql('push_outbox')
+/** The ERP's own code, in clear, for as long as the ERP may have to be notified under it. */
+const NEEDED_CODE =
+  "case when state = 'cancelled' or (state = 'confirmed' and seen_at is not null) then null else erp_code end";
+
+const offeredBy = (sql: Knex, kind: string, file: string): Knex.QueryBuilder =>
+  sql('push_outbox')
     .where({ kind })
+    .whereRaw('substr(origin, 1, ?) = ?', [[...file].length + 1, `${file} `]);
+
+/** The result of the file is written: the codes of its entries are needed no more. */
+export async function dropCodesOf(sql: Knex, kind: string, file: string): Promise<void> {
+  await offeredBy(sql, kind, file)
+    .whereNotNull('told_at')
+    .whereNotNull('erp_code')
+    .update({ erp_code: sql.raw(NEEDED_CODE) });
+}
+
+/** Final entries that this file offered are due for notification again, where that was left to its result since. */
+export async function reopenNotifications(
+  sql: Knex,
+  kind: string,
+  file: string,
+  since: string,
+): Promise<void> {
+  await offeredBy(sql, kind, file)
     .whereIn('state', [...FINAL])
     .where('told_at', '>=', since)
-    .whereRaw('substr(origin, 1, ?) = ?', [[...origin].length, origin])
     .update({ told_at: null });
 }
 

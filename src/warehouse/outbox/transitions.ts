@@ -33,7 +33,7 @@ export const TRANSITIONS = {
     to: 'rejected',
     sets: { ...SETTLED, ...NOTIFY },
   },
-  /** It did not reach the service. */
+  /** It is sent again: it did not reach the service, was turned away, or is a change that may be made twice. */
   release: { from: ['sending'], to: 'ready', sets: {} },
   /** It may have reached the service: no clear answer, or the process died. */
   becomeUnknown: {
