@@ -32,6 +32,7 @@ export async function closeFile(
   { kind, context }: PushRun,
   file: TakenFile,
 ): Promise<void> {
-  await dropCodesOf(sql, kind.feed, context.parts.redactor.redact(file.name));
+  // Only agents have codes that the outbox does not hold in clear for good.
+  if (kind.feed === 'agents') await dropCodesOf(sql, kind.feed, context.parts.redactor.redact(file.name));
   await deleteFact(sql, factName(kind.feed, file.name));
 }
