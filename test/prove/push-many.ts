@@ -33,7 +33,7 @@ const KILLS: readonly Kill[] = [
   { at: 6, step: 'commit begins', where: 'before a commit' },
   { at: 8, step: 'commit done', where: 'after a commit' },
   { at: 9, step: 'rename begins', where: 'while results are written' },
-  { at: 4, step: 'rm begins', where: 'after a file was moved' },
+  { at: 4, step: 'rename done', where: 'after a file was moved' },
 ];
 
 interface Proof {
