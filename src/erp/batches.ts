@@ -1,7 +1,7 @@
 // Packs the readings into batches of bounded size, and holds each code to one item a read, or to one for each start day
 // where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is meant, or
 // whether each is half a plan.
-import type { ErpBatch, ErpFault, SourceContext } from './source.ts';
+import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
 import type { Reading } from './things.ts';
 
 /** Items and faults a batch. */
@@ -71,11 +71,10 @@ function noteUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes 
 const isSameDay = (a: string, b: string): boolean => a === b || a === '' || b === '';
 
 function invalidate(batch: ErpBatch, fault: ErpFault): void {
-  const { externalCode, startDay } = fault;
   batch.faults.push(fault);
-  if (externalCode === undefined) return;
+  if (fault.externalCode === undefined) return;
   batch.things = batch.things.filter(
-    (thing) => thing.externalCode !== externalCode || (startDay !== undefined && thing.startDay !== startDay),
+    ({ externalCode, startDay }) => externalCode !== fault.externalCode || !invalidates(fault, startDay),
   );
 }
 

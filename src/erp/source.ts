@@ -33,6 +33,10 @@ export interface ErpFault {
   startDay?: string;
 }
 
+/** Whether the fault is about the item of its code that starts on this day. */
+export const invalidates = (fault: Pick<ErpFault, 'startDay'>, startDay: string): boolean =>
+  fault.startDay === undefined || fault.startDay === startDay;
+
 export interface ErpBatch {
   /** The file's name, or the kind of the feed. */
   name: string;

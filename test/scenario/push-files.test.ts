@@ -53,6 +53,12 @@ const marks = (place: PushPlace): Promise<string[]> =>
     ),
   );
 
+async function filesOf(place: PushPlace) {
+  const files = (await place.parts.erp('route_plans'))?.source.files;
+  if (files === undefined) throw new Error('the feed has no files');
+  return files;
+}
+
 const day = (date: string) => ({
   date_time_start: `${date}T08:00:00-03:00`,
   date_time_end: `${date}T18:00:00-03:00`,
@@ -217,9 +223,7 @@ describe('a process that ends', () => {
   it('after the ERP was notified and before the file is finished leaves that to the next', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
-    const feed = await place.parts.erp('route_plans');
-    const { files } = feed?.source ?? {};
-    if (files === undefined) throw new Error('no files');
+    const files = await filesOf(place);
     const { finish } = files;
     files.finish = () => Promise.reject(new Error('cut'));
     await place.run(JOB);
@@ -234,9 +238,7 @@ describe('a process that ends', () => {
   it('after the file was moved and before the warehouse knows it tells nothing a second time', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
-    const feed = await place.parts.erp('route_plans');
-    const { files } = feed?.source ?? {};
-    if (files === undefined) throw new Error('no files');
+    const files = await filesOf(place);
     const { finish } = files;
     files.finish = async (...given) => {
       await finish(...given);

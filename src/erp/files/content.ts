@@ -1,6 +1,13 @@
 // What one dropped file holds: its items, and what could not be read. A read error of an item invalidates the item, also
 // where an earlier part of the file gave it.
-import type { ErpBatch, ErpFault, FileContent, FileItem, FileMark } from '../source.ts';
+import {
+  type ErpBatch,
+  type ErpFault,
+  type FileContent,
+  type FileItem,
+  type FileMark,
+  invalidates,
+} from '../source.ts';
 
 /** Tells one content of a file from the next under the same name. */
 export type FileIdentity = Pick<FileMark, 'size' | 'mtimeMs'>;
@@ -21,12 +28,13 @@ export function collectContent(): ContentCollector {
     add(batch) {
       for (const { externalCode, startDay } of batch.things)
         items.set(externalCode, [...(items.get(externalCode) ?? []), { externalCode, startDay }]);
-      for (const { externalCode, startDay } of batch.faults) {
-        if (externalCode === undefined) continue;
-        const left = items
-          .get(externalCode)
-          ?.filter((item) => startDay !== undefined && item.startDay !== startDay);
-        if (left !== undefined) items.set(externalCode, left);
+      for (const fault of batch.faults) {
+        const known = items.get(fault.externalCode ?? '');
+        if (fault.externalCode === undefined || known === undefined) continue;
+        items.set(
+          fault.externalCode,
+          known.filter(({ startDay }) => !invalidates(fault, startDay)),
+        );
       }
       readErrors.push(...batch.faults);
     },

@@ -4,7 +4,7 @@ import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/content-hash.ts';
 import { localDay } from '../../erp/moments.ts';
-import type { ErpBatch, ErpFault, ErpThing } from '../../erp/source.ts';
+import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';
@@ -23,10 +23,12 @@ export async function ingestFeed(push: PushRun): Promise<void> {
     const taken = await takenFiles(engine, kind.feed);
     for await (const batch of feed.source.read(context.signal, taken)) {
       // A file that changed while it was read ends without a last batch, and the next one begins.
-      if (batch.part === 1) await spool.clear();
+      if (batch.part === 1) {
+        await spool.clear();
+        faults.length = 0;
+      }
       await spool.add(batch);
-      if (batch.part === 1) faults.length = 0;
-      faults.push(...batch.faults);
+      faults.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
       if (batch.last) await takeAll(push, spool.drain(), faults);
     }
   } catch (thrown) {
@@ -49,7 +51,7 @@ async function takeAll(
   const taken = new Set<string>();
   const invalid = Map.groupBy(faults, ({ externalCode }) => externalCode);
   const isValid = ({ externalCode, startDay }: ErpThing): boolean =>
-    !invalid.get(externalCode)?.some((fault) => fault.startDay === undefined || fault.startDay === startDay);
+    !invalid.get(externalCode)?.some((fault) => invalidates(fault, startDay));
   for await (const batch of batches)
     await takeBatch(push, { ...batch, things: batch.things.filter(isValid) }, taken);
 }
