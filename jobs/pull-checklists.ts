@@ -2,6 +2,7 @@
 // is unchanged is not opened again; a picture is fetched once.
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import {
   checklistCalls,
   checklistOptions,
@@ -10,9 +11,8 @@ import {
   splitChecklists,
   usualChecklistCalls,
   usualChecklistReadings,
-} from '../src/sync/pull/checklist-plan.ts';
-import { readChecklists } from '../src/sync/pull/checklist-reading.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+} from '../src/sync/pull/resources/checklists/plan.ts';
+import { readChecklists } from '../src/sync/pull/resources/checklists/read.ts';
 import { checklist } from '../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
 import { image } from '../src/warehouse/tables/image.ts';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
+import { pullJob } from '../src/sync/pull/define.ts';
 import {
   daysDueAgain,
   planDailySummaries,
@@ -13,8 +14,7 @@ import {
   summaryScope,
   usualSummaryCalls,
   usualSummaryReadings,
-} from '../src/sync/pull/daily-summary-slices.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+} from '../src/sync/pull/resources/daily-summaries/plan.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
 import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
 

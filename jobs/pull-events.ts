@@ -12,13 +12,13 @@ import {
   planEvents,
   splitEvents,
   withdrawEvents,
-} from '../src/sync/pull/event-plan.ts';
+} from '../src/sync/pull/resources/events/plan.ts';
 import {
   eventCalls,
   readEvents,
   usualEventCalls,
   usualEventReadings,
-} from '../src/sync/pull/event-reading.ts';
+} from '../src/sync/pull/resources/events/read.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { event } from '../src/warehouse/tables/event.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';

@@ -10,8 +10,8 @@ import {
   planItineraries,
   splitItineraries,
   usualItineraryCalls,
-} from '../src/sync/pull/itinerary-plan.ts';
-import { readItineraries } from '../src/sync/pull/itinerary-reading.ts';
+} from '../src/sync/pull/resources/itineraries/plan.ts';
+import { readItineraries } from '../src/sync/pull/resources/itineraries/read.ts';
 import { driver } from '../src/warehouse/tables/driver.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { pointsOfInterest } from '../src/fleet/endpoints/points-of-interest.ts';
 import { pullJob } from '../src/sync/pull/define.ts';
-import { listing } from '../src/sync/pull/listing.ts';
+import { listing } from '../src/sync/pull/presets/listing.ts';
 import { pointOfInterest } from '../src/warehouse/tables/point-of-interest.ts';
 
 export default pullJob({

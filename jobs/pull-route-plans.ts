@@ -4,8 +4,6 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { pullJob } from '../src/sync/pull/define.ts';
-import { readRoutePlans } from '../src/sync/pull/route-plan-reading.ts';
-import { planLoads } from '../src/sync/pull/route-plan-records.ts';
 import {
   furtherRoutePlanCalls,
   PLANS_SCOPE,
@@ -15,7 +13,9 @@ import {
   splitRoutePlans,
   usualRoutePlanCalls,
   usualRoutePlanReadings,
-} from '../src/sync/pull/route-plan-slices.ts';
+} from '../src/sync/pull/resources/route-plans/plan.ts';
+import { readRoutePlans } from '../src/sync/pull/resources/route-plans/read.ts';
+import { planLoads } from '../src/sync/pull/resources/route-plans/records.ts';
 import { routePlan } from '../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../src/warehouse/tables/route-point-execution.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { vehicles } from '../src/fleet/endpoints/vehicles.ts';
 import { pullJob } from '../src/sync/pull/define.ts';
-import { listing } from '../src/sync/pull/listing.ts';
+import { listing } from '../src/sync/pull/presets/listing.ts';
 import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 
 export default pullJob({

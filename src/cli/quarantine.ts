@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
-import { retryQuarantined } from '../sync/pull/quarantine-retry.ts';
+import { retryQuarantined } from '../sync/pull/records/quarantine-retry.ts';
 import { type QuarantinedRecord, quarantined } from '../warehouse/quarantine.ts';
 import { addCommand, print, say, withApp } from './command.ts';
 import { EXIT } from './exit-codes.ts';

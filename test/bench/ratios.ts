@@ -4,7 +4,7 @@
 // alike and mostly drops out.
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
-import { sortRecords } from '../../src/sync/pull/sorting.ts';
+import { sortRecords } from '../../src/sync/pull/records/map-records.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 // Coverage over every engine: what has been read is told as it is, for each job and scope apart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { windowsToRead } from '../../src/sync/pull/window-slices.ts';
+import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
 import { cover, coverageOf, EVER, uncover, withdrawFuture } from '../../src/warehouse/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';

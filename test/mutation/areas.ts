@@ -13,7 +13,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: ['unit/retry.test.ts', 'unit/retry-budget.test.ts', 'unit/breaker.test.ts'],
   },
   coverage: {
-    files: ['warehouse/coverage.ts', 'sync/pull/windows.ts', 'sync/pull/window-slices.ts'],
+    files: ['warehouse/coverage.ts', 'sync/pull/plan/windows.ts', 'sync/pull/plan/window-slices.ts'],
     tests: ['unit/windows.test.ts', 'conformance/coverage.test.ts'],
   },
   lease: {

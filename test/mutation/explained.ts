@@ -40,7 +40,7 @@ export const EXPLAINED: readonly Explained[] = [
     why: FOR_THE_TYPE,
   },
   {
-    file: 'sync/pull/window-slices.ts',
+    file: 'sync/pull/plan/window-slices.ts',
     line: 'const until = endAt < readAt ? endAt : readAt;',
     code: 'endAt < readAt',
     becomes: 'endAt <= readAt',

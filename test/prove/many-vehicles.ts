@@ -1,7 +1,7 @@
 // npm run prove: a large fleet against the sandbox, on its clock. Fails where the calls are not what
 // `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of docs/reliability.md.
 //   node test/prove/many-vehicles.ts 100000
-import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
+import { MOST_URL_BYTES } from '../../src/sync/pull/plan/chunks.ts';
 import { isAsPlanned, simulateManyVehicles } from '../support/many-vehicles.ts';
 import { giveSection } from '../support/reliability-page.ts';
 

@@ -1,6 +1,6 @@
 // A sample of test/prove/many-vehicles.ts: as many vehicles as no address holds together.
 import { describe, expect, it } from 'vitest';
-import { MOST_URL_BYTES } from '../../src/sync/pull/chunks.ts';
+import { MOST_URL_BYTES } from '../../src/sync/pull/plan/chunks.ts';
 import { isAsPlanned, simulateManyVehicles } from '../support/many-vehicles.ts';
 
 describe('a large fleet', () => {

@@ -2,7 +2,7 @@
 // the same answer is stored. What is nested beyond any reading is no answer, and harmless.
 import { expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
-import { retryQuarantined } from '../../src/sync/pull/quarantine-retry.ts';
+import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
 import { quarantined } from '../../src/warehouse/quarantine.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { expectBalance, expectTruth, openRig, putBefore } from './pull-setup.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { newPictures } from '../../src/sync/pull/picture-fetching.ts';
+import { newPictures } from '../../src/sync/pull/resources/checklists/pictures.ts';
 import type { Source } from '../../src/sync/pull/types.ts';
 import type { OwnAnswer } from '../support/front.ts';
 import type { Rig } from '../support/rig.ts';

@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
-import { retryQuarantined } from '../../src/sync/pull/quarantine-retry.ts';
-import { sortRecords } from '../../src/sync/pull/sorting.ts';
+import { sortRecords } from '../../src/sync/pull/records/map-records.ts';
+import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
 import { type Misfit, quarantine, quarantined, quarantineRows } from '../../src/warehouse/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { makeRig, type Rig } from '../support/rig.ts';

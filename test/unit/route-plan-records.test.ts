@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCut, withoutDepth } from '../../src/fleet/cut-record.ts';
-import { planLoads, planParts } from '../../src/sync/pull/route-plan-records.ts';
+import { planLoads, planParts } from '../../src/sync/pull/resources/route-plans/records.ts';
 
 const extents = (...args: Parameters<typeof planParts>) =>
   planParts(...args).flatMap(({ extent }) => Object.values(extent));

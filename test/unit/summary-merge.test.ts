@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeByTitle } from '../../src/sync/pull/summary-merge.ts';
+import { mergeByTitle } from '../../src/sync/pull/resources/daily-summaries/merge.ts';
 
 const merge = (answers: unknown[][], { ambiguous = [] as string[], isPart = false } = {}) =>
   mergeByTitle({ answers, isAmbiguous: (title) => ambiguous.includes(title), isPart });

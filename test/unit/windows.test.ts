@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coversOf, equalPieces, halvedWindow } from '../../src/sync/pull/window-slices.ts';
+import { coversOf, equalPieces, halvedWindow } from '../../src/sync/pull/plan/window-slices.ts';
 import {
   cutSpan,
   halves,
@@ -9,7 +9,7 @@ import {
   type Span,
   spansToRead,
   without,
-} from '../../src/sync/pull/windows.ts';
+} from '../../src/sync/pull/plan/windows.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import { suggest } from '../../core/near-word.ts';
-import { retryQuarantined } from '../../sync/pull/quarantine-retry.ts';
+import { retryQuarantined } from '../../sync/pull/records/quarantine-retry.ts';
 import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/audit.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';

@@ -1,7 +1,7 @@
 // Makes a job of what a file in jobs/ declares. Nothing else imports the pull engine.
 import type { z } from 'zod';
 import type { Job } from '../job.ts';
-import { executePull, previewPull, workSlice } from './pull.ts';
+import { executePull, previewPull, workSlice } from './run.ts';
 import type { AnyPull, PullDeclaration } from './types.ts';
 
 export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {

@@ -10,12 +10,12 @@ import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
-import { writtenCoverage } from './backfill-progress.ts';
 import { mapCalls } from './calls.ts';
-import type { NamesInSlice } from './dimension-check.ts';
+import { writtenCoverage } from './plan/backfill-progress.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
+import { sortRecords } from './records/map-records.ts';
 import type { Prepared, Whole } from './records/types.ts';
-import { sortRecords } from './sorting.ts';
+import type { NamesInSlice } from './references.ts';
 import type { AnyPull, Harvest, Source } from './types.ts';
 
 export interface SliceCounts {

@@ -10,7 +10,7 @@ import type { Privacy } from '../../../warehouse/privacy.ts';
 import type { Misfit } from '../../../warehouse/quarantine.ts';
 import type { Table } from '../../../warehouse/table.ts';
 import { insideOf } from '../../../warehouse/vanished.ts';
-import { sortRecords } from '../sorting.ts';
+import { sortRecords } from './map-records.ts';
 import type { Load, Prepared, Preparing, Whole } from './types.ts';
 
 /** All records of a slice for one table, each key once. */

@@ -1,9 +1,9 @@
 // How large slices may be: halved when one was too large or too slow, remembered across restarts, grown again
 // while runs go well. A pure rule, and its memory in the warehouse.
-import type { RoadbookError } from '../../core/errors.ts';
-import type { Engine } from '../../warehouse/engine.ts';
-import { factMemory } from '../../warehouse/learned-facts.ts';
-import type { SyncParts } from '../sync-parts.ts';
+import type { RoadbookError } from '../../../core/errors.ts';
+import type { Engine } from '../../../warehouse/engine.ts';
+import { factMemory } from '../../../warehouse/learned-facts.ts';
+import type { SyncParts } from '../../sync-parts.ts';
 
 const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;

@@ -1,20 +1,23 @@
 // Reads one slice of route plans: the search tells which plans there are, the plan call brings those that may
 // have changed, with points, executions and items. A plan that is final, settled, and was met since is not asked
 // for again.
-import { Skippable } from '../../core/errors.ts';
-import { pieces } from '../../core/pieces.ts';
-import { routePlan as planCall } from '../../fleet/endpoints/route-plan.ts';
-import { routePlans } from '../../fleet/endpoints/route-plans.ts';
+import { Skippable } from '../../../../core/errors.ts';
+import { pieces } from '../../../../core/pieces.ts';
+import { routePlan as planCall } from '../../../../fleet/endpoints/route-plan.ts';
+import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import {
   FINAL_PLAN_STATUSES,
   type KnownPlan,
   type PlanReading,
   plansStartingIn,
-} from '../../warehouse/route-plan-facts.ts';
-import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import type { Slice } from '../slice.ts';
-import type { Load } from './records/types.ts';
-import { idsOf, planLoads, planParts } from './route-plan-records.ts';
+} from '../../../../warehouse/route-plan-facts.ts';
+import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
+import type { Slice } from '../../../slice.ts';
+import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { intervalOf, type Span } from '../../plan/windows.ts';
+import { askableId, canBeAsked, goneFrom, type RecordId } from '../../presets/unlisted.ts';
+import type { Load } from '../../records/types.ts';
+import type { Covers, Harvest, Source } from '../../types.ts';
 import {
   canBeCut,
   PLANS_SCOPE,
@@ -22,12 +25,9 @@ import {
   type RoutePlanOptions,
   type RoutePlanWork,
   readScope,
-} from './route-plan-slices.ts';
+} from './plan.ts';
+import { idsOf, planLoads, planParts } from './records.ts';
 import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
-import { TOO_MANY } from './slice-scale.ts';
-import type { Covers, Harvest, Source } from './types.ts';
-import { askableId, canBeAsked, goneFrom, type RecordId } from './unlisted.ts';
-import { intervalOf, type Span } from './windows.ts';
 
 /** More plans than this are not held in memory at once: the slice is cut, or stored in parts where it cannot be. */
 const MOST_PLANS = 1_000;

@@ -1,12 +1,12 @@
 // A period that a run could not read again is due until it is read: others move the edge on, so it would leave the reach
 // of the lookback, and what the service changed in it would never arrive. The instant that it begins with stays covered,
 // since it may be the first of all, and the plan begins there.
-import { isoInstant } from '../../core/clock.ts';
-import { uncover } from '../../warehouse/coverage.ts';
-import type { RunContext } from '../job.ts';
-import type { Slice } from '../slice.ts';
+import { isoInstant } from '../../../core/clock.ts';
+import { uncover } from '../../../warehouse/coverage.ts';
+import type { RunContext } from '../../job.ts';
+import type { Slice } from '../../slice.ts';
+import type { AnyPull } from '../types.ts';
 import { writtenCoverage } from './backfill-progress.ts';
-import type { AnyPull } from './types.ts';
 
 /** Only what is over: the end of what goes on is due in any case. */
 export async function makeDueAgain(

@@ -1,10 +1,10 @@
 // Which slices of itineraries a run reads: the period of the run, in one piece where that is not too much, since
 // an itinerary lasts for days and a cut would part it from the search that looks for it whole.
-import type { Interval } from '../../warehouse/coverage.ts';
-import type { Slice } from '../slice.ts';
-import type { PlanContext } from './types.ts';
-import { equalPieces, halvedWindow, type WindowOptions, windowsToRead } from './window-slices.ts';
-import { intervalOf, type Span } from './windows.ts';
+import type { Interval } from '../../../../warehouse/coverage.ts';
+import type { Slice } from '../../../slice.ts';
+import { equalPieces, halvedWindow, type WindowOptions, windowsToRead } from '../../plan/window-slices.ts';
+import { intervalOf, type Span } from '../../plan/windows.ts';
+import type { PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 60 * DAY_MS;

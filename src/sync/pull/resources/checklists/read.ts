@@ -1,20 +1,20 @@
 // Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. All of
 // it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
-import { Skippable } from '../../core/errors.ts';
-import { pieces } from '../../core/pieces.ts';
-import { checklist as checklistById } from '../../fleet/endpoints/checklist.ts';
-import { checklistAnswers } from '../../fleet/endpoints/checklist-answers.ts';
-import { checklists } from '../../fleet/endpoints/checklists.ts';
-import type { Interval } from '../../warehouse/coverage.ts';
-import { checklist } from '../../warehouse/tables/checklist.ts';
-import { checklistAnswer } from '../../warehouse/tables/checklist-answer.ts';
-import type { Slice } from '../slice.ts';
-import type { ChecklistOptions, ChecklistWork } from './checklist-plan.ts';
+import { Skippable } from '../../../../core/errors.ts';
+import { pieces } from '../../../../core/pieces.ts';
+import { checklist as checklistById } from '../../../../fleet/endpoints/checklist.ts';
+import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.ts';
+import { checklists } from '../../../../fleet/endpoints/checklists.ts';
+import type { Interval } from '../../../../warehouse/coverage.ts';
+import { checklist } from '../../../../warehouse/tables/checklist.ts';
+import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
+import type { Slice } from '../../../slice.ts';
+import { coversOf, halvedWindow } from '../../plan/window-slices.ts';
+import { goneFrom, type RecordId, readUnlisted } from '../../presets/unlisted.ts';
+import type { Harvest, Source } from '../../types.ts';
 import { type OpenChecklist, openChecklists } from './open-checklists.ts';
-import { fetchPictures, imageLoad, newPictures } from './picture-fetching.ts';
-import type { Harvest, Source } from './types.ts';
-import { goneFrom, type RecordId, readUnlisted } from './unlisted.ts';
-import { coversOf, halvedWindow } from './window-slices.ts';
+import { fetchPictures, imageLoad, newPictures } from './pictures.ts';
+import type { ChecklistOptions, ChecklistWork } from './plan.ts';
 
 const INCLUDES = [
   'checklist_form_field',

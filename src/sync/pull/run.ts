@@ -6,11 +6,11 @@ import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
-import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
-import { createDimensionCheck, namesIn } from './dimension-check.ts';
-import { makeDueAgain } from './due-again.ts';
+import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
+import { makeDueAgain } from './plan/due-again.ts';
+import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
+import { createDimensionCheck, namesIn } from './references.ts';
 import { pullSlice } from './slice.ts';
-import { isTooLarge, isTooMuch, learnScale, readScale } from './slice-scale.ts';
 import type { AnyPull, PlanContext } from './types.ts';
 
 /** How long slices under way may take once the daemon drains. */

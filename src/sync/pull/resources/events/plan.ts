@@ -1,17 +1,17 @@
 // Which slices of events a run reads. A slice is some vehicles over some periods, all categories of the group;
 // vehicles that need the same periods share slices. Bounded by vehicle-days and by the bytes of the address.
 import { z } from 'zod';
-import { events } from '../../fleet/endpoints/events.ts';
-import { coverageOf } from '../../warehouse/coverage.ts';
-import { knownIds } from '../../warehouse/dimension-keys.ts';
-import type { Engine } from '../../warehouse/engine.ts';
-import { vehicle } from '../../warehouse/tables/vehicle.ts';
-import type { Slice } from '../slice.ts';
-import { chunksFor, idsThatFit } from './chunks.ts';
-import { coverageToday, withdrawOnceADay } from './daily-lookback.ts';
-import type { PlanContext } from './types.ts';
-import { canBeAsked } from './unlisted.ts';
-import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
+import { events } from '../../../../fleet/endpoints/events.ts';
+import { coverageOf } from '../../../../warehouse/coverage.ts';
+import { knownIds } from '../../../../warehouse/dimension-keys.ts';
+import type { Engine } from '../../../../warehouse/engine.ts';
+import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
+import type { Slice } from '../../../slice.ts';
+import { chunksFor, idsThatFit } from '../../plan/chunks.ts';
+import { coverageToday, withdrawOnceADay } from '../../plan/daily-lookback.ts';
+import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../../plan/windows.ts';
+import { canBeAsked } from '../../presets/unlisted.ts';
+import type { PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 // Where a backfill has got to: a coverage of its own, kept in the transaction of the rows, so that the same
 // backfill goes on where it was cut. Finished, it is forgotten, and may be asked for again. A period that was asked
 // for never touches the live coverage: that one has a beginning, and every hole after it is due.
-import type { RunContext } from '../job.ts';
+import type { RunContext } from '../../job.ts';
 
 type Asked = Pick<RunContext, 'job' | 'period'>;
 

@@ -1,13 +1,13 @@
 // Whom a daily figure is of: its row has a title only, the plate of a vehicle or the label of a driver. A title that
 // nobody has yet is kept without an owner; once the vehicle or driver is known, its days are told again.
-import { pieces } from '../../core/pieces.ts';
-import { idsByLabel } from '../../warehouse/dimension-keys.ts';
-import type { Table } from '../../warehouse/table.ts';
-import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
-import { driver } from '../../warehouse/tables/driver.ts';
-import { vehicle } from '../../warehouse/tables/vehicle.ts';
-import type { UnknownName } from '../slice.ts';
-import type { Source } from './types.ts';
+import { pieces } from '../../../../core/pieces.ts';
+import { idsByLabel } from '../../../../warehouse/dimension-keys.ts';
+import type { Table } from '../../../../warehouse/table.ts';
+import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
+import { driver } from '../../../../warehouse/tables/driver.ts';
+import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
+import type { UnknownName } from '../../../slice.ts';
+import type { Source } from '../../types.ts';
 
 export type Subject = 'vehicle' | 'driver';
 

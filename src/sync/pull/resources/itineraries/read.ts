@@ -2,16 +2,16 @@
 // have brought and did not. Those are few: moved, removed, or longer than the period searched. What only the
 // search leaves out is never called vanished; what the call by id does not know is.
 
-import { itineraries } from '../../fleet/endpoints/itineraries.ts';
-import { itinerary as itineraryById } from '../../fleet/endpoints/itinerary.ts';
-import { checkRecord } from '../../fleet/record-check.ts';
-import { itinerary } from '../../warehouse/tables/itinerary.ts';
-import type { Slice } from '../slice.ts';
-import type { ItineraryWork } from './itinerary-plan.ts';
-import { wireSchema } from './records/wire-schema.ts';
-import type { Harvest, Source } from './types.ts';
-import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from './unlisted.ts';
-import { coversOf } from './window-slices.ts';
+import { itineraries } from '../../../../fleet/endpoints/itineraries.ts';
+import { itinerary as itineraryById } from '../../../../fleet/endpoints/itinerary.ts';
+import { checkRecord } from '../../../../fleet/record-check.ts';
+import { itinerary } from '../../../../warehouse/tables/itinerary.ts';
+import type { Slice } from '../../../slice.ts';
+import { coversOf } from '../../plan/window-slices.ts';
+import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from '../../presets/unlisted.ts';
+import { wireSchema } from '../../records/wire-schema.ts';
+import type { Harvest, Source } from '../../types.ts';
+import type { ItineraryWork } from './plan.ts';
 
 const INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'] as const;
 

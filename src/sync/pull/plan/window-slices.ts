@@ -1,7 +1,7 @@
 // The periods of a job whose records lie on one line of time: what a run has to read, in pieces of bounded
 // length. What is covered ends at the moment of reading: the future is read again when it has come.
-import { coverageOf, type Interval } from '../../warehouse/coverage.ts';
-import type { Covers, PlanContext } from './types.ts';
+import { coverageOf, type Interval } from '../../../warehouse/coverage.ts';
+import type { Covers, PlanContext } from '../types.ts';
 import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts';
 
 export interface WindowOptions {

@@ -1,16 +1,16 @@
 // Sorts the records of a load into rows and misfits; every record ends in exactly one of the two.
-import type { JsonObject } from '../../core/glossary.ts';
-import { ownTurn } from '../../core/own-turn.ts';
-import { checkRecord } from '../../fleet/record-check.ts';
-import type { Row, Scalar } from '../../warehouse/engine.ts';
-import { keyText } from '../../warehouse/load/key-set.ts';
-import type { Privacy } from '../../warehouse/privacy.ts';
-import type { Misfit } from '../../warehouse/quarantine.ts';
-import { type RowMapping, rowMapping } from '../../warehouse/row-mapping.ts';
-import { recordColumns, type Table } from '../../warehouse/table.ts';
-import { type CompiledTable, compileTable } from './records/compile-table.ts';
-import type { Load, Sorted } from './records/types.ts';
-import { wireSchema } from './records/wire-schema.ts';
+import type { JsonObject } from '../../../core/glossary.ts';
+import { ownTurn } from '../../../core/own-turn.ts';
+import { checkRecord } from '../../../fleet/record-check.ts';
+import type { Row, Scalar } from '../../../warehouse/engine.ts';
+import { keyText } from '../../../warehouse/load/key-set.ts';
+import type { Privacy } from '../../../warehouse/privacy.ts';
+import type { Misfit } from '../../../warehouse/quarantine.ts';
+import { type RowMapping, rowMapping } from '../../../warehouse/row-mapping.ts';
+import { recordColumns, type Table } from '../../../warehouse/table.ts';
+import { type CompiledTable, compileTable } from './compile-table.ts';
+import type { Load, Sorted } from './types.ts';
+import { wireSchema } from './wire-schema.ts';
 
 /** Records between two turns of the event loop. */
 const TURN = 2_000;

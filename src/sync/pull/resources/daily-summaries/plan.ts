@@ -2,22 +2,22 @@
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
 // until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
 // over all vehicles, since its share was missing in them.
-import { pieces } from '../../core/pieces.ts';
-import { dailySummary as summaryCall } from '../../fleet/endpoints/daily-summary.ts';
-import { coverageOf, type Interval } from '../../warehouse/coverage.ts';
-import { knownIds } from '../../warehouse/dimension-keys.ts';
-import type { Extent } from '../../warehouse/engine.ts';
-import { dailySummary } from '../../warehouse/tables/daily-summary.ts';
-import { vehicle } from '../../warehouse/tables/vehicle.ts';
-import type { Workload } from '../job.ts';
-import type { Slice } from '../slice.ts';
-import { chunksFor } from './chunks.ts';
-import { type LocalDay, localDays } from './local-days.ts';
-import { mergeByTitle, titleOf } from './summary-merge.ts';
-import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './summary-owners.ts';
-import type { Covers, Harvest, PlanContext, Source } from './types.ts';
-import { canBeAsked } from './unlisted.ts';
-import { intervalOf, spansToRead } from './windows.ts';
+import { pieces } from '../../../../core/pieces.ts';
+import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
+import { coverageOf, type Interval } from '../../../../warehouse/coverage.ts';
+import { knownIds } from '../../../../warehouse/dimension-keys.ts';
+import type { Extent } from '../../../../warehouse/engine.ts';
+import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
+import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
+import type { Workload } from '../../../job.ts';
+import type { Slice } from '../../../slice.ts';
+import { chunksFor } from '../../plan/chunks.ts';
+import { type LocalDay, localDays } from '../../plan/local-days.ts';
+import { intervalOf, spansToRead } from '../../plan/windows.ts';
+import { canBeAsked } from '../../presets/unlisted.ts';
+import type { Covers, Harvest, PlanContext, Source } from '../../types.ts';
+import { mergeByTitle, titleOf } from './merge.ts';
+import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './owners.ts';
 
 const DAY_MS = 86_400_000;
 /** Vehicles of one call at full scale. */

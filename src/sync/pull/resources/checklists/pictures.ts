@@ -1,13 +1,13 @@
 // Fetches pictures by the names that records give them, once each: into the store first, then as records for
 // `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times. Slices that
 // name the same picture at the same time share one call, and each loads the record: it commits with what names it.
-import { Fatal, RoadbookError } from '../../core/errors.ts';
-import { pieces } from '../../core/pieces.ts';
-import { checklistPicture } from '../../fleet/endpoints/checklist-picture.ts';
-import { storePicture } from '../../warehouse/picture-store.ts';
-import { image } from '../../warehouse/tables/image.ts';
-import type { Load } from './records/types.ts';
-import type { Source, WarehouseReader } from './types.ts';
+import { Fatal, RoadbookError } from '../../../../core/errors.ts';
+import { pieces } from '../../../../core/pieces.ts';
+import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
+import { storePicture } from '../../../../warehouse/picture-store.ts';
+import { image } from '../../../../warehouse/tables/image.ts';
+import type { Load } from '../../records/types.ts';
+import type { Source, WarehouseReader } from '../../types.ts';
 
 const MOST_ATTEMPTS = 5;
 /** Wait before the second attempt; doubles for each later one. */

@@ -1,10 +1,10 @@
 // What arrives later than any run looks back: once a local day a further stretch behind the edge is withdrawn from
 // coverage, and so is due like any hole. It is read by as many runs as that takes; what fails stays due.
-import { type Interval, uncover } from '../../warehouse/coverage.ts';
-import type { Engine } from '../../warehouse/engine.ts';
-import { readFact, writeFact } from '../../warehouse/learned-facts.ts';
+import { type Interval, uncover } from '../../../warehouse/coverage.ts';
+import type { Engine } from '../../../warehouse/engine.ts';
+import { readFact, writeFact } from '../../../warehouse/learned-facts.ts';
+import type { PlanContext } from '../types.ts';
 import { localDate } from './local-days.ts';
-import type { PlanContext } from './types.ts';
 import { intervalOf, type Span, spanOf, without } from './windows.ts';
 
 export interface DailyReach {

@@ -1,15 +1,15 @@
 // Which slices of checklists a run reads: the period of the run in pieces of some days, and pictures that
 // failed and are due again.
 import { z } from 'zod';
-import { durationOption } from '../../core/duration-option.ts';
-import { lookbackOption } from '../../core/reach-limits.ts';
-import type { Interval } from '../../warehouse/coverage.ts';
-import type { Workload } from '../job.ts';
-import type { Slice } from '../slice.ts';
-import { picturesToRetry, type WantedPicture } from './picture-fetching.ts';
-import type { PlanContext } from './types.ts';
-import { equalPieces, halvedWindow, windowsToRead } from './window-slices.ts';
-import { intervalOf } from './windows.ts';
+import { durationOption } from '../../../../core/duration-option.ts';
+import { lookbackOption } from '../../../../core/reach-limits.ts';
+import type { Interval } from '../../../../warehouse/coverage.ts';
+import type { Workload } from '../../../job.ts';
+import type { Slice } from '../../../slice.ts';
+import { equalPieces, halvedWindow, windowsToRead } from '../../plan/window-slices.ts';
+import { intervalOf } from '../../plan/windows.ts';
+import type { PlanContext } from '../../types.ts';
+import { picturesToRetry, type WantedPicture } from './pictures.ts';
 
 const DAY_MS = 86_400_000;
 /** Longer than the usual lookback, so that a run with nothing new is one search. */

@@ -2,13 +2,13 @@
 // them: a thing that was only moved out of the period is read where it is now, and only a refusal to know it
 // makes it vanish. Costs nothing where search and warehouse agree.
 import { createHash } from 'node:crypto';
-import { Skippable } from '../../core/errors.ts';
-import type { ListEndpoint } from '../../fleet/endpoint.ts';
-import { recordId } from '../../fleet/request-fields.ts';
-import { id as wireId } from '../../fleet/wire.ts';
-import type { Table } from '../../warehouse/table.ts';
-import type { Whole } from './records/types.ts';
-import type { Source } from './types.ts';
+import { Skippable } from '../../../core/errors.ts';
+import type { ListEndpoint } from '../../../fleet/endpoint.ts';
+import { recordId } from '../../../fleet/request-fields.ts';
+import { id as wireId } from '../../../fleet/wire.ts';
+import type { Table } from '../../../warehouse/table.ts';
+import type { Whole } from '../records/types.ts';
+import type { Source } from '../types.ts';
 
 export type RecordId = number | string;
 

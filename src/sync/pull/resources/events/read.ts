@@ -1,24 +1,18 @@
 // Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
 // silence read again, because a device that was offline may bring its past along.
-import { isoInstant } from '../../core/clock.ts';
-import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
-import { events } from '../../fleet/endpoints/events.ts';
-import type { Row } from '../../warehouse/engine.ts';
-import { earliestAcross } from '../../warehouse/events-across.ts';
-import { recordColumns } from '../../warehouse/table.ts';
-import { event } from '../../warehouse/tables/event.ts';
-import type { Workload } from '../job.ts';
-import type { Slice } from '../slice.ts';
-import {
-  type EventOptions,
-  type EventWork,
-  eventRequest,
-  eventScope,
-  usualEventSlices,
-} from './event-plan.ts';
-import type { Whole } from './records/types.ts';
-import type { Covers, Harvest, PlanContext, Source } from './types.ts';
-import { intervalOf, type Span, without } from './windows.ts';
+import { isoInstant } from '../../../../core/clock.ts';
+import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
+import { events } from '../../../../fleet/endpoints/events.ts';
+import type { Row } from '../../../../warehouse/engine.ts';
+import { earliestAcross } from '../../../../warehouse/events-across.ts';
+import { recordColumns } from '../../../../warehouse/table.ts';
+import { event } from '../../../../warehouse/tables/event.ts';
+import type { Workload } from '../../../job.ts';
+import type { Slice } from '../../../slice.ts';
+import { intervalOf, type Span, without } from '../../plan/windows.ts';
+import type { Whole } from '../../records/types.ts';
+import type { Covers, Harvest, PlanContext, Source } from '../../types.ts';
+import { type EventOptions, type EventWork, eventRequest, eventScope, usualEventSlices } from './plan.ts';
 
 export async function readEvents(
   { work }: Slice<EventWork>,

@@ -2,10 +2,10 @@
 // a whole. A search that reaches beyond a span by the length of the longest plan finds all that start in the span,
 // whatever it means. Where that is too much for the service, an answer may show that less will do: one with a plan that
 // goes on after the period, and none that starts after it. That is remembered for a while, until an answer tells otherwise.
-import { toInstant } from '../../fleet/instants.ts';
-import type { Interval } from '../../warehouse/coverage.ts';
-import type { Source } from './types.ts';
-import { spanOf } from './windows.ts';
+import { toInstant } from '../../../../fleet/instants.ts';
+import type { Interval } from '../../../../warehouse/coverage.ts';
+import { spanOf } from '../../plan/windows.ts';
+import type { Source } from '../../types.ts';
 
 type Shown = string | null;
 

@@ -2,15 +2,15 @@
 // with masked values is left alone, because the mask would be loaded as though it were the value; so is a record that
 // was refused because of others, such as one part of a driver's day, because alone it would look whole. Of several
 // versions of a record only the newest counts, and none goes over what was stored after it was last met.
-import { isoInstant } from '../../core/clock.ts';
-import { REDACTED } from '../../core/redaction.ts';
-import type { Transaction } from '../../warehouse/engine.ts';
-import { createKeySet, keyText } from '../../warehouse/load/key-set.ts';
-import { Overtaken } from '../../warehouse/overtaken.ts';
-import { type QuarantinedRecord, quarantine, quarantineRows } from '../../warehouse/quarantine.ts';
-import type { NamedJob } from '../job.ts';
-import type { SyncParts } from '../sync-parts.ts';
-import { sortRecords } from './sorting.ts';
+import { isoInstant } from '../../../core/clock.ts';
+import { REDACTED } from '../../../core/redaction.ts';
+import type { Transaction } from '../../../warehouse/engine.ts';
+import { createKeySet, keyText } from '../../../warehouse/load/key-set.ts';
+import { Overtaken } from '../../../warehouse/overtaken.ts';
+import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../warehouse/quarantine.ts';
+import type { NamedJob } from '../../job.ts';
+import type { SyncParts } from '../../sync-parts.ts';
+import { sortRecords } from './map-records.ts';
 
 export interface RetryResult {
   id: string;

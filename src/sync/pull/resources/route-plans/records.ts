@@ -1,15 +1,15 @@
 // Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
 // and quarantined by itself, and linked to the level above.
 
-import { withoutFields } from '../../fleet/cut-record.ts';
-import { routePlans } from '../../fleet/endpoints/route-plans.ts';
-import { routePoint as routePointCall } from '../../fleet/endpoints/route-point.ts';
-import { routePlan } from '../../warehouse/tables/route-plan.ts';
-import { routePoint } from '../../warehouse/tables/route-point.ts';
-import { routePointExecution } from '../../warehouse/tables/route-point-execution.ts';
-import { routePointItem } from '../../warehouse/tables/route-point-item.ts';
-import type { Load, Whole } from './records/types.ts';
-import { askableId, goneFrom, type RecordId } from './unlisted.ts';
+import { withoutFields } from '../../../../fleet/cut-record.ts';
+import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
+import { routePoint as routePointCall } from '../../../../fleet/endpoints/route-point.ts';
+import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
+import { routePoint } from '../../../../warehouse/tables/route-point.ts';
+import { routePointExecution } from '../../../../warehouse/tables/route-point-execution.ts';
+import { routePointItem } from '../../../../warehouse/tables/route-point-item.ts';
+import { askableId, goneFrom, type RecordId } from '../../presets/unlisted.ts';
+import type { Load, Whole } from '../../records/types.ts';
 
 type Fields = Record<string, unknown>;
 

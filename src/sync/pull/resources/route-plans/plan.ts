@@ -1,14 +1,14 @@
 // Which slices of route plans a run reads: a search for each UTC day in reach, or for pieces of it where the service
 // has refused whole ones, and the plans outside of it that are still open, by id. The cost follows what is open: settled
 // plans are only met in the searches.
-import { coverageOf } from '../../warehouse/coverage.ts';
-import { openPlansOutside, type PlanReading, planReadings } from '../../warehouse/route-plan-facts.ts';
-import type { Workload } from '../job.ts';
-import type { Slice } from '../slice.ts';
-import { TOO_MANY } from './slice-scale.ts';
-import type { Covers, PlanContext } from './types.ts';
-import { canBeAsked } from './unlisted.ts';
-import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from './windows.ts';
+import { coverageOf } from '../../../../warehouse/coverage.ts';
+import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/route-plan-facts.ts';
+import type { Workload } from '../../../job.ts';
+import type { Slice } from '../../../slice.ts';
+import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../../plan/windows.ts';
+import { canBeAsked } from '../../presets/unlisted.ts';
+import type { Covers, PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_SPAN_MS = 60 * 60_000;

@@ -1,12 +1,12 @@
 // The plan of a job that reads whole listings: one slice a request, and what a listing no longer holds has
 // vanished. Such a listing has no period: it covers everything until the moment it was asked for.
-import type { ListEndpoint } from '../../fleet/endpoint.ts';
-import { EVER } from '../../warehouse/coverage.ts';
-import type { Extent } from '../../warehouse/engine.ts';
-import type { Table } from '../../warehouse/table.ts';
-import type { Slice } from '../slice.ts';
-import type { Load } from './records/types.ts';
-import type { Harvest, Source } from './types.ts';
+import type { ListEndpoint } from '../../../fleet/endpoint.ts';
+import { EVER } from '../../../warehouse/coverage.ts';
+import type { Extent } from '../../../warehouse/engine.ts';
+import type { Table } from '../../../warehouse/table.ts';
+import type { Slice } from '../../slice.ts';
+import type { Load } from '../records/types.ts';
+import type { Harvest, Source } from '../types.ts';
 
 export interface ListingPart<Request> {
   scope: string;
