@@ -29,7 +29,7 @@ export default pullJob({
     const listings = await Promise.all(work.map((request) => source.call(drivers, request)));
     return {
       loads: [{ table: driver, endpoint: drivers, records: listings.flat() }],
-      whole: [{ table: driver, extent: {} }],
+      fullRefresh: [{ table: driver, range: {} }],
       covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
     };
   },

@@ -13,6 +13,8 @@ export interface Interval {
 
 /** Begin of the coverage of a listing that has no period: it speaks of everything until its end. */
 export const EVER = '1970-01-01T00:00:00.000Z';
+/** End of what a slice covers up to the moment it is read, whenever that is. */
+export const UNTIL_READ = '9999-12-31T23:59:59.999Z';
 
 /** One period of several scopes. */
 export interface ScopedInterval extends Interval {
@@ -38,7 +40,11 @@ interface CoverageRow {
   run_id: string;
 }
 
-export async function cover({ sql }: Transaction, covered: ScopedInterval, by: CoveredBy): Promise<void> {
+export async function markCovered(
+  { sql }: Transaction,
+  covered: ScopedInterval,
+  by: CoveredBy,
+): Promise<void> {
   for (const scopes of pieces(covered.scopes, SCOPES)) {
     const touching = await take(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
@@ -53,7 +59,7 @@ export async function cover({ sql }: Transaction, covered: ScopedInterval, by: C
 }
 
 /** Cuts a period out of what is covered, so that the next plan reads it again. */
-export async function uncover(
+export async function invalidate(
   { sql }: Transaction,
   gone: ScopedInterval,
   by: Pick<CoveredBy, 'job'>,

@@ -17,7 +17,7 @@ export interface WrittenRows {
 }
 
 /** What the loader writes beside the record. */
-export interface Stamp {
+export interface LoadMetadata {
   runId: string;
   /** ISO instant of the load. */
   at: string;
@@ -35,7 +35,7 @@ export interface LoadCounts {
 }
 
 /** The part of a table that a slice has read whole: rows in it that were not met have vanished. {} is all. */
-export type Extent = { [column: string]: { in: (string | number)[] } | { from: string; to: string } };
+export type RowRange = { [column: string]: { in: (string | number)[] } | { from: string; to: string } };
 
 /** SQL over an existing row, by the name of its table, and over the new one as `excluded`. */
 export interface StoreOptions {
@@ -50,23 +50,23 @@ export interface Transaction {
   readonly sql: Knex;
   /**
    * Upserts by key; a row whose content is the same is not written. No key may occur twice in `rows`. What the
-   * table declares as its history and revisions is written with it. Throws Overtaken rather than put a reading over a
+   * table declares as its history and revisions is written with it. Throws StaleRead rather than put a reading over a
    * row that was written after the reading began.
    */
-  load(table: Table, rows: readonly Row[], stamp: Stamp): Promise<LoadCounts>;
+  load(table: Table, rows: readonly Row[], metadata: LoadMetadata): Promise<LoadCounts>;
   /** The same for rows that the engine has written down before. */
-  loadWritten(table: Table, rows: readonly WrittenRows[], stamp: Stamp): Promise<LoadCounts>;
+  loadWritten(table: Table, rows: readonly WrittenRows[], metadata: LoadMetadata): Promise<LoadCounts>;
   /**
    * Writes whole rows of a control table by their keys. Gives the keys of the rows that were written. No key may occur
    * twice.
    */
   store<R extends object>(table: Table, rows: readonly R[], options?: StoreOptions): Promise<R[]>;
-  /** Whether `extent` has any row that is not marked as missing. */
-  hasPresent(table: Table, extent: Extent): Promise<boolean>;
-  /** Rows of `extent` that are not marked as missing. */
-  countPresent(table: Table, extent: Extent): Promise<number>;
-  /** Marks the rows of `extent` whose keys (in the table's key order) are not in `seen`; tells how many, or throws Overtaken. */
-  markMissing(table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp): Promise<number>;
+  /** Whether `range` has any row that is not marked as missing. */
+  hasPresent(table: Table, range: RowRange): Promise<boolean>;
+  /** Rows of `range` that are not marked as missing. */
+  countPresent(table: Table, range: RowRange): Promise<number>;
+  /** Marks the rows of `range` whose keys (in the table's key order) are not in `seen`; tells how many, or throws StaleRead. */
+  markMissing(table: Table, range: RowRange, seen: readonly Row[], metadata: LoadMetadata): Promise<number>;
 }
 
 export interface WriteOptions {

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { type Redactor, redactedJson } from '../core/redaction.ts';
 import { tables } from './catalog.ts';
-import type { Engine, Stamp, Transaction } from './engine.ts';
+import type { Engine, LoadMetadata, Transaction } from './engine.ts';
 import { syncQuarantine } from './tables/sync-quarantine.ts';
 
-export interface Misfit {
+export interface InvalidRecord {
   table: string;
   /** Key of the record where it has one. */
   key: string | null;
@@ -40,11 +40,11 @@ type QuarantineRow = Pick<
 /** The rows of invalid records, each record once; made before the transaction, which others wait for. */
 export function quarantineRows(
   job: string,
-  misfits: readonly Misfit[],
+  invalid: readonly InvalidRecord[],
   { redact }: Redactor,
 ): QuarantineRow[] {
   const rows = new Map<string, QuarantineRow>();
-  for (const { table, key, reason, isPart = false, record } of misfits) {
+  for (const { table, key, reason, isPart = false, record } of invalid) {
     const payload = redactedJson(record, redact);
     const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
     rows.set(id, {
@@ -74,7 +74,7 @@ const ROWS_AT_ONCE = 2_000;
 export async function quarantine(
   { store }: Transaction,
   rows: readonly QuarantineRow[],
-  { at, runId }: Pick<Stamp, 'runId' | 'at'>,
+  { at, runId }: Pick<LoadMetadata, 'runId' | 'at'>,
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     const met = rows

@@ -7,7 +7,7 @@ import type { Row, Scalar } from './engine.ts';
 import { type ColumnType, indexedColumns, recordColumns, type Table } from './table.ts';
 
 /** The row, or in plain words why the record has none. */
-export type MappedRow = { row: Row } | { misfit: string };
+export type MappedRow = { row: Row } | { invalid: string };
 export type RowMapping = (record: JsonObject) => MappedRow;
 
 interface Field {
@@ -36,7 +36,7 @@ export function rowMapping(table: Table): RowMapping {
   let last: Row = [];
   return (record) => {
     const row: Scalar[] = new Array(columns.length + 1).fill(null);
-    const state: MappingState = { row, last, filled: 0, misfit: undefined };
+    const state: MappingState = { row, last, filled: 0, invalid: undefined };
     if (repeated.length > 0) fillRepeated(fields, record, row);
     // Before any repeated value is compared with it: which of the two comes first in the record tells nothing.
     for (const { from, type, position } of repeated) {
@@ -50,18 +50,18 @@ export function rowMapping(table: Table): RowMapping {
     const rest = fill(fields, record, state);
     for (const position of required) {
       if (row[position] === null)
-        return { misfit: `${columns[position]?.from.join('.')}: missing or too long` };
+        return { invalid: `${columns[position]?.from.join('.')}: missing or too long` };
     }
     if (rest !== undefined) {
       const extra = stableJson(rest);
       row[columns.length] = extra;
-      if (!isStorableJson(extra)) state.misfit ??= 'extra';
+      if (!isStorableJson(extra)) state.invalid ??= 'extra';
     }
-    if (state.misfit === undefined) {
+    if (state.invalid === undefined) {
       last = row;
       return { row };
     }
-    return { misfit: `${state.misfit}: holds a character no warehouse can store` };
+    return { invalid: `${state.invalid}: holds a character no warehouse can store` };
   };
 }
 
@@ -72,7 +72,7 @@ interface MappingState {
   /** Columns filled so far. */
   filled: number;
   /** Path of the first text that cannot be stored. */
-  misfit: string | undefined;
+  invalid: string | undefined;
 }
 
 function fieldTree(table: Table): Fields {
@@ -158,7 +158,7 @@ function fillColumn(
   if (held === undefined) return false;
   if (field.longest !== undefined && typeof held === 'string' && held.length > field.longest) return false;
   const same = held === state.last[position];
-  if (!same && typeof held === 'string' && !isStorable(held)) state.misfit ??= field.path;
+  if (!same && typeof held === 'string' && !isStorable(held)) state.invalid ??= field.path;
   state.row[position] = same ? (state.last[position] as Scalar) : held;
   state.filled++;
   return type === 'json' || held === value;

@@ -1,12 +1,12 @@
 // Marks what has vanished from a part of a table that was read whole. Mostly nothing has: then as many rows are
 // stored there as were met there, and to count them is enough.
 import { pieces } from '../core/pieces.ts';
-import type { Extent, Row, Stamp, Transaction } from './engine.ts';
+import type { LoadMetadata, Row, RowRange, Transaction } from './engine.ts';
 import { recordColumns, type Table } from './table.ts';
 
 /** What a reading met. */
 export interface Met {
-  /** Loaded rows that are inside the extent, each key once. */
+  /** Loaded rows that are inside the range, each key once. */
   inside: number;
   /** The keys of all loaded rows and of what could not be loaded. */
   keys(): Row[];
@@ -18,24 +18,24 @@ const OWNERS = 500;
 /** To be called after the rows were loaded, in the same transaction. Tells how many rows were marked. */
 export async function markVanished(
   tx: Transaction,
-  { table, extent }: { table: Table; extent: Extent },
+  { table, range }: { table: Table; range: RowRange },
   met: Met,
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ): Promise<number> {
   // Every row that was met is stored by now, so an equal number is the same rows.
-  if ((await tx.countPresent(table, extent)) === met.inside) return 0;
-  return tx.markMissing(table, extent, met.keys(), stamp);
+  if ((await tx.countPresent(table, range)) === met.inside) return 0;
+  return tx.markMissing(table, range, met.keys(), metadata);
 }
 
-/** The keys of rows of `extent` that this load has marked; `extent` names them one by one. */
+/** The keys of rows of `range` that this load has marked; `range` names them one by one. */
 export async function justMarked(
   { sql }: Transaction,
-  { table, extent }: { table: Table; extent: Extent },
-  { at, runId }: Stamp,
+  { table, range }: { table: Table; range: RowRange },
+  { at, runId }: LoadMetadata,
 ): Promise<(string | number)[]> {
   const [key = ''] = table.key;
   const ids: (string | number)[] = [];
-  for (const [column, bound] of Object.entries(extent)) {
+  for (const [column, bound] of Object.entries(range)) {
     for (const owners of 'in' in bound ? pieces(bound.in, OWNERS) : []) {
       const marked = sql(table.name).whereIn(column, owners).where({ _missing_since: at, _run_id: runId });
       ids.push(...(await marked.select(`${key} as id`)).map(({ id }: { id: string | number }) => id));
@@ -44,10 +44,10 @@ export async function justMarked(
   return ids;
 }
 
-/** Tells whether a row is inside the extent. */
-export function insideOf(table: Table, extent: Extent): (row: Row) => boolean {
+/** Tells whether a row is inside the range. */
+export function insideOf(table: Table, range: RowRange): (row: Row) => boolean {
   const columns = recordColumns(table);
-  const bounds = Object.entries(extent).map(([name, bound]) => {
+  const bounds = Object.entries(range).map(([name, bound]) => {
     const position = columns.findIndex((column) => column.name === name);
     const values = 'in' in bound ? new Set<unknown>(bound.in) : undefined;
     return { position, values, ...('in' in bound ? { from: '', to: '' } : bound) };

@@ -12,12 +12,12 @@ import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { recordColumns } from '../../src/warehouse/table.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
-import { stampAt } from '../support/stamp.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { wireEvent } from './wire-event.ts';
 
 /** Rows of a slice, about what the product commits at once. */
 export const SLICE_ROWS = 10_000;
-const stamp = stampAt('bench', '2026-01-01T00:00:00.000Z');
+const stamp = metadataAt('bench', '2026-01-01T00:00:00.000Z');
 const toRow = rowMapping(event);
 
 /** As in a slice of a pull: from `start` on. */
@@ -26,7 +26,7 @@ export const eventRows = (start: number, count: number): Row[] =>
 
 function eventRow(n: number): Row {
   const mapped = toRow(wireEvent(n));
-  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  if (!('row' in mapped)) throw new Error(mapped.invalid);
   return mapped.row;
 }
 

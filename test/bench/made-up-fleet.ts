@@ -13,7 +13,7 @@ import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../src/warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
-import { stampAt } from '../support/stamp.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 
 const VEHICLES = 100;
 const DAYS = 90;
@@ -47,10 +47,10 @@ async function put(engine: Engine, table: Table, ms: number, records: Fields[]):
   const toRow = rowMapping(table);
   const rows = records.map((record): Row => {
     const mapped = toRow(record as never);
-    if ('misfit' in mapped) throw new Error(mapped.misfit);
+    if ('invalid' in mapped) throw new Error(mapped.invalid);
     return mapped.row;
   });
-  await engine.write((tx) => tx.load(table, rows, stampAt('bench', at(ms))));
+  await engine.write((tx) => tx.load(table, rows, metadataAt('bench', at(ms))));
   return rows.length;
 }
 

@@ -3,7 +3,7 @@
 // overview takes 200 ms or more at the median. Run it with `node test/bench/page.ts`.
 import type { Row } from '../../src/warehouse/engine.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
-import { stampAt } from '../support/stamp.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { ask, makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 
 const EVENTS = 1_000_000;
@@ -63,7 +63,7 @@ async function load({ rig }: StatusPlace, firstId: number): Promise<number> {
       return [1, firstId + start + n, at, at, 10, n % 500, ...new Array<null>(columns - 6).fill(null)];
     });
     await rig.engine.write((tx) =>
-      tx.load(event, rows, stampAt('bench', new Date(rig.clock.now()).toISOString())),
+      tx.load(event, rows, metadataAt('bench', new Date(rig.clock.now()).toISOString())),
     );
   }
   return LOADED / ((performance.now() - begun) / 1_000);

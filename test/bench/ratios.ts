@@ -4,7 +4,7 @@
 // alike and mostly drops out.
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
-import { sortRecords } from '../../src/sync/pull/records/map-records.ts';
+import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
@@ -80,7 +80,7 @@ export async function checkRatio(): Promise<number> {
   const privacy = createPrivacy({}, 'bench');
   return ratioOf(
     async () => JSON.parse(body),
-    () => sortRecords({ table: event, endpoint: events, records: JSON.parse(body) as unknown[] }, privacy),
+    () => mapRecords({ table: event, endpoint: events, records: JSON.parse(body) as unknown[] }, privacy),
   );
 }
 

@@ -1,7 +1,7 @@
 // Coverage over every engine: what has been read is told as it is, for each job and scope apart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
-import { cover, coverageOf, EVER, uncover, withdrawFuture } from '../../src/warehouse/coverage.ts';
+import { coverageOf, EVER, invalidate, markCovered, withdrawFuture } from '../../src/warehouse/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { engineCases } from '../support/engines.ts';
@@ -26,9 +26,9 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   });
 
   const covered = (scopes: string[], begin: number, end: number, who = by('j', 'r1', 10)) =>
-    engine.write((tx) => cover(tx, { scopes, ...days(begin, end) }, who));
+    engine.write((tx) => markCovered(tx, { scopes, ...days(begin, end) }, who));
   const cut = (scopes: string[], begin: number, end: number, who = by('j', 'r2', 11)) =>
-    engine.write((tx) => uncover(tx, { scopes, ...days(begin, end) }, who));
+    engine.write((tx) => invalidate(tx, { scopes, ...days(begin, end) }, who));
   /** Job, scope, days, and by whom they were read when. */
   const told = async (): Promise<string[]> => {
     const rows = await engine.read((sql) => sql('sync_coverage').orderBy(['job', 'scope', 'begin_at']));
@@ -67,7 +67,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
 
   it('reaches back to the epoch where a listing has no period', async () => {
     await engine.write((tx) =>
-      cover(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)),
+      markCovered(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)),
     );
     expect(await coverageOf(engine, 'j')).toEqual(
       new Map([['all', [{ beginAt: '1970-01-01T00:00:00.000Z', endAt: day(3) }]]]),

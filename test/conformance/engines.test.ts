@@ -5,13 +5,13 @@ import { RoadbookError } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import { cover } from '../../src/warehouse/coverage.ts';
-import type { Engine, Extent, Row, Stamp } from '../../src/warehouse/engine.ts';
+import { markCovered } from '../../src/warehouse/coverage.ts';
+import type { Engine, LoadMetadata, Row, RowRange } from '../../src/warehouse/engine.ts';
 import { migrations } from '../../src/warehouse/migrations.ts';
-import { Overtaken } from '../../src/warehouse/overtaken.ts';
 import { quarantine, quarantineRows, release } from '../../src/warehouse/quarantine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { StaleRead } from '../../src/warehouse/stale-read.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
@@ -22,14 +22,14 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { insideOf, markVanished } from '../../src/warehouse/vanished.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { stampAt } from '../support/stamp.ts';
 
 const rowFor = (table: Table) => {
   const toRow = rowMapping(table);
   return (record: JsonObject): Row => {
     const mapped = toRow(record);
-    if (!('row' in mapped)) throw new Error(mapped.misfit);
+    if (!('row' in mapped)) throw new Error(mapped.invalid);
     return mapped.row;
   };
 };
@@ -39,8 +39,8 @@ const fleet = (count: number, title = 'title'): Row[] =>
   Array.from({ length: count }, (_, index) =>
     row({ id: index + 1, title: `${title} ${index}`, year: 2_020 }),
   );
-const first = stampAt('run-1', '2026-01-01T00:00:00.000Z');
-const second = stampAt('run-2', '2026-01-02T00:00:00.000Z');
+const first = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
+const second = metadataAt('run-2', '2026-01-02T00:00:00.000Z');
 /** Events, one more than the largest batch of any engine (postgres-load.ts). */
 const severalBatches = (): Row[] =>
   Array.from({ length: 25_001 }, (_, n) => eventRow({ id: n + 1, event_category: 1 }));
@@ -73,7 +73,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await place.remove();
   });
 
-  const load = (rows: Row[], stamp = first) => engine.write((tx) => tx.load(vehicle, rows, stamp));
+  const load = (rows: Row[], metadata = first) => engine.write((tx) => tx.load(vehicle, rows, metadata));
   const stored = (columns = '*') =>
     engine.read((sql) => sql('vehicle').select(sql.raw(columns)).orderBy('id'));
 
@@ -179,12 +179,12 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(JSON.parse(kept.extra)).toEqual({ plate: plate.join('') });
   });
 
-  it('marks what vanished from an extent, once, and unmarks what returns', async () => {
+  it('marks what vanished from a range, once, and unmarks what returns', async () => {
     await load(fleet(4));
-    const missing = (seen: Row[], stamp = second) =>
-      engine.write((tx) => tx.markMissing(vehicle, {}, seen, stamp));
+    const missing = (seen: Row[], metadata = second) =>
+      engine.write((tx) => tx.markMissing(vehicle, {}, seen, metadata));
     expect(await missing([[1], [2], [3]])).toBe(1);
-    expect(await missing([[1], [2], [3]], stampAt('run-3', '2026-01-03T00:00:00.000Z'))).toBe(0);
+    expect(await missing([[1], [2], [3]], metadataAt('run-3', '2026-01-03T00:00:00.000Z'))).toBe(0);
     expect(await stored('id, _missing_since')).toContainEqual({ id: 4, _missing_since: second.at });
     expect(await load(fleet(4), second)).toEqual({ inserted: 0, updated: 1, unchanged: 3 });
     expect(await stored('_missing_since')).toEqual(Array(4).fill({ _missing_since: null }));
@@ -194,9 +194,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const late = { ...second, readAt: '2025-12-31T00:00:00.000Z' };
     await load(fleet(3));
     const before = await stored('*');
-    await expect(load([row({ id: 2, plate: 'OLD' }), row({ id: 9 })], late)).rejects.toThrow(Overtaken);
+    await expect(load([row({ id: 2, plate: 'OLD' }), row({ id: 9 })], late)).rejects.toThrow(StaleRead);
     await expect(engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], late))).rejects.toThrow(
-      Overtaken,
+      StaleRead,
     );
     expect(await stored('*')).toEqual(before);
     // A clock that was ahead has written it: it cannot hold up every reading until then.
@@ -216,7 +216,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('leaves a row alone that differs only in what tells of its reading', async () => {
     const made = rowFor(image);
     const picture = (fetched_at: string, attempts = 1) => made({ hash: 'p', fetched_at, attempts });
-    const read = (one: Row, stamp: Stamp) => engine.write((tx) => tx.load(image, [one], stamp));
+    const read = (one: Row, metadata: LoadMetadata) => engine.write((tx) => tx.load(image, [one], metadata));
     await read(picture(first.at), first);
     const late = { ...second, readAt: '2025-12-31T00:00:00.000Z' };
     expect(await read(picture(second.at), late)).toEqual({ inserted: 0, updated: 0, unchanged: 1 });
@@ -226,22 +226,22 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ]);
   });
 
-  it('marks nothing outside the extent', async () => {
+  it('marks nothing outside the range', async () => {
     await load([row({ id: 1, status: 'A' }), row({ id: 2, status: 'B' }), row({ id: 3, status: 'C' })]);
-    const extent = { status: { in: ['A', 'B'] }, id: { in: [1, 2, 3] } };
-    expect(await engine.write((tx) => tx.markMissing(vehicle, extent, [[1]], second))).toBe(1);
+    const range = { status: { in: ['A', 'B'] }, id: { in: [1, 2, 3] } };
+    expect(await engine.write((tx) => tx.markMissing(vehicle, range, [[1]], second))).toBe(1);
     expect(await stored('id, _missing_since')).toContainEqual({ id: 3, _missing_since: null });
   });
 
-  it('counts what is present in an extent', async () => {
+  it('counts what is present in a range', async () => {
     await load([row({ id: 1, status: 'A' }), row({ id: 2, status: 'B' }), row({ id: 3, status: 'C' })]);
-    const present = (extent: Extent) => engine.write((tx) => tx.countPresent(vehicle, extent));
+    const present = (range: RowRange) => engine.write((tx) => tx.countPresent(vehicle, range));
     expect(await present({})).toBe(3);
     expect(await present({ status: { in: ['A', 'B'] }, id: { in: [2, 3] } })).toBe(1);
     await load([row({ id: '9007199254740993', status: 'D' })]);
     expect(await present({ status: { in: ['D'] }, id: { in: ['9007199254740993', 1] } })).toBe(1);
     await engine.write(({ sql }) => sql('vehicle').where({ status: 'D' }).delete());
-    const any = (extent: Extent) => engine.write((tx) => tx.hasPresent(vehicle, extent));
+    const any = (range: RowRange) => engine.write((tx) => tx.hasPresent(vehicle, range));
     expect(await any({ status: { in: ['A', 'B'] }, id: { in: [2, 3] } })).toBe(true);
     expect(await any({ id: { in: [] } })).toBe(false);
     await engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [2]], second));
@@ -255,7 +255,8 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     const parts = [rows.slice(0, 1), [], rows.slice(1, 13_000), rows.slice(13_000)];
     const written = parts.map((part) => engine.writeDown(vehicle, part));
     expect(written.flatMap((each) => each.rows())).toEqual(rows);
-    const loaded = (stamp: Stamp) => engine.write((tx) => tx.loadWritten(vehicle, written, stamp));
+    const loaded = (metadata: LoadMetadata) =>
+      engine.write((tx) => tx.loadWritten(vehicle, written, metadata));
     expect(await loaded(first)).toEqual({ inserted: 30_000, updated: 0, unchanged: 0 });
     expect(await loaded(second)).toEqual({ inserted: 0, updated: 0, unchanged: 30_000 });
     expect(await engine.write((tx) => tx.loadWritten(vehicle, [], second))).toEqual({
@@ -278,14 +279,14 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(engine.writeDown(dailySummary, days).rows()).toEqual(days);
   });
 
-  it('marks what vanished where something else has come, and what moved out of the extent is not marked', async () => {
-    const extent = { status: { in: ['A'] } };
+  it('marks what vanished where something else has come, and what moved out of the range is not marked', async () => {
+    const range = { status: { in: ['A'] } };
     const read = (rows: Row[]) =>
       engine.write(async (tx) => {
         await tx.load(vehicle, rows, second);
         const keys = () => rows.map((each) => [each[0] ?? null]);
-        const inside = rows.filter(insideOf(vehicle, extent)).length;
-        await markVanished(tx, { table: vehicle, extent }, { inside, keys }, second);
+        const inside = rows.filter(insideOf(vehicle, range)).length;
+        await markVanished(tx, { table: vehicle, range }, { inside, keys }, second);
       });
     await load([1, 2, 3].map((id) => row({ id, status: 'A' })));
     await read([row({ id: 1, status: 'B' }), row({ id: 2, status: 'A' }), row({ id: 4, status: 'A' })]);
@@ -320,7 +321,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   it('commits all of a transaction or nothing', async () => {
     const failed = engine.write(async (tx) => {
       await tx.load(vehicle, fleet(10), first);
-      await cover(tx, { scopes: ['all'], beginAt: first.at, endAt: second.at }, { job: 'j', ...first });
+      await markCovered(tx, { scopes: ['all'], beginAt: first.at, endAt: second.at }, { job: 'j', ...first });
       throw new Error('cut');
     });
     await expect(failed).rejects.toThrow('cut');
@@ -353,9 +354,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('keeps a misfit once, however often it is met', async () => {
     const misfit = { table: 'vehicle', key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
-    for (const stamp of [first, second]) {
+    for (const metadata of [first, second]) {
       await engine.write((tx) =>
-        quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), stamp),
+        quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), metadata),
       );
     }
     const [kept, ...others] = await engine.read((sql) => sql('sync_quarantine'));
@@ -451,7 +452,8 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       one(5, '9999-12-31T23:59:59.999Z'),
       one(6, '2026-02-28T12:00:00.000Z'),
     ];
-    const loadEvents = (given: Row[], stamp = first) => engine.write((tx) => tx.load(event, given, stamp));
+    const loadEvents = (given: Row[], metadata = first) =>
+      engine.write((tx) => tx.load(event, given, metadata));
     expect(await loadEvents(rows)).toEqual({ inserted: 6, updated: 0, unchanged: 0 });
     expect(await loadEvents(rows, second)).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
     const moved = [
@@ -486,10 +488,10 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       ['E', 2],
       [null, null],
     ].entries()) {
-      const stamp = stampAt(`run-${index}`, `2026-01-0${index + 1}T00:00:00.000Z`);
+      const metadata = metadataAt(`run-${index}`, `2026-01-0${index + 1}T00:00:00.000Z`);
       await engine.write(async (tx) => {
-        await tx.load(routePlan, [plan(status as string | null)], stamp);
-        await tx.load(dailySummary, [day(speed as number | null)], stamp);
+        await tx.load(routePlan, [plan(status as string | null)], metadata);
+        await tx.load(dailySummary, [day(speed as number | null)], metadata);
       });
     }
     const changes = await engine.read((sql) => sql('status_change').orderBy('observed_at'));

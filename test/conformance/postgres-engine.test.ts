@@ -13,14 +13,14 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
-import { stampAt } from '../support/stamp.ts';
-import { admin, connect, failureOf, open, stamp, url, vehicles } from './postgres-place.ts';
+import { metadataAt } from '../support/load-metadata.ts';
+import { admin, connect, failureOf, metadata, open, url, vehicles } from './postgres-place.ts';
 
 const ROLES = readFileSync(resolve(import.meta.dirname, '../../deploy/postgres-roles.sql'), 'utf8');
 const toEvent = rowMapping(event);
 const eventAt = (id: number, begin_date: string | null): Row => {
   const mapped = toEvent({ event_category: 1, id, begin_date });
-  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  if (!('row' in mapped)) throw new Error(mapped.invalid);
   return mapped.row;
 };
 
@@ -67,7 +67,7 @@ describe('the schema in PostgreSQL', () => {
   it('makes the month of an event with the event, and keeps no key twice within it', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
-    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
     const [row] = await rowsOf(admin, 'select tableoid::regclass::text as part from fleet.event');
     expect(row).toEqual({ part: 'fleet.event_2031_07' });
     const again = engine.write(({ sql }) => sql.raw('insert into event select * from event where id = 1'));
@@ -83,14 +83,14 @@ describe('the schema in PostgreSQL', () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const cut = engine.write(async (tx) => {
-      await tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp);
+      await tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata);
       throw new Error('cut');
     });
     await expect(cut).rejects.toThrow('cut');
     expect(await rowsOf(admin, "select to_regclass('fleet.event_2031_07')::text as part")).toEqual([
       { part: null },
     ]);
-    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
     expect(await engine.read((sql) => sql('event'))).toHaveLength(1);
   });
 });
@@ -121,7 +121,7 @@ describe('a load into PostgreSQL', () => {
       [JULY, 'event_2031_07'],
     ];
     for (const [hour, [instant, part]] of moves.entries()) {
-      const later = stampAt('run-2', new Date(Date.UTC(2026, 1, 1, hour)).toISOString());
+      const later = metadataAt('run-2', new Date(Date.UTC(2026, 1, 1, hour)).toISOString());
       await engine.write((tx) => tx.load(event, [eventAt(1, instant), eventAt(2, JULY)], later));
       const places = await rowsOf(
         admin,
@@ -136,9 +136,9 @@ describe('a load into PostgreSQL', () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const events = Array.from({ length: 3_000 }, (_, id) => eventAt(id, JULY));
-    await engine.write((tx) => tx.load(event, events, stamp));
+    await engine.write((tx) => tx.load(event, events, metadata));
     const again = await engine.write((tx) =>
-      tx.load(event, events, stampAt('run-2', '2026-01-02T00:00:00.000Z')),
+      tx.load(event, events, metadataAt('run-2', '2026-01-02T00:00:00.000Z')),
     );
     expect(again).toEqual({ inserted: 0, updated: 0, unchanged: 3_000 });
     await engine.write(({ sql }) => sql.raw('select pg_stat_force_next_flush()'));
@@ -155,10 +155,10 @@ describe('a load into PostgreSQL', () => {
     const rows = vehicles(5_000);
     const spoilt = [...rows.slice(0, 100), [...(rows[100] ?? [])].with(1, { not: 'a scalar' } as never)];
     await admin.raw("alter table fleet.vehicle add check (title <> '[object Object]')");
-    const refused = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], stamp));
+    const refused = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], metadata));
     expect((await failureOf(refused)).code).toBe('warehouse_failed');
     expect(await rowsOf(admin, 'select id from fleet.vehicle')).toEqual([]);
-    await engine.write((tx) => tx.load(vehicle, rows, stamp));
+    await engine.write((tx) => tx.load(vehicle, rows, metadata));
     const stored = await rowsOf<{ id: number }>(admin, 'select id from fleet.vehicle order by id');
     expect(stored.map(({ id }) => Number(id))).toEqual(rows.map((_, id) => id));
   });
@@ -173,8 +173,8 @@ describe('the roles of deploy/postgres-roles.sql', () => {
       await admin.raw(`alter role ${role} password 'only-for-tests'`);
     const engine = await open(as('roadbook'));
     await bringSchemaUpToDate(engine);
-    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], stamp));
-    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], stamp));
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
+    await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], metadata));
     await admin.raw(ROLES);
     const log = createLog({ level: 'silent', redactor: createRedactor() });
     const queue = await openPgBoss(engine.queueHome as QueueHome, { log });

@@ -5,8 +5,8 @@ import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
-import { stampAt } from '../support/stamp.ts';
 
 export let url: string;
 export let admin: Knex;
@@ -35,7 +35,7 @@ export const failureOf = (work: Promise<unknown>): Promise<Error & { code?: stri
     (thrown) => thrown,
   );
 
-export const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
+export const metadata = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
 
 const toVehicle = rowMapping(vehicle);
 export const vehicles = (count: number): Row[] =>

@@ -13,7 +13,7 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { silentNetworkTo } from '../support/silent-network.ts';
-import { admin, failureOf, open, stamp, url, vehicles } from './postgres-place.ts';
+import { admin, failureOf, metadata, open, url, vehicles } from './postgres-place.ts';
 
 describe('a session that ends', () => {
   /** Every session but the one that asks. */
@@ -27,9 +27,9 @@ describe('a session that ends', () => {
     await bringSchemaUpToDate(engine);
     const cut = failureOf(
       engine.write(async (tx) => {
-        await tx.load(vehicle, vehicles(10), stamp);
+        await tx.load(vehicle, vehicles(10), metadata);
         await endSessions(admin);
-        await tx.load(vehicle, vehicles(20), stamp);
+        await tx.load(vehicle, vehicles(20), metadata);
       }),
     );
     const error = await cut;
@@ -37,7 +37,7 @@ describe('a session that ends', () => {
     expect(error.code).toBe('warehouse_unreachable');
     expect(error.message).not.toContain('only-for-tests');
     expect(await engine.read((sql) => sql('vehicle'))).toEqual([]);
-    await engine.write((tx) => tx.load(vehicle, vehicles(20), stamp));
+    await engine.write((tx) => tx.load(vehicle, vehicles(20), metadata));
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(20);
   });
 
@@ -51,7 +51,7 @@ describe('a session that ends', () => {
     );
     expect(pids.length).toBeGreaterThan(1);
     await endSessions(admin);
-    const counts = await engine.write((tx) => tx.load(vehicle, vehicles(5), stamp));
+    const counts = await engine.write((tx) => tx.load(vehicle, vehicles(5), metadata));
     expect(counts).toEqual({ inserted: 5, updated: 0, unchanged: 0 });
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(5);
   });
@@ -61,17 +61,17 @@ describe('a session that ends', () => {
     onTestFinished(() => server.stop());
     const engine = await postgres.open({ url: await server.newDatabase(), schema: 'fleet' });
     await bringSchemaUpToDate(engine);
-    await engine.write((tx) => tx.load(vehicle, vehicles(3), stamp));
+    await engine.write((tx) => tx.load(vehicle, vehicles(3), metadata));
     const error = await failureOf(
       engine.write(async (tx) => {
-        await tx.load(vehicle, vehicles(30), stamp);
+        await tx.load(vehicle, vehicles(30), metadata);
         await server.restart();
-        await tx.load(vehicle, vehicles(40), stamp);
+        await tx.load(vehicle, vehicles(40), metadata);
       }),
     );
     expect(error).toBeInstanceOf(Retriable);
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(3);
-    expect(await engine.write((tx) => tx.load(vehicle, vehicles(30), stamp))).toEqual({
+    expect(await engine.write((tx) => tx.load(vehicle, vehicles(30), metadata))).toEqual({
       inserted: 27,
       updated: 0,
       unchanged: 3,
@@ -128,7 +128,7 @@ describe('a server that is silent', () => {
       });
     });
     await expect.poll(() => sent).toBeGreaterThan(0);
-    const waiting = engine.write((tx) => tx.load(vehicle, vehicles(3), stamp));
+    const waiting = engine.write((tx) => tx.load(vehicle, vehicles(3), metadata));
     await expect(waiting).rejects.toMatchObject({ code: 'warehouse_locked' });
     isEnough = true;
     await sending;
@@ -156,13 +156,13 @@ describe('a server that is silent', () => {
     onTestFinished(() => void stalled.destroy().catch(() => undefined));
     await stands.promise;
     await expect
-      .poll(() => engine.write((tx) => tx.load(vehicle, vehicles(3), stamp)), { timeout: 20_000 })
+      .poll(() => engine.write((tx) => tx.load(vehicle, vehicles(3), metadata)), { timeout: 20_000 })
       .toMatchObject({ inserted: 3 });
     const other = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
     await other.transaction(async (sql) => {
       await sql.raw(ONE_WRITER, ['fleet']);
       await sql.raw('select pg_sleep(0.5)');
-      await expect(engine.write((tx) => tx.load(vehicle, vehicles(3), stamp))).rejects.toMatchObject({
+      await expect(engine.write((tx) => tx.load(vehicle, vehicles(3), metadata))).rejects.toMatchObject({
         code: 'warehouse_locked',
       });
     });
@@ -183,9 +183,9 @@ describe('a server that is silent', () => {
       'a load',
       (engine, goSilent) =>
         engine.write(async (tx) => {
-          await tx.load(vehicle, vehicles(1), stamp);
+          await tx.load(vehicle, vehicles(1), metadata);
           goSilent();
-          await tx.load(vehicle, vehicles(10), stamp);
+          await tx.load(vehicle, vehicles(10), metadata);
         }),
     ],
     [

@@ -11,22 +11,22 @@ import type { Engine, Row, Scan } from '../../src/warehouse/engine.ts';
 import { openSqlite } from '../../src/warehouse/engines/sqlite.ts';
 import {
   anyPresentStatement,
-  extentCondition,
   presentStatement,
+  rangeCondition,
 } from '../../src/warehouse/engines/sqlite-upsert.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
-import { stampAt } from '../support/stamp.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { openDatabase } from '../support/workplace.ts';
 
 const READERS = 4;
 const PAGES_KEPT = 8_000;
 /** A page of the log with its header. */
 const FRAME_BYTES = 4_096 + 24;
-const stamp = stampAt('run-1', '2026-01-01T00:00:00.000Z');
+const metadata = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
 const toVehicle = rowMapping(vehicle);
 const vehicles = (count: number, title: string): Row[] =>
   Array.from({ length: count }, (_, id) => (toVehicle({ id, title: `${title} ${id}` }) as { row: Row }).row);
@@ -56,8 +56,8 @@ it('the writer asks for every commit to be on disk before anybody is told of it'
 it('rows of some vehicles are looked up by vehicle, not among the rows of all', async () => {
   const engine = await open();
   const span = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' };
-  const extent = { vehicle_id: { in: [1] }, event_category: { in: [1] }, begin_date: span, end_date: span };
-  const { condition, bindings } = extentCondition(event, extent);
+  const range = { vehicle_id: { in: [1] }, event_category: { in: [1] }, begin_date: span, end_date: span };
+  const { condition, bindings } = rangeCondition(event, range);
   for (const statement of [anyPresentStatement, presentStatement]) {
     const plan = await engine.read((sql) =>
       sql.raw(`explain query plan ${statement(event, condition)}`, bindings),
@@ -85,7 +85,7 @@ it('a lock that lasts longer than that is told plainly, and later the same work 
   const other = openDatabase(file);
   onTestFinished(() => other.destroy());
   await other.raw('begin immediate');
-  const load = () => engine.write((tx) => tx.load(vehicle, vehicles(3, 'private title'), stamp));
+  const load = () => engine.write((tx) => tx.load(vehicle, vehicles(3, 'private title'), metadata));
   const told = await load().catch((thrown) => thrown);
   expect(told).toBeInstanceOf(Retriable);
   expect(told).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
@@ -102,7 +102,7 @@ it('the write-ahead log stays bounded, however much is loaded', async () => {
   const [LOADS, ROWS, LONG] = [24, 3_000, 700];
   for (let n = 0; n < LOADS; n++) {
     const rows = vehicles(ROWS, String(n).repeat(LONG));
-    const counts = await engine.write((tx) => tx.load(vehicle, rows, stamp));
+    const counts = await engine.write((tx) => tx.load(vehicle, rows, metadata));
     expect(counts.inserted + counts.updated).toBe(ROWS);
   }
   const [size] = await engine.read((sql) => rowsOf<{ page_count: number }>(sql, 'pragma page_count'));
@@ -122,7 +122,7 @@ const canBeEmptied = (): boolean => {
 
 it('what a reader sees is kept from other processes, during a snapshot and after it', async () => {
   const engine = await open();
-  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   await engine.read((sql) =>
     sql.transaction(async (reading) => {
       expect(await rowsOf(reading, 'select count(*) as n from vehicle')).toEqual([{ n: 5_000 }]);
@@ -137,14 +137,14 @@ it('what a reader sees is kept from other processes, during a snapshot and after
 
 it('a snapshot stays one state while others write, also after every other connection is closed', async () => {
   const engine = await open();
-  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   const reading = openSqlite(file);
   const titles = new Set<string>();
   await reading.snapshot(async (scan) => {
     for await (const batch of scan('select substr(title, 1, 5) as title from vehicle')) {
       for (const { title } of batch) titles.add(String(title));
       await reading.close();
-      await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'later'), stamp));
+      await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'later'), metadata));
       canBeEmptied();
     }
   });
@@ -166,7 +166,7 @@ it('a snapshot tells a statement that SQLite refuses, and a file that is none', 
 
 it('a snapshot whose reader is killed, or cannot be started, is told plainly, and the next one reads', async () => {
   const engine = await open();
-  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), stamp));
+  await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   const count = () => engine.snapshot((scan) => firstBatch(scan, 'select count(*) as n from vehicle'));
   const killedAfterOneBatch = engine.snapshot(async (scan) => {
     for await (const _ of scan('select * from vehicle')) killReader();

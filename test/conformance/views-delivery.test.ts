@@ -6,8 +6,8 @@ import { routePointExecution } from '../../src/warehouse/tables/route-point-exec
 import { routePointItem } from '../../src/warehouse/tables/route-point-item.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { engineCases } from '../support/engines.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import { stampAt } from '../support/stamp.ts';
 import { openViews, type ViewPlace } from '../support/view-place.ts';
 
 afterAll(stopPostgres);
@@ -199,11 +199,11 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
   it('leave out what the service no longer returns', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
-    const stamp = stampAt('run-2', '2026-03-21T00:00:00.000Z');
+    const metadata = metadataAt('run-2', '2026-03-21T00:00:00.000Z');
     await place.engine.write(async (tx) => {
-      await tx.markMissing(routePointExecution, { route_point_id: { in: [13] } }, [[13]], stamp);
-      await tx.markMissing(routePoint, { route_plan_id: { in: [1] } }, [[11], [13], [15]], stamp);
-      await tx.markMissing(routePlan, {}, [[1]], stamp);
+      await tx.markMissing(routePointExecution, { route_point_id: { in: [13] } }, [[13]], metadata);
+      await tx.markMissing(routePoint, { route_plan_id: { in: [1] } }, [[11], [13], [15]], metadata);
+      await tx.markMissing(routePlan, {}, [[1]], metadata);
     });
     const columns = ['stop_id', 'executed_at', 'attempts', 'executed_order'];
     expect(await place.rows('bi_delivery', columns)).toEqual([

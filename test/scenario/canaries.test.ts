@@ -1,4 +1,4 @@
-// Plants a password, tokens and a CPF, drives the commands through success, misfits and failures at the most
+// Plants a password, tokens and a CPF, drives the commands through success, invalid records and failures at the most
 // talkative log level, and looks for them in everything that comes out: output, messages to the webhook, every file that
 // is left and every control table. The service says them too, in fields and in refusals that nobody knows to be secret:
 // only their values or their shape give them away. With EVERY_COMMAND every command is run, with and without --json.

@@ -32,7 +32,7 @@ const person = {
 };
 /** A number does not fit the column, so that it would be left in `extra`. */
 const numbered = { id: 9_002, name: 'Numbered', cpf: PLANTED.number };
-const misfit = { id: 'not a number', name: 'Misfit', cpf: PLANTED.stray, rg: PLANTED.rg };
+const misfit = { id: 'not a number', name: 'InvalidRecord', cpf: PLANTED.stray, rg: PLANTED.rg };
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 

@@ -165,7 +165,7 @@ describe('pictures', () => {
     expectBalance(summary);
     expect(asked.toSorted()).toEqual([...lists.map(({ id }) => `own${id}`), 'shared'].toSorted());
     expect(Object.keys(await imagesOf(rig)).toSorted()).toEqual(asked.toSorted());
-    expect(rig.logLines.filter((line) => line.includes('overtaken'))).toEqual([]);
+    expect(rig.logLines.filter((line) => line.includes('stale_read'))).toEqual([]);
   });
 
   it('that a slice cannot fetch are fetched by another one that waits for them', async () => {

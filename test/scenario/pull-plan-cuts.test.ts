@@ -106,9 +106,9 @@ describe('a day that had to be cut', () => {
           let plans = 0;
           const result = await work({
             ...tx,
-            loadWritten(table, written, stamp) {
+            loadWritten(table, written, metadata) {
               if (table.name === 'route_plan') plans += written.reduce((sum, { count }) => sum + count, 0);
-              return tx.loadWritten(table, written, stamp);
+              return tx.loadWritten(table, written, metadata);
             },
           });
           const hour = await tx

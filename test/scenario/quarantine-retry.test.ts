@@ -3,9 +3,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
-import { sortRecords } from '../../src/sync/pull/records/map-records.ts';
+import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
 import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
-import { type Misfit, quarantine, quarantined, quarantineRows } from '../../src/warehouse/quarantine.ts';
+import {
+  type InvalidRecord,
+  quarantine,
+  quarantined,
+  quarantineRows,
+} from '../../src/warehouse/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { addRecords, removeRecords } from './pull-setup.ts';
@@ -16,9 +21,9 @@ const LIKE_A_CPF = 52_998_224_725;
 let rig: Rig;
 afterEach(() => rig.close());
 
-const keep = (job: string, misfits: readonly Misfit[], at = AT) =>
+const keep = (job: string, invalid: readonly InvalidRecord[], at = AT) =>
   rig.engine.write((tx) =>
-    quarantine(tx, quarantineRows(job, misfits, rig.parts.redactor), { runId: 'r', at }),
+    quarantine(tx, quarantineRows(job, invalid, rig.parts.redactor), { runId: 'r', at }),
   );
 
 const retryAll = async (id?: string) => {
@@ -29,10 +34,10 @@ const retryAll = async (id?: string) => {
 describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (engine) => {
   it('is loaded and let go where it fits now, and kept with its reason where it does not', async () => {
     rig = await makeRig({ startAt: AT, engine });
-    const misfit = { table: 'vehicle', key: null, reason: 'of an older version' };
+    const invalid = { table: 'vehicle', key: null, reason: 'of an older version' };
     await keep('pull-vehicles', [
-      { ...misfit, record: { id: 7, plate: 'ABC1D23' } },
-      { ...misfit, record: { id: 'none', plate: 'ABC1D24' } },
+      { ...invalid, record: { id: 7, plate: 'ABC1D23' } },
+      { ...invalid, record: { id: 'none', plate: 'ABC1D24' } },
     ]);
     const results = await retryAll();
     expect(results.map(({ loaded }) => loaded).sort()).toEqual([false, true]);
@@ -110,7 +115,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
     const refused = [{ record: part, reason: 'title: two rows of one day have it' }];
     const load = { table: dailySummary, endpoint: summaryCall, records: [], refused };
-    await keep('pull-daily-summaries', (await sortRecords(load, rig.parts.privacy)).misfits);
+    await keep('pull-daily-summaries', (await mapRecords(load, rig.parts.privacy)).invalid);
     expect(await retryAll()).toMatchObject([
       { loaded: false, reason: expect.stringMatching(/two rows of one day have it.*roadbook run/) },
     ]);

@@ -9,9 +9,9 @@ import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/att
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { quarantine, quarantineRows } from '../../src/warehouse/quarantine.ts';
+import { metadataAt } from '../support/load-metadata.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { CPFS } from '../support/push-samples.ts';
-import { stampAt } from '../support/stamp.ts';
 import { ask, makeStatusPlace, type StatusPlace, TOKEN } from '../support/status-place.ts';
 
 let place: StatusPlace;
@@ -172,7 +172,7 @@ describe('the data', () => {
           [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
           place.rig.parts.redactor,
         ),
-        stampAt('r', '2026-03-10T12:00:00.000Z'),
+        metadataAt('r', '2026-03-10T12:00:00.000Z'),
       ),
     );
     const { json, text } = await place.ask('GET', '/api/quarantine');

@@ -8,7 +8,7 @@ import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { Table } from '../../src/warehouse/table.ts';
 import { views } from '../../src/warehouse/view-catalog.ts';
 import { type EngineCase, type EnginePlace, rowsOf } from './engines.ts';
-import { stampAt } from './stamp.ts';
+import { metadataAt } from './load-metadata.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -54,10 +54,10 @@ export async function openViews(engineCase: EngineCase, zone = 'America/Sao_Paul
       const toRow = rowMapping(table);
       const rows = records.map((record) => {
         const mapped = toRow(record as never);
-        if ('misfit' in mapped) throw new Error(mapped.misfit);
+        if ('invalid' in mapped) throw new Error(mapped.invalid);
         return mapped.row;
       });
-      await engine.write((tx) => tx.load(table, rows, stampAt('run-1', at)));
+      await engine.write((tx) => tx.load(table, rows, metadataAt('run-1', at)));
     },
     async insert(table, rows) {
       await engine.write(async ({ sql }) => {

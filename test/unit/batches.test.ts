@@ -1,7 +1,7 @@
 // What the one pass over the rows of a slice gathers for its transaction.
 import { describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/sync/pull/records/batch.ts';
-import type { Whole } from '../../src/sync/pull/records/types.ts';
+import type { FullRefreshRange } from '../../src/sync/pull/records/types.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
 import { writeDown } from '../../src/warehouse/engines/sqlite-rows.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
@@ -23,14 +23,14 @@ const event = (id: number, fields: object = {}) => ({
   ...fields,
 });
 const load = (...records: unknown[]) => ({ table: eventTable, records });
-const whole: Whole = { table: eventTable, extent: { vehicle_id: { in: [7] } } };
+const refresh: FullRefreshRange = { table: eventTable, range: { vehicle_id: { in: [7] } } };
 
 describe('the batches of a slice', () => {
   it('are the loads of each table, in order, with the keys and counts that the transaction needs', async () => {
     const named: unknown[] = [];
     const batches = open((row) => named.push(row[5]));
     const each: unknown[] = [];
-    const preparing = { whole: [whole], each: (row: Row) => each.push(row[1]) };
+    const preparing = { fullRefresh: [refresh], each: (row: Row) => each.push(row[1]) };
     const parts = [
       await batches.prepare(load(event(1), event(2, { vehicle: { id: 8 } })), preparing),
       await batches.prepare({ table: vehicle, records: [{ id: 1 }] }),
@@ -39,15 +39,15 @@ describe('the batches of a slice', () => {
     const [events, vehicles] = batches.finish(parts);
     expect(events).toMatchObject({ table: eventTable, rows: 3, superseded: 0, allSeen: false });
     expect(events?.written.flatMap((part) => part.rows().map((row) => row[1]))).toEqual([1, 2, 3]);
-    expect(events?.misfits).toHaveLength(1);
+    expect(events?.invalid).toHaveLength(1);
     expect(events?.seen()).toEqual([
       [1, 1],
       [1, 2],
       [1, 3],
     ]);
     expect(events?.keyTexts()).toEqual(['1 1', '1 2', '1 3']);
-    expect(events?.inside(whole)).toBe(2);
-    expect(events?.inside({ ...whole, extent: { vehicle_id: { in: [8] } } })).toBe(1);
+    expect(events?.inside(refresh)).toBe(2);
+    expect(events?.inside({ ...refresh, range: { vehicle_id: { in: [8] } } })).toBe(1);
     expect([named, each]).toEqual([
       [7, 8, 7],
       [1, 2, 3],
@@ -58,8 +58,8 @@ describe('the batches of a slice', () => {
   it('hold the last row of a key that comes twice, in one load or in several', async () => {
     const batches = open();
     const parts = [
-      await batches.prepare(load(event(1), event(1, { distance: 5 }), event(2)), { whole: [whole] }),
-      await batches.prepare(load(event(2, { vehicle: { id: 8 } }), event(3)), { whole: [whole] }),
+      await batches.prepare(load(event(1), event(1, { distance: 5 }), event(2)), { fullRefresh: [refresh] }),
+      await batches.prepare(load(event(2, { vehicle: { id: 8 } }), event(3)), { fullRefresh: [refresh] }),
     ];
     const [events] = batches.finish(parts);
     expect(events).toMatchObject({ rows: 3, superseded: 2, allSeen: true });
@@ -70,7 +70,7 @@ describe('the batches of a slice', () => {
       [3, null, 7],
     ]);
     expect(events?.keyTexts()).toEqual(['1 1', '1 2', '1 3']);
-    expect(events?.inside(whole)).toBe(2);
+    expect(events?.inside(refresh)).toBe(2);
   });
 
   it('count an unreadable key as one that was not seen, and a readable one as seen', async () => {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { isCut, withoutDepth } from '../../src/fleet/cut-record.ts';
 import { planLoads, planParts } from '../../src/sync/pull/resources/route-plans/records.ts';
 
-const extents = (...args: Parameters<typeof planParts>) =>
-  planParts(...args).flatMap(({ extent }) => Object.values(extent));
+const ranges = (...args: Parameters<typeof planParts>) =>
+  planParts(...args).flatMap(({ range }) => Object.values(range));
 
 describe('a plan taken apart', () => {
   it('marks nothing below a list that the answer did not hold', () => {
-    expect(extents([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([
+    expect(ranges([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([
       { in: [] },
       { in: [] },
       { in: [] },
@@ -22,7 +22,7 @@ describe('a plan taken apart', () => {
         { id: 6, route_point_items: [{}] },
       ],
     };
-    expect(extents([plan], [9])).toEqual([{ in: [1] }, { in: [9] }, { in: [5] }, { in: [6] }]);
+    expect(ranges([plan], [9])).toEqual([{ in: [1] }, { in: [9] }, { in: [5] }, { in: [6] }]);
   });
 
   it('says of each level that it is cut where that level holds the cut, and of no other', () => {

@@ -35,7 +35,7 @@ const toRow = rowMapping(table);
 
 function rowOf(record: JsonObject): Record<string, unknown> {
   const mapped = toRow(record);
-  if (!('row' in mapped)) throw new Error(mapped.misfit);
+  if (!('row' in mapped)) throw new Error(mapped.invalid);
   const names = [...recordColumns(table).map(({ name }) => name), 'extra'];
   return Object.fromEntries(names.map((name, position) => [name, mapped.row[position]]));
 }
@@ -138,7 +138,9 @@ describe('the row mapping', () => {
     ['no key', { title: 'x' }, 'id'],
     ['a null key', { id: null }, 'id'],
   ])('refuses %s and names the field', (_what, record, field) => {
-    expect(toRow(record as JsonObject)).toEqual({ misfit: expect.stringMatching(new RegExp(`^${field}: `)) });
+    expect(toRow(record as JsonObject)).toEqual({
+      invalid: expect.stringMatching(new RegExp(`^${field}: `)),
+    });
   });
 
   it('keeps a year that PostgreSQL does not know, and a text too long for an index, in extra', () => {

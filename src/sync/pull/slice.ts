@@ -2,21 +2,21 @@
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
 import { PRIORITY } from '../../core/limiter.ts';
-import { cover, uncover } from '../../warehouse/coverage.ts';
-import type { Stamp, Transaction } from '../../warehouse/engine.ts';
+import { invalidate, markCovered } from '../../warehouse/coverage.ts';
+import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
-import { Overtaken } from '../../warehouse/overtaken.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.ts';
+import { StaleRead } from '../../warehouse/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { mapCalls } from './calls.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
-import { sortRecords } from './records/map-records.ts';
-import type { Prepared, Whole } from './records/types.ts';
+import { mapRecords } from './records/map-records.ts';
+import type { FullRefreshRange, Prepared } from './records/types.ts';
 import type { NamesInSlice } from './references.ts';
-import type { AnyPull, Harvest, Source } from './types.ts';
+import type { AnyPull, SliceResult, Source } from './types.ts';
 
 export interface SliceCounts {
   records: number;
@@ -30,14 +30,14 @@ export interface SliceCounts {
 const READINGS = 3;
 
 /** The last word in the transaction. */
-type Seal = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
+type CommitHook = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
 
 export async function pullSlice(
   job: AnyPull,
   slice: Slice,
   context: RunContext,
   names: NamesInSlice,
-  seal: Seal,
+  commitHook: CommitHook,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     const atEnd: (() => void)[] = [];
@@ -45,8 +45,8 @@ export async function pullSlice(
     const newBatches = () => createBatches({ engine, privacy, references: names.references });
     const readAt = isoInstant(clock.now());
     const ahead: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    const store = async (harvest: Harvest, batches: Batches, last?: Seal): Promise<SliceCounts> =>
-      loadSlice(harvest, await readyBatches(harvest, batches), { readAt, context, ahead, seal: last });
+    const store = async (result: SliceResult, batches: Batches, last?: CommitHook): Promise<SliceCounts> =>
+      loadSlice(result, await readyBatches(result, batches), { readAt, context, ahead, commitHook: last });
     const commitPart: Source['commitPart'] = async (part) => {
       Object.assign(ahead, await store({ ...part, covers: [] }, newBatches()));
     };
@@ -54,13 +54,13 @@ export async function pullSlice(
     try {
       const source = sourceOf(context, { readAt, atEnd, commitPart, prepare: batches.prepare });
       context.log.debug({ scope: slice.scope }, 'slice begun');
-      const harvest = await job.read(slice, source, context.options);
+      const result = await job.read(slice, source, context.options);
       context.log.debug({ scope: slice.scope }, 'slice read');
-      names.noteUnknown(harvest.unknown ?? []);
-      return await store(harvest, batches, seal);
+      names.noteUnknown(result.unknown ?? []);
+      return await store(result, batches, commitHook);
     } catch (thrown) {
-      if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
-      context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
+      if (!(thrown instanceof StaleRead) || reading === READINGS) throw thrown;
+      context.log.info({ scope: slice.scope, err: thrown }, 'stale read, slice is read again');
     } finally {
       for (const work of atEnd) work();
     }
@@ -68,9 +68,10 @@ export async function pullSlice(
 }
 
 /** Gets all of it ready, so that inside the transaction there is only SQL. */
-async function readyBatches({ loads, whole }: Harvest, batches: Batches): Promise<Batch[]> {
+async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
   const parts: Prepared[] = [];
-  for (const load of loads) parts.push('written' in load ? load : await batches.prepare(load, { whole }));
+  for (const load of loads)
+    parts.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
   return batches.finish(parts);
 }
 
@@ -79,44 +80,44 @@ interface Loading {
   context: RunContext;
   /** What parts of the slice brought that are stored already. */
   ahead: Readonly<SliceCounts>;
-  seal?: Seal | undefined;
+  commitHook?: CommitHook | undefined;
 }
 
 /** Gives the counts of the slice up to now. */
 async function loadSlice(
-  harvest: Harvest,
+  result: SliceResult,
   batches: readonly Batch[],
-  { readAt, context, ahead, seal }: Loading,
+  { readAt, context, ahead, commitHook }: Loading,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
     context.job,
-    batches.flatMap(({ misfits }) => misfits),
+    batches.flatMap(({ invalid }) => invalid),
     parts.redactor,
   );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
-    const stamp = { runId, at: isoInstant(parts.clock.now()), readAt };
+    const metadata = { runId, at: isoInstant(parts.clock.now()), readAt };
     const counts = { ...ahead };
-    const filled = await filledRanges(tx, harvest);
+    const filled = await filledRanges(tx, result);
     for (const part of batches) {
-      const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, stamp);
+      const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, metadata);
       await release(tx, part.table.name, part.keyTexts);
-      counts.records += part.rows + part.misfits.length + part.superseded;
+      counts.records += part.rows + part.invalid.length + part.superseded;
       counts.inserted += inserted;
       counts.updated += updated;
       counts.unchanged += unchanged + part.superseded;
-      counts.quarantined += part.misfits.length;
+      counts.quarantined += part.invalid.length;
     }
-    await quarantine(tx, invalid, stamp);
-    await markAllVanished(tx, filled, batches, stamp);
+    await quarantine(tx, invalid, metadata);
+    await markAllVanished(tx, filled, batches, metadata);
     const job = writtenCoverage(context);
     if (job !== undefined) {
       const by = { job, runId, at: readAt };
-      for (const covers of harvest.covers) await cover(tx, covers, by);
-      for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
+      for (const covers of result.covers) await markCovered(tx, covers, by);
+      for (const gone of result.invalidated ?? []) await invalidate(tx, gone, by);
     }
-    await seal?.(tx, counts);
+    await commitHook?.(tx, counts);
     return counts;
   };
   const loaded = await parts.engine.write(load, { isLong: true });
@@ -150,7 +151,7 @@ function sourceOf(
         const calling = { ...source, call: callUntil(signal) };
         return (item) => work(item, calling);
       }),
-    sort: (load) => sortRecords(load, parts.privacy),
+    sort: (load) => mapRecords(load, parts.privacy),
     asStored: parts.privacy.asStored,
     warehouse: parts.engine,
     recall: (name) => factMemory<never>(parts.engine, name).read(),
@@ -164,38 +165,43 @@ function sourceOf(
 }
 
 /** The full-refresh ranges that hold a row before anything is loaded: in the others nothing can have vanished. */
-async function filledRanges(tx: Transaction, harvest: Harvest): Promise<Whole[]> {
-  const filled: Whole[] = [];
-  for (const whole of harvest.whole ?? [])
-    if (await tx.hasPresent(whole.table, whole.extent)) filled.push(whole);
+async function filledRanges(tx: Transaction, result: SliceResult): Promise<FullRefreshRange[]> {
+  const filled: FullRefreshRange[] = [];
+  for (const refresh of result.fullRefresh ?? [])
+    if (await tx.hasPresent(refresh.table, refresh.range)) filled.push(refresh);
   return filled;
 }
 
 async function markAllVanished(
   tx: Transaction,
-  wholes: readonly Whole[],
+  ranges: readonly FullRefreshRange[],
   parts: readonly Batch[],
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ) {
-  for (const whole of wholes) {
-    const part = parts.find((each) => each.table === whole.table);
-    if (part?.allSeen === false && whole.isSure !== true) continue;
-    await markWhole(tx, whole, parts, stamp);
+  for (const refresh of ranges) {
+    const part = parts.find((each) => each.table === refresh.table);
+    if (part?.allSeen === false && refresh.isSure !== true) continue;
+    await markRange(tx, refresh, parts, metadata);
   }
 }
 
 /** What vanishes takes with it what is part of it, such as the executions of a point: no answer speaks of those. */
-async function markWhole(tx: Transaction, whole: Whole, parts: readonly Batch[], stamp: Stamp) {
-  const { table, extent, alsoSeen = [] } = whole;
+async function markRange(
+  tx: Transaction,
+  refresh: FullRefreshRange,
+  parts: readonly Batch[],
+  metadata: LoadMetadata,
+) {
+  const { table, range, alsoSeen = [] } = refresh;
   const met = parts.find((each) => each.table === table);
   const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
-  const inside = met?.inside(whole) ?? 0;
-  const marked = await markVanished(tx, { table, extent }, { inside, keys }, stamp);
+  const inside = met?.inside(refresh) ?? 0;
+  const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
   const owned = parts.flatMap((part) => (part.table.partOf?.table === table.name ? [part.table] : []));
   if (marked === 0 || owned.length === 0) return;
-  const owners = await justMarked(tx, { table, extent }, stamp);
+  const owners = await justMarked(tx, { table, range }, metadata);
   for (const part of owned) {
     const column = part.partOf?.column ?? '';
-    await markWhole(tx, { table: part, extent: { [column]: { in: owners } } }, parts, stamp);
+    await markRange(tx, { table: part, range: { [column]: { in: owners } } }, parts, metadata);
   }
 }

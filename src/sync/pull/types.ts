@@ -7,7 +7,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
 import type { JobDeclaration, Workload } from '../job.ts';
 import type { Slice, UnknownName } from '../slice.ts';
-import type { Load, Prepared, Preparing, Sorted, Whole } from './records/types.ts';
+import type { FullRefreshRange, Load, Mapped, Prepared, PrepareOptions } from './records/types.ts';
 
 export interface PlanContext<Options> {
   options: Options;
@@ -43,11 +43,11 @@ export interface Source {
    * Stores a part of the slice ahead of the rest, so that memory stays bounded where a slice cannot be cut. Nothing is
    * covered by it: what a crash leaves is read again.
    */
-  commitPart(part: { loads: readonly Load[]; whole: readonly Whole[] }): Promise<void>;
+  commitPart(part: { loads: readonly Load[]; fullRefresh: readonly FullRefreshRange[] }): Promise<void>;
   /** Maps records to rows, for a job that decides by them. */
-  sort(load: Load): Promise<Sorted>;
+  sort(load: Load): Promise<Mapped>;
   /** Gets records ready as soon as they are there, so that those of many calls are not held in memory together. */
-  prepare(load: Load, how?: Preparing): Promise<Prepared>;
+  prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
   /** A personal value as a column of the warehouse holds it, to find it there again. */
   asStored(table: Table, column: string, value: string): string | null;
   warehouse: WarehouseReader;
@@ -66,18 +66,18 @@ export interface Source {
   timezone: string;
 }
 
-/** A period of scopes that is in the warehouse once the harvest is. */
+/** A period of scopes that is in the warehouse once the result is. */
 export interface Covers extends Interval {
   scopes: readonly string[];
 }
 
 /** All that a slice brought; it is committed together or not at all. */
-export interface Harvest {
+export interface SliceResult {
   loads: readonly (Load | Prepared)[];
-  whole?: readonly Whole[];
+  fullRefresh?: readonly FullRefreshRange[];
   covers: readonly Covers[];
   /** Periods that have to be read again although they were covered. */
-  uncovers?: readonly Covers[];
+  invalidated?: readonly Covers[];
   /** Where records name things by a label that nothing in the warehouse has. */
   unknown?: readonly UnknownName[];
 }
@@ -88,7 +88,7 @@ export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobD
   /** Before a run plans: may withdraw coverage, so that it is read again. */
   withdraw?(context: PlanContext<z.output<Options>>, engine: Engine): Promise<void>;
   plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
-  read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<Harvest>;
+  read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<SliceResult>;
   /** Calls that the slice makes as far as they can be known beforehand, for --dry-run; 1 unless told. */
   calls?(slice: Slice<Work>, context: PlanContext<z.output<Options>>): number;
   /** Those that cannot, in words; undefined where there are none. */

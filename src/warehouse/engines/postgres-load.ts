@@ -1,8 +1,8 @@
 // Loads rows into PostgreSQL. The keys are looked up first: rows that are new go straight into the table by COPY, the
 // fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
-import type { Extent, LoadCounts, Row, Scalar, Stamp } from '../engine.ts';
-import { Overtaken } from '../overtaken.ts';
+import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../engine.ts';
+import { StaleRead } from '../stale-read.ts';
 import type { Table } from '../table.ts';
 import { recordColumns } from '../table.ts';
 import { copyIn } from './postgres-copy.ts';
@@ -33,7 +33,7 @@ export async function loadRows(
   connection: PgConnection,
   table: Table,
   rows: readonly Row[],
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ): Promise<LoadCounts> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
   if (rows.length === 0) return counts;
@@ -41,10 +41,10 @@ export async function loadRows(
     table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, rows);
   for (let start = 0; start < rows.length; start += BATCH_ROWS) {
     const batch = rows.slice(start, start + BATCH_ROWS);
-    const { fresh, known } = await sortByKey(connection, table, batch, { parts, stamp });
-    const updated = await mergeRows(connection, table, { fresh, known }, stamp);
+    const { fresh, known } = await sortByKey(connection, table, batch, { parts, metadata });
+    const updated = await mergeRows(connection, table, { fresh, known }, metadata);
     if (fresh.length > 0) {
-      const tail = [stamp.at, stamp.at, stamp.runId];
+      const tail = [metadata.at, metadata.at, metadata.runId];
       await copyIn(connection, copyStatement(table), { rows: fresh, tail });
     }
     counts.inserted += fresh.length;
@@ -77,11 +77,11 @@ async function sortByKey(
   connection: PgConnection,
   table: Table,
   rows: readonly Row[],
-  { parts, stamp }: { parts: readonly string[] | undefined; stamp: Stamp },
+  { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
 ): Promise<Sorted> {
   const keys = keyColumns(table, rows);
   const near = parts === undefined ? [table.name] : nearParts(connection, table, keys, parts);
-  const values = [...keys.map(arrayText), stamp.readAt, stamp.at];
+  const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
   const targets = await near;
   const found = new Map<number, { part: string; isNewer: boolean }>();
   if (targets.length > 0) {
@@ -140,9 +140,9 @@ async function mergeRows(
   connection: PgConnection,
   table: Table,
   { fresh, known }: Sorted,
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ): Promise<number> {
-  const { at, runId } = stamp;
+  const { at, runId } = metadata;
   const isTold = table.history !== null || table.revisions !== null;
   const partOf = table.monthsOf === null ? () => table.name : partTeller(table, table.monthsOf);
   const places = known.map(({ row, part }) => (part === partOf(row) ? part : null));
@@ -183,24 +183,24 @@ async function refuseNewer(
 ): Promise<void> {
   const { rows } = await runStatement(connection, text, values);
   const newer = Number((rows as { newer: number }[])[0]?.newer ?? 0);
-  if (newer > 0) throw new Overtaken(table.name, newer);
+  if (newer > 0) throw new StaleRead(table.name, newer);
 }
 
 export async function hasPresentRows(
   connection: PgConnection,
   table: Table,
-  extent: Extent,
+  range: RowRange,
 ): Promise<boolean> {
-  const { text, values } = anyPresentStatement(table, extent);
+  const { text, values } = anyPresentStatement(table, range);
   return (await runStatement(connection, text, values)).rows.length > 0;
 }
 
 export async function countPresentRows(
   connection: PgConnection,
   table: Table,
-  extent: Extent,
+  range: RowRange,
 ): Promise<number> {
-  const { text, values } = presentStatement(table, extent);
+  const { text, values } = presentStatement(table, range);
   const { rows } = await runStatement(connection, text, values);
   return (rows as { present: number }[])[0]?.present ?? 0;
 }
@@ -208,15 +208,20 @@ export async function countPresentRows(
 export async function markMissingRows(
   connection: PgConnection,
   table: Table,
-  extent: Extent,
+  range: RowRange,
   seen: readonly Row[],
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ): Promise<number> {
-  const { text, values } = missingStatement(table, extent);
+  const { text, values } = missingStatement(table, range);
   const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
-  const newer = newerMissingStatement(table, extent);
-  const since = [stamp.readAt, stamp.at];
+  const newer = newerMissingStatement(table, range);
+  const since = [metadata.readAt, metadata.at];
   await refuseNewer(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
-  const { rowCount } = await runStatement(connection, text, [stamp.at, stamp.runId, ...keys, ...values]);
+  const { rowCount } = await runStatement(connection, text, [
+    metadata.at,
+    metadata.runId,
+    ...keys,
+    ...values,
+  ]);
   return rowCount ?? 0;
 }

@@ -1,5 +1,5 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
-import type { Extent } from '../engine.ts';
+import type { RowRange } from '../engine.ts';
 import { type Column, comparedColumns, recordColumns, type Table } from '../table.ts';
 import { typeOf } from './postgres-ddl.ts';
 import { arrayText, quote } from './postgres-statement.ts';
@@ -141,51 +141,51 @@ export function revisionStatement(table: Table, revisions: string): string {
     on conflict do nothing`;
 }
 
-/** Binds at, run, the keys that were seen (an array each), then the values of the extent. */
+/** Binds at, run, the keys that were seen (an array each), then the values of the range. */
 interface Bound {
   text: string;
   values: string[];
 }
 
-export function missingStatement(table: Table, extent: Extent): Bound {
-  const { text: missing, values } = isMissing(table, extent, 2);
+export function missingStatement(table: Table, range: RowRange): Bound {
+  const { text: missing, values } = isMissing(table, range, 2);
   const text = `
     update ${quote(table.name)} as row set _missing_since = $1, _changed_at = $1, _run_id = $2 where ${missing}`;
   return { text, values };
 }
 
 /** Binds the two instants between which the row was written, then as missingStatement. */
-export function newerMissingStatement(table: Table, extent: Extent): Bound {
-  const { text: missing, values } = isMissing(table, extent, 2);
+export function newerMissingStatement(table: Table, range: RowRange): Bound {
+  const { text: missing, values } = isMissing(table, range, 2);
   const text = `
     select count(*) as newer from ${quote(table.name)} as row where ${isBetween('row', 1)} and ${missing}`;
   return { text, values };
 }
 
-/** The rows of `extent` whose keys were not seen; binds the keys and the values of the extent after `before` others. */
-function isMissing(table: Table, extent: Extent, before: number): Bound {
-  const { text: inExtent, values } = presentIn(table, extent, before + table.key.length);
+/** The rows of `range` whose keys were not seen; binds the keys and the values of the range after `before` others. */
+function isMissing(table: Table, range: RowRange, before: number): Bound {
+  const { text: inRange, values } = presentIn(table, range, before + table.key.length);
   const keys = keyArrays(table, before + 1);
-  const text = `${inExtent} and not exists
+  const text = `${inRange} and not exists
       (select from unnest(${keys}) as k(${keyNames(table)}) where ${keyMatch(table, 'row')})`;
   return { text, values };
 }
 
-export function anyPresentStatement(table: Table, extent: Extent): Bound {
-  const { text, values } = presentIn(table, extent, 0);
+export function anyPresentStatement(table: Table, range: RowRange): Bound {
+  const { text, values } = presentIn(table, range, 0);
   return { text: `select 1 from ${quote(table.name)} where ${text} limit 1`, values };
 }
 
-export function presentStatement(table: Table, extent: Extent): Bound {
-  const { text, values } = presentIn(table, extent, 0);
+export function presentStatement(table: Table, range: RowRange): Bound {
+  const { text, values } = presentIn(table, range, 0);
   return { text: `select count(*) as present from ${quote(table.name)} where ${text}`, values };
 }
 
-/** The condition of the rows of `extent` that are not marked as missing; its values follow `before` others. */
-function presentIn(table: Table, extent: Extent, before: number): Bound {
+/** The condition of the rows of `range` that are not marked as missing; its values follow `before` others. */
+function presentIn(table: Table, range: RowRange, before: number): Bound {
   const values: string[] = [];
   const bind = (value: string): string => `$${before + values.push(value)}`;
-  const parts = Object.entries(extent).map(([column, bound]) => {
+  const parts = Object.entries(range).map(([column, bound]) => {
     const cast = castOf(table, column);
     if ('in' in bound) return `${quote(column)} = any(${bind(arrayText(bound.in))}::${cast}[])`;
     return `${quote(column)} >= ${bind(bound.from)}::${cast} and ${quote(column)} < ${bind(bound.to)}::${cast}`;

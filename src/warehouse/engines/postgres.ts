@@ -207,18 +207,18 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   return {
     sql,
-    load: (table, rows, stamp) => loadRows(connection, table, rows, stamp),
-    loadWritten: (table, written, stamp) =>
+    load: (table, rows, metadata) => loadRows(connection, table, rows, metadata),
+    loadWritten: (table, written, metadata) =>
       loadRows(
         connection,
         table,
         written.flatMap((each) => each.rows()),
-        stamp,
+        metadata,
       ),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
-    hasPresent: (table, extent) => hasPresentRows(connection, table, extent),
-    countPresent: (table, extent) => countPresentRows(connection, table, extent),
-    markMissing: (table, extent, seen, stamp) => markMissingRows(connection, table, extent, seen, stamp),
+    hasPresent: (table, range) => hasPresentRows(connection, table, range),
+    countPresent: (table, range) => countPresentRows(connection, table, range),
+    markMissing: (table, range, seen, metadata) => markMissingRows(connection, table, range, seen, metadata),
   };
 }
 

@@ -18,7 +18,7 @@ export interface Connection {
 export interface Updates {
   updated: number;
   /** Those of rows that were written after the reading began. */
-  overtaken: number;
+  stale: number;
 }
 
 /** Makes the loads of a table counted, from 0. */

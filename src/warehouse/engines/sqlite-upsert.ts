@@ -1,6 +1,6 @@
 // The SQLite statements of the loader. One JSON text a batch is bound and unpacked by jsonb_each, so a batch
 // is one statement whatever its size; positional arrays keep the text short.
-import type { Extent } from '../engine.ts';
+import type { RowRange } from '../engine.ts';
 import { type Column, comparedColumns, recordColumns, type Table } from '../table.ts';
 import { numberAt } from './sqlite-numbers.ts';
 
@@ -49,19 +49,19 @@ export function updateCounter(table: Table): string {
     create temp trigger if not exists ${quote(`count_${table.name}`)} after update on main.${quote(table.name)}
     begin
       update temp.load_counter set updated = updated + 1,
-        overtaken = overtaken + (old._changed_at > read_at and old._changed_at <= new._changed_at);
+        stale = stale + (old._changed_at > read_at and old._changed_at <= new._changed_at);
     end`;
 }
 
 export const COUNTER_TABLE = `
   create temp table if not exists load_counter
-    (updated integer not null, overtaken integer not null, read_at text not null);
+    (updated integer not null, stale integer not null, read_at text not null);
   insert into temp.load_counter values (0, 0, '')`;
 
 /** Binds :readAt. */
-export const RESET_COUNTER = 'update temp.load_counter set updated = 0, overtaken = 0, read_at = :readAt';
+export const RESET_COUNTER = 'update temp.load_counter set updated = 0, stale = 0, read_at = :readAt';
 
-export const COUNT_UPDATES = 'select updated, overtaken from temp.load_counter';
+export const COUNT_UPDATES = 'select updated, stale from temp.load_counter';
 
 /** What is run for each batch, in this order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
@@ -110,15 +110,15 @@ function revisionStatement(table: Table, revisions: string): string {
     select * from (${pairs.join(' union all ')}) where true on conflict do nothing`;
 }
 
-/** Binds the values of the extent, which `condition` speaks of. */
+/** Binds the values of the range, which `condition` speaks of. */
 export const anyPresentStatement = (table: Table, condition: string): string =>
   `select 1 from ${quote(table.name)} where _missing_since is null and ${condition} limit 1`;
 
-/** Binds the values of the extent, which `condition` speaks of. */
+/** Binds the values of the range, which `condition` speaks of. */
 export const presentStatement = (table: Table, condition: string): string =>
   `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
-/** Binds :keys (JSON) and the values of the extent, which `condition` speaks of. */
+/** Binds :keys (JSON) and the values of the range, which `condition` speaks of. */
 function isMissing(table: Table, condition: string): string {
   const keys = table.key.map(quote);
   return `_missing_since is null and ${condition} and (${keys.join(', ')}) not in (
@@ -137,17 +137,17 @@ export const newerMissingStatement = (table: Table, condition: string): string =
   where _changed_at > :readAt and _changed_at <= :at and ${isMissing(table, condition)}`;
 
 /**
- * The SQL of an extent and what it binds. Column names come from declarations, values are always bound. Rows are looked up
+ * The SQL of a range and what it binds. Column names come from declarations, values are always bound. Rows are looked up
  * by the first column and by ranges: with an index on another one SQLite would read the rows of all vehicles for those of
  * some. A plus keeps it from that, and from the type of the column too, so a number is made of the value instead.
  */
-export function extentCondition(
+export function rangeCondition(
   table: Table,
-  extent: Extent,
+  range: RowRange,
 ): { condition: string; bindings: Record<string, string> } {
   const parts = ['true'];
   const bindings: Record<string, string> = {};
-  for (const [index, [column, bound]] of Object.entries(extent).entries()) {
+  for (const [index, [column, bound]] of Object.entries(range).entries()) {
     if ('in' in bound) {
       const isInteger = table.columns.find(({ name }) => name === column)?.type === 'integer';
       const value = index > 0 && isInteger ? 'cast(value as integer)' : 'value';

@@ -9,14 +9,14 @@ import { Fatal } from '../../core/errors.ts';
 import type {
   Engine,
   EngineKind,
-  Extent,
   LoadCounts,
+  LoadMetadata,
   Row,
-  Stamp,
+  RowRange,
   StoreOptions,
   Transaction,
 } from '../engine.ts';
-import { Overtaken } from '../overtaken.ts';
+import { StaleRead } from '../stale-read.ts';
 import type { Table } from '../table.ts';
 import { withoutNul } from './bound-text.ts';
 import { createInFlight } from './in-flight.ts';
@@ -30,11 +30,11 @@ import {
   anyPresentStatement,
   batchStatements,
   COUNTER_TABLE,
-  extentCondition,
   latestStatement,
   missingStatement,
   newerMissingStatement,
   presentStatement,
+  rangeCondition,
 } from './sqlite-upsert.ts';
 import { rowsText, storeStatement } from './store-statement.ts';
 import { turnOf } from './write-turn.ts';
@@ -69,12 +69,12 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   const reads = createInFlight();
   const tx: Transaction = {
     sql: writer,
-    load: (table, rows, stamp) => load(writer, table, [writeDown(table, rows)], stamp),
-    loadWritten: (table, written, stamp) => load(writer, table, written as SqliteRows[], stamp),
+    load: (table, rows, metadata) => load(writer, table, [writeDown(table, rows)], metadata),
+    loadWritten: (table, written, metadata) => load(writer, table, written as SqliteRows[], metadata),
     store: (table, rows, options) => store(writer, table, rows, options),
-    hasPresent: (table, extent) => hasPresent(writer, table, extent),
-    countPresent: (table, extent) => countPresent(writer, table, extent),
-    markMissing: (table, extent, seen, stamp) => markMissing(writer, table, extent, seen, stamp),
+    hasPresent: (table, range) => hasPresent(writer, table, range),
+    countPresent: (table, range) => countPresent(writer, table, range),
+    markMissing: (table, range, seen, metadata) => markMissing(writer, table, range, seen, metadata),
   };
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -203,21 +203,21 @@ async function load(
   sql: Knex,
   table: Table,
   written: readonly SqliteRows[],
-  stamp: Stamp,
+  metadata: LoadMetadata,
 ): Promise<LoadCounts> {
   const connection: Connection = await sql.client.acquireConnection();
   try {
-    await prepareCounter(connection, table, stamp.readAt);
+    await prepareCounter(connection, table, metadata.readAt);
     const statements = batchStatements(table);
     let rows = 0;
     let changed = 0;
     for (const batch of statementBatches(written)) {
-      const bindings = { ':rows': joinedText(batch), ':at': stamp.at, ':run': stamp.runId };
+      const bindings = { ':rows': joinedText(batch), ':at': metadata.at, ':run': metadata.runId };
       changed += await runBatch(connection, statements, bindings);
       rows += batch.reduce((sum, { count }) => sum + count, 0);
     }
-    const { updated, overtaken } = await countUpdates(connection);
-    if (overtaken > 0) throw new Overtaken(table.name, overtaken);
+    const { updated, stale } = await countUpdates(connection);
+    if (stale > 0) throw new StaleRead(table.name, stale);
     return { inserted: changed - updated, updated, unchanged: rows - changed };
   } finally {
     sql.client.releaseConnection(connection);
@@ -236,27 +236,33 @@ async function store<R extends object>(
   return keys as R[];
 }
 
-async function hasPresent(sql: Knex, table: Table, extent: Extent): Promise<boolean> {
-  const { condition, bindings } = extentCondition(table, extent);
+async function hasPresent(sql: Knex, table: Table, range: RowRange): Promise<boolean> {
+  const { condition, bindings } = rangeCondition(table, range);
   return (await sql.raw(anyPresentStatement(table, condition), bindings)).length > 0;
 }
 
-async function countPresent(sql: Knex, table: Table, extent: Extent): Promise<number> {
-  const { condition, bindings } = extentCondition(table, extent);
+async function countPresent(sql: Knex, table: Table, range: RowRange): Promise<number> {
+  const { condition, bindings } = rangeCondition(table, range);
   const [{ present }] = await sql.raw(presentStatement(table, condition), bindings);
   return present;
 }
 
-async function markMissing(sql: Knex, table: Table, extent: Extent, seen: readonly Row[], stamp: Stamp) {
-  const { condition, bindings } = extentCondition(table, extent);
+async function markMissing(
+  sql: Knex,
+  table: Table,
+  range: RowRange,
+  seen: readonly Row[],
+  metadata: LoadMetadata,
+) {
+  const { condition, bindings } = rangeCondition(table, range);
   const missing = { ...bindings, keys: JSON.stringify(seen) };
   const [{ newer }] = await sql.raw(newerMissingStatement(table, condition), {
     ...missing,
-    readAt: stamp.readAt,
-    at: stamp.at,
+    readAt: metadata.readAt,
+    at: metadata.at,
   });
-  if (newer > 0) throw new Overtaken(table.name, newer);
-  await sql.raw(missingStatement(table, condition), { ...missing, at: stamp.at, run: stamp.runId });
+  if (newer > 0) throw new StaleRead(table.name, newer);
+  await sql.raw(missingStatement(table, condition), { ...missing, at: metadata.at, run: metadata.runId });
   const [{ vanished }] = await sql.raw('select changes() as vanished');
   return vanished as number;
 }

@@ -1,6 +1,6 @@
 // What arrives later than any run looks back: once a local day a further stretch behind the edge is withdrawn from
 // coverage, and so is due like any hole. It is read by as many runs as that takes; what fails stays due.
-import { type Interval, uncover } from '../../../warehouse/coverage.ts';
+import { type Interval, invalidate } from '../../../warehouse/coverage.ts';
 import type { Engine } from '../../../warehouse/engine.ts';
 import { readFact, writeFact } from '../../../warehouse/learned-facts.ts';
 import type { PlanContext } from '../types.ts';
@@ -50,7 +50,7 @@ export async function withdrawOnceADay(
     for (const [stretch, group] of stretches) {
       const { beginAt, endAt }: Interval = JSON.parse(stretch);
       const scopes = group.map(([scope]) => scope);
-      if (beginAt < endAt) await uncover(tx, { scopes, beginAt, endAt }, { job: context.coverage });
+      if (beginAt < endAt) await invalidate(tx, { scopes, beginAt, endAt }, { job: context.coverage });
     }
     await writeFact(tx, factName(context), today(context), context.now);
   });

@@ -2,7 +2,7 @@
 // of the lookback, and what the service changed in it would never arrive. The instant that it begins with stays covered,
 // since it may be the first of all, and the plan begins there.
 import { isoInstant } from '../../../core/clock.ts';
-import { uncover } from '../../../warehouse/coverage.ts';
+import { invalidate } from '../../../warehouse/coverage.ts';
 import type { RunContext } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
 import type { AnyPull } from '../types.ts';
@@ -21,7 +21,7 @@ export async function makeDueAgain(
   if (job === undefined || due.length === 0) return;
   await engine.write(async (tx) => {
     for (const { scopes, beginAt, endAt } of due) {
-      await uncover(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
+      await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
     }
   });
 }

@@ -2,24 +2,24 @@
 // vanished. Such a listing has no period: it covers everything until the moment it was asked for.
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import { EVER } from '../../../warehouse/coverage.ts';
-import type { Extent } from '../../../warehouse/engine.ts';
+import type { RowRange } from '../../../warehouse/engine.ts';
 import type { Table } from '../../../warehouse/table.ts';
 import type { Slice } from '../../slice.ts';
 import type { Load } from '../records/types.ts';
-import type { Harvest, Source } from '../types.ts';
+import type { SliceResult, Source } from '../types.ts';
 
 export interface ListingPart<Request> {
   scope: string;
   request: Request;
   /** The rows that this request lists; all of the table unless told. */
-  extent?: Extent;
+  range?: RowRange;
 }
 
 export interface Listing<Request> {
   tables: readonly Table[];
   records: readonly Pick<Load, 'table' | 'endpoint'>[];
   plan(): Slice<ListingPart<Request>>[];
-  read(slice: Slice<ListingPart<Request>>, source: Source): Promise<Harvest>;
+  read(slice: Slice<ListingPart<Request>>, source: Source): Promise<SliceResult>;
 }
 
 export function listing<Request>(
@@ -35,7 +35,7 @@ export function listing<Request>(
       const records = await source.call(endpoint, work.request);
       return {
         loads: [{ table, endpoint, records }],
-        whole: [{ table, extent: work.extent ?? {} }],
+        fullRefresh: [{ table, range: work.range ?? {} }],
         covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
       };
     },

@@ -7,7 +7,7 @@ import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import { recordId } from '../../../fleet/request-fields.ts';
 import { id as wireId } from '../../../fleet/wire.ts';
 import type { Table } from '../../../warehouse/table.ts';
-import type { Whole } from '../records/types.ts';
+import type { FullRefreshRange } from '../records/types.ts';
 import type { Source } from '../types.ts';
 
 export type RecordId = number | string;
@@ -20,8 +20,8 @@ export interface Unlisted {
 }
 
 /** The rows of what is gone: `column` holds its identifier. */
-export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]): Whole[] =>
-  gone.length === 0 ? [] : [{ table, extent: { [column]: { in: [...gone] } }, isSure: true }];
+export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]): FullRefreshRange[] =>
+  gone.length === 0 ? [] : [{ table, range: { [column]: { in: [...gone] } }, isSure: true }];
 
 /** Calls by id that one slice makes at most; of more, each run takes others. */
 const MOST_CALLS = 200;

@@ -7,28 +7,28 @@ import { pieces } from '../../../core/pieces.ts';
 import type { Engine, Row, Scalar, WrittenRows } from '../../../warehouse/engine.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import type { Privacy } from '../../../warehouse/privacy.ts';
-import type { Misfit } from '../../../warehouse/quarantine.ts';
+import type { InvalidRecord } from '../../../warehouse/quarantine.ts';
 import type { Table } from '../../../warehouse/table.ts';
 import { insideOf } from '../../../warehouse/vanished.ts';
-import { sortRecords } from './map-records.ts';
-import type { Load, Prepared, Preparing, Whole } from './types.ts';
+import { mapRecords } from './map-records.ts';
+import type { FullRefreshRange, Load, Prepared, PrepareOptions } from './types.ts';
 
 /** All records of a slice for one table, each key once. */
 export interface Batch {
   table: Table;
   written: readonly WrittenRows[];
   rows: number;
-  misfits: readonly Misfit[];
+  invalid: readonly InvalidRecord[];
   /** Records that a later one with the same key replaced. */
   superseded: number;
-  /** Keys that the records held, those of misfits included. */
+  /** Keys that the records held, those of invalid included. */
   seen(): Row[];
   /** The keys of the rows as the quarantine writes them. */
   keyTexts(): string[];
-  /** False where a misfit has no readable key, so that absence cannot be told from misfortune. */
+  /** False where a invalid has no readable key, so that absence cannot be told from misfortune. */
   allSeen: boolean;
   /** Rows that a full-refresh range holds. */
-  inside(whole: Whole): number;
+  inside(refresh: FullRefreshRange): number;
 }
 
 export interface BatchDependencies {
@@ -39,7 +39,7 @@ export interface BatchDependencies {
 }
 
 export interface Batches {
-  prepare(load: Load, how?: Preparing): Promise<Prepared>;
+  prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
   /** By table, in the order in which the parts are given. */
   finish(parts: readonly Prepared[]): Batch[];
 }
@@ -69,39 +69,39 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     }
   }
 
-  async function prepare(load: Load, { whole = [], each }: Preparing = {}): Promise<Prepared> {
-    const { table, rows, misfits, lostKeys } = await sortRecords(load, privacy);
-    const ranges = rangesOf(table, whole);
+  async function prepare(load: Load, { fullRefresh = [], each }: PrepareOptions = {}): Promise<Prepared> {
+    const { table, rows, invalid, invalidKeys } = await mapRecords(load, privacy);
+    const ranges = rangesOf(table, fullRefresh);
     const written: WrittenRows[] = [];
     for (const part of pieces(rows, TURN_ROWS)) {
       if (written.length > 0) await ownTurn();
       gather(table, part, ranges, each);
       written.push(engine.writeDown(table, part));
     }
-    return { table, written, misfits, lostKeys, inside: insideEach(ranges) };
+    return { table, written, invalid, invalidKeys, inside: insideEach(ranges) };
   }
 
   function batchOf(table: Table, parts: readonly Prepared[]): Batch {
     const written = parts.flatMap((part) => part.written);
-    const lostKeys = parts.flatMap((part) => part.lostKeys);
+    const invalidKeys = parts.flatMap((part) => part.invalidKeys);
     const keys = keysOf(table);
-    const rowsInside = (whole: Whole): number => {
-      const holds = insideOf(table, whole.extent);
+    const rowsInside = (refresh: FullRefreshRange): number => {
+      const holds = insideOf(table, refresh.range);
       return written.flatMap((each) => each.rows()).filter(holds).length;
     };
     return {
       table,
       written,
       rows: written.reduce((sum, { count }) => sum + count, 0),
-      misfits: parts.flatMap(({ misfits }) => misfits),
+      invalid: parts.flatMap(({ invalid }) => invalid),
       superseded: 0,
-      seen: () => [...keys.keys(), ...lostKeys.filter((key) => key !== undefined)],
+      seen: () => [...keys.keys(), ...invalidKeys.filter((key) => key !== undefined)],
       keyTexts: () => keys.keys().map(keyText),
-      allSeen: !lostKeys.includes(undefined),
-      inside: (whole) =>
-        parts.every(({ inside }) => inside.has(whole))
-          ? parts.reduce((sum, { inside }) => sum + (inside.get(whole) ?? 0), 0)
-          : rowsInside(whole),
+      allSeen: !invalidKeys.includes(undefined),
+      inside: (refresh) =>
+        parts.every(({ inside }) => inside.has(refresh))
+          ? parts.reduce((sum, { inside }) => sum + (inside.get(refresh) ?? 0), 0)
+          : rowsInside(refresh),
     };
   }
 
@@ -115,8 +115,8 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     const merged: Prepared = {
       table,
       written: [engine.writeDown(table, rows)],
-      misfits: parts.flatMap(({ misfits }) => misfits),
-      lostKeys: parts.flatMap(({ lostKeys }) => lostKeys),
+      invalid: parts.flatMap(({ invalid }) => invalid),
+      invalidKeys: parts.flatMap(({ invalidKeys }) => invalidKeys),
       inside: insideEach(ranges),
     };
     return { ...batchOf(table, [merged]), superseded: met.length - rows.length };
@@ -132,18 +132,18 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
 }
 
 interface Range {
-  whole: Whole;
+  refresh: FullRefreshRange;
   holds: (row: Row) => boolean;
   rows: number;
 }
 
-const rangesOf = (table: Table, wholes: readonly Whole[]): Range[] =>
-  wholes
-    .filter((whole) => whole.table === table)
-    .map((whole) => ({ whole, holds: insideOf(table, whole.extent), rows: 0 }));
+const rangesOf = (table: Table, refreshes: readonly FullRefreshRange[]): Range[] =>
+  refreshes
+    .filter((refresh) => refresh.table === table)
+    .map((refresh) => ({ refresh, holds: insideOf(table, refresh.range), rows: 0 }));
 
-const insideEach = (ranges: readonly Range[]): ReadonlyMap<Whole, number> =>
-  new Map(ranges.map(({ whole, rows }) => [whole, rows]));
+const insideEach = (ranges: readonly Range[]): ReadonlyMap<FullRefreshRange, number> =>
+  new Map(ranges.map(({ refresh, rows }) => [refresh, rows]));
 
 /** Grouped column by column, as the keys are. */
 function lastOfEachKey(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {

@@ -1,15 +1,15 @@
-// Sorts the records of a load into rows and misfits; every record ends in exactly one of the two.
+// Sorts the records of a load into rows and invalid; every record ends in exactly one of the two.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { ownTurn } from '../../../core/own-turn.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
 import type { Row, Scalar } from '../../../warehouse/engine.ts';
 import { keyText } from '../../../warehouse/load/key-set.ts';
 import type { Privacy } from '../../../warehouse/privacy.ts';
-import type { Misfit } from '../../../warehouse/quarantine.ts';
+import type { InvalidRecord } from '../../../warehouse/quarantine.ts';
 import { type RowMapping, rowMapping } from '../../../warehouse/row-mapping.ts';
 import { recordColumns, type Table } from '../../../warehouse/table.ts';
 import { type CompiledTable, compileTable } from './compile-table.ts';
-import type { Load, Sorted } from './types.ts';
+import type { Load, Mapped } from './types.ts';
 import { wireSchema } from './wire-schema.ts';
 
 /** Records between two turns of the event loop. */
@@ -31,22 +31,22 @@ function waysOf(table: Table): Ways {
   return made;
 }
 
-export async function sortRecords(
+export async function mapRecords(
   { table, endpoint, records, refused = [] }: Load,
   privacy: Privacy,
-): Promise<Sorted> {
+): Promise<Mapped> {
   const { compiled, generic } = waysOf(table);
   const guard = privacy.guard(table);
   const rows: Row[] = [];
-  const misfits: Misfit[] = [];
-  const lostKeys: (Row | undefined)[] = [];
-  const misplaced = (raw: unknown, reason: string, isPart: boolean): void => {
+  const invalid: InvalidRecord[] = [];
+  const invalidKeys: (Row | undefined)[] = [];
+  const addInvalid = (raw: unknown, reason: string, isPart: boolean): void => {
     const record = guard.record(raw);
     const key = readableKey(table, record);
-    lostKeys.push(key);
-    misfits.push({ table: table.name, key: key === undefined ? null : keyText(key), reason, isPart, record });
+    invalidKeys.push(key);
+    invalid.push({ table: table.name, key: key === undefined ? null : keyText(key), reason, isPart, record });
   };
-  for (const { record, reason } of refused) misplaced(record, reason, true);
+  for (const { record, reason } of refused) addInvalid(record, reason, true);
   for (let index = 0; index < records.length; index++) {
     if (index % TURN === TURN - 1) await ownTurn();
     const raw = records[index];
@@ -57,14 +57,14 @@ export async function sortRecords(
     }
     const checked = checkRecord(wireSchema(table, endpoint), raw);
     if (!checked.ok) {
-      misplaced(raw, checked.reason, checked.isPart ?? false);
+      addInvalid(raw, checked.reason, checked.isPart ?? false);
       continue;
     }
     const mapped = generic(checked.record);
     if ('row' in mapped) rows.push(guard.row(mapped.row));
-    else misplaced(raw, mapped.misfit, false);
+    else addInvalid(raw, mapped.invalid, false);
   }
-  return { table, rows, misfits, lostKeys };
+  return { table, rows, invalid, invalidKeys };
 }
 
 const INTEGER = /^-?\d{1,18}$/;

@@ -6,11 +6,11 @@ import { isoInstant } from '../../../core/clock.ts';
 import { REDACTED } from '../../../core/redaction.ts';
 import type { Transaction } from '../../../warehouse/engine.ts';
 import { createKeySet, keyText } from '../../../warehouse/load/key-set.ts';
-import { Overtaken } from '../../../warehouse/overtaken.ts';
 import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../warehouse/quarantine.ts';
+import { StaleRead } from '../../../warehouse/stale-read.ts';
 import type { NamedJob } from '../../job.ts';
 import type { SyncParts } from '../../sync-parts.ts';
-import { sortRecords } from './map-records.ts';
+import { mapRecords } from './map-records.ts';
 
 export interface RetryResult {
   id: string;
@@ -47,27 +47,27 @@ async function retryOne(
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
-  const sorted = await sortRecords({ ...form, records: [JSON.parse(row.payload)] }, privacy);
+  const sorted = await mapRecords({ ...form, records: [JSON.parse(row.payload)] }, privacy);
   const keys = createKeySet(form.table);
   for (const each of sorted.rows) keys.add(each);
-  const stamp = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
+  const metadata = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
   return engine
     .write(async (tx) => {
-      const [misfit] = sorted.misfits;
-      if (misfit !== undefined) {
-        await quarantine(tx, quarantineRows(row.job, [misfit], redactor), stamp);
-        return { loaded: false, reason: misfit.reason };
+      const [invalid] = sorted.invalid;
+      if (invalid !== undefined) {
+        await quarantine(tx, quarantineRows(row.job, [invalid], redactor), metadata);
+        return { loaded: false, reason: invalid.reason };
       }
       const newer = await newerVersion(tx, row, keys.keys().map(keyText));
       if (newer !== undefined) {
         return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
       }
-      await tx.load(form.table, sorted.rows, stamp);
+      await tx.load(form.table, sorted.rows, metadata);
       await letGo(tx, row);
       return { loaded: true, reason: null };
     })
     .catch(async (thrown: unknown) => {
-      if (!(thrown instanceof Overtaken)) throw thrown;
+      if (!(thrown instanceof StaleRead)) throw thrown;
       await engine.write((tx) => letGo(tx, row));
       return { loaded: false, reason: 'a newer version of it is stored; it was let go' };
     });

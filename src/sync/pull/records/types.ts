@@ -1,8 +1,8 @@
 // What the records of a slice are on their way: loads as the service sent them, mapped to rows, written down for the
 // transaction. Types alone, so that the steps need not import each other.
 import type { RecordFields } from '../../../fleet/endpoint.ts';
-import type { Extent, Row, WrittenRows } from '../../../warehouse/engine.ts';
-import type { Misfit } from '../../../warehouse/quarantine.ts';
+import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
+import type { InvalidRecord } from '../../../warehouse/quarantine.ts';
 import type { Table } from '../../../warehouse/table.ts';
 
 /** Records for one table, as the service sent them. */
@@ -15,37 +15,37 @@ export interface Load {
   refused?: readonly { record: unknown; reason: string }[];
 }
 
-/** Every record of a load is in exactly one of rows and misfits. */
-export interface Sorted {
+/** Every record of a load is in exactly one of rows and invalid. */
+export interface Mapped {
   table: Table;
   rows: Row[];
-  misfits: Misfit[];
-  /** The key of each misfit; undefined where it cannot be read. */
-  lostKeys: (Row | undefined)[];
+  invalid: InvalidRecord[];
+  /** The key of each invalid; undefined where it cannot be read. */
+  invalidKeys: (Row | undefined)[];
 }
 
 /** A load that is ready for the transaction. */
 export interface Prepared {
   table: Table;
   written: readonly WrittenRows[];
-  misfits: readonly Misfit[];
-  lostKeys: readonly (Row | undefined)[];
+  invalid: readonly InvalidRecord[];
+  invalidKeys: readonly (Row | undefined)[];
   /** How many of the rows each full-refresh range holds that was known then. */
-  inside: ReadonlyMap<Whole, number>;
+  inside: ReadonlyMap<FullRefreshRange, number>;
 }
 
 /** What else is wanted of the one pass over the rows of a load. */
-export interface Preparing {
+export interface PrepareOptions {
   /** Full-refresh ranges whose rows are counted. */
-  whole?: readonly Whole[];
+  fullRefresh?: readonly FullRefreshRange[];
   /** Told of every row. */
   each?: (row: Row) => void;
 }
 
 /** A part of a table that was read whole: its rows that were not met have vanished. */
-export interface Whole {
+export interface FullRefreshRange {
   table: Table;
-  extent: Extent;
+  range: RowRange;
   /** Keys that were met beside those of the loads. */
   alsoSeen?: readonly Row[];
   /** The service was asked for each by its id: a record without a readable key is none of them. */

@@ -11,7 +11,7 @@ import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.t
 import type { Slice } from '../../../slice.ts';
 import { coversOf, halvedWindow } from '../../plan/window-slices.ts';
 import { goneFrom, type RecordId, readUnlisted } from '../../presets/unlisted.ts';
-import type { Harvest, Source } from '../../types.ts';
+import type { SliceResult, Source } from '../../types.ts';
 import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './pictures.ts';
 import type { ChecklistOptions, ChecklistWork } from './plan.ts';
@@ -28,7 +28,7 @@ export async function readChecklists(
   { work }: Slice<ChecklistWork>,
   source: Source,
   options: ChecklistOptions,
-): Promise<Harvest> {
+): Promise<SliceResult> {
   if ('pictures' in work) {
     const images = await fetchPictures(work.pictures, source, options.max_picture_mb);
     return { loads: [imageLoad(images)], covers: [] };
@@ -44,8 +44,8 @@ export async function readChecklists(
   }
   return {
     loads: [summaries, ...last.loads],
-    whole: [
-      ...last.whole,
+    fullRefresh: [
+      ...last.fullRefresh,
       ...goneFrom(checklist, 'id', gone),
       ...goneFrom(checklistAnswer, 'checklist_id', gone),
     ],
@@ -58,10 +58,10 @@ async function opened(some: readonly OpenChecklist[], source: Source, options: C
   const answers = (await source.mapCalls(some, ({ id }, calling) => readAnswers(id, calling))).flat();
   const named = [...some.map(({ signature }) => signature), ...answers.map(pictureOf)];
   const images = await newPictures(named, source, options.max_picture_mb);
-  const extent = { checklist_id: { in: some.map(({ id }) => id) } };
+  const range = { checklist_id: { in: some.map(({ id }) => id) } };
   return {
     loads: [{ table: checklistAnswer, endpoint: checklistAnswers, records: answers }, imageLoad(images)],
-    whole: [{ table: checklistAnswer, extent }],
+    fullRefresh: [{ table: checklistAnswer, range }],
   };
 }
 

@@ -6,7 +6,7 @@ import { pieces } from '../../../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type Interval } from '../../../../warehouse/coverage.ts';
 import { knownIds } from '../../../../warehouse/dimension-keys.ts';
-import type { Extent } from '../../../../warehouse/engine.ts';
+import type { RowRange } from '../../../../warehouse/engine.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Workload } from '../../../job.ts';
@@ -15,7 +15,7 @@ import { chunksFor } from '../../plan/chunks.ts';
 import { type LocalDay, localDays } from '../../plan/local-days.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
 import { canBeAsked } from '../../presets/unlisted.ts';
-import type { Covers, Harvest, PlanContext, Source } from '../../types.ts';
+import type { Covers, PlanContext, SliceResult, Source } from '../../types.ts';
 import { mergeByTitle, titleOf } from './merge.ts';
 import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './owners.ts';
 
@@ -139,7 +139,7 @@ export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }:
 
 const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
 
-export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<Harvest> {
+export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<SliceResult> {
   const { subject, day } = work;
   const answers = await source.mapCalls(callsOf(work, source), (part, calling) =>
     calling.call(summaryCall, requestOf(work, part)),
@@ -164,7 +164,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
       },
     ],
     unknown: await unknownOwners(subject, day.date, unknown, source),
-    whole: [{ table: dailySummary, extent: extentOf(work) }],
+    fullRefresh: [{ table: dailySummary, range: rangeOf(work) }],
     covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
   };
 }
@@ -178,9 +178,9 @@ const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): num
 export const summaryCalls = ({ work }: Slice<SummaryWork>, context: PlanContext<SummaryOptions>): number =>
   callsOf(work, context).length;
 
-function extentOf({ subject, day, vehicles }: SummaryWork): Extent {
-  const extent: Extent = { day: { in: [day.date] }, subject: { in: [subject] } };
-  return subject === 'vehicle' ? { ...extent, vehicle_id: { in: vehicles } } : extent;
+function rangeOf({ subject, day, vehicles }: SummaryWork): RowRange {
+  const range: RowRange = { day: { in: [day.date] }, subject: { in: [subject] } };
+  return subject === 'vehicle' ? { ...range, vehicle_id: { in: vehicles } } : range;
 }
 
 function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {

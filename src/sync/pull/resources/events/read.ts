@@ -10,31 +10,31 @@ import { event } from '../../../../warehouse/tables/event.ts';
 import type { Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
-import type { Whole } from '../../records/types.ts';
-import type { Covers, Harvest, PlanContext, Source } from '../../types.ts';
+import type { FullRefreshRange } from '../../records/types.ts';
+import type { Covers, PlanContext, SliceResult, Source } from '../../types.ts';
 import { type EventOptions, type EventWork, eventRequest, eventScope, usualEventSlices } from './plan.ts';
 
 export async function readEvents(
   { work }: Slice<EventWork>,
   source: Source,
   options: EventOptions,
-): Promise<Harvest> {
+): Promise<SliceResult> {
   const { vehicles } = work;
   const spans = await widened(work, source);
   const categories = categoriesOf(options);
-  const whole = spans.map((span) => wholeOf(span, vehicles, categories));
+  const fullRefresh = spans.map((span) => refreshOf(span, vehicles, categories));
   const firsts = firstOfEach(spans);
   const loads = await source.mapCalls(categories, async (category, { call, prepare }) => {
     const answer = await call(events, eventRequest(vehicles, spans, category));
     const records = answer.map((record) => withCategory(record, category));
-    return prepare({ table: event, endpoint: events, records }, { whole, each: firsts.note });
+    return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
   const scopes = vehicles.map((id) => eventScope(id, options));
   return {
     loads,
-    whole,
+    fullRefresh,
     covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
-    uncovers: await silences({ ...work, spans }, firsts.found, source, options),
+    invalidated: await silences({ ...work, spans }, firsts.found, source, options),
   };
 }
 
@@ -75,15 +75,15 @@ function withCategory(record: unknown, category: number): unknown {
 }
 
 /** Only rows that lie in the period altogether: how the service treats the others is not documented. */
-function wholeOf(span: Span, vehicles: number[], categories: number[]): Whole {
+function refreshOf(span: Span, vehicles: number[], categories: number[]): FullRefreshRange {
   const { beginAt: from, endAt: to } = intervalOf(span);
-  const extent = {
+  const range = {
     vehicle_id: { in: vehicles },
     event_category: { in: categories },
     begin_date: { from, to },
     end_date: { from, to },
   };
-  return { table: event, extent };
+  return { table: event, range };
 }
 
 const DAY_MS = 86_400_000;
@@ -111,7 +111,7 @@ async function silences(
       const first = Date.parse(text);
       const last = Date.parse(latest.get(id) ?? '');
       if (!(first - last > options.silence)) continue;
-      // Whole days, so that vehicles that were silent together are read together.
+      // FullRefreshRange days, so that vehicles that were silent together are read together.
       const silence = { begin: Math.floor(last / DAY_MS) * DAY_MS, end: first };
       const scopes = [eventScope(id, options)];
       const others = without(silence, first < lately ? reads : spans);

@@ -10,12 +10,12 @@ import type { Slice } from '../../../slice.ts';
 import { coversOf } from '../../plan/window-slices.ts';
 import { canBeAsked, goneFrom, idOf, type RecordId, readUnlisted } from '../../presets/unlisted.ts';
 import { wireSchema } from '../../records/wire-schema.ts';
-import type { Harvest, Source } from '../../types.ts';
+import type { SliceResult, Source } from '../../types.ts';
 import type { ItineraryWork } from './plan.ts';
 
 const INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'] as const;
 
-export async function readItineraries({ work }: Slice<ItineraryWork>, source: Source): Promise<Harvest> {
+export async function readItineraries({ work }: Slice<ItineraryWork>, source: Source): Promise<SliceResult> {
   const listed = await source.call(itineraries, {
     date_time_start: work.beginAt,
     date_time_end: work.searchUntil,
@@ -30,7 +30,7 @@ export async function readItineraries({ work }: Slice<ItineraryWork>, source: So
   const completed = await source.mapCalls(found, withObjects);
   return {
     loads: [{ table: itinerary, endpoint: itineraries, records: [...listed, ...completed] }],
-    whole: goneFrom(itinerary, 'id', gone),
+    fullRefresh: goneFrom(itinerary, 'id', gone),
     covers: coversOf(work, source.readAt),
   };
 }

@@ -17,7 +17,7 @@ import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { intervalOf, type Span } from '../../plan/windows.ts';
 import { askableId, canBeAsked, goneFrom, type RecordId } from '../../presets/unlisted.ts';
 import type { Load } from '../../records/types.ts';
-import type { Covers, Harvest, Source } from '../../types.ts';
+import type { Covers, SliceResult, Source } from '../../types.ts';
 import {
   canBeCut,
   PLANS_SCOPE,
@@ -36,10 +36,10 @@ export async function readRoutePlans(
   { work }: Slice<RoutePlanWork>,
   source: Source,
   options: RoutePlanOptions,
-): Promise<Harvest> {
+): Promise<SliceResult> {
   if ('ids' in work) {
-    const { loads, whole } = await brought(work.ids, work.ids, source);
-    return { loads, whole, covers: [] };
+    const { loads, fullRefresh } = await brought(work.ids, work.ids, source);
+    return { loads, fullRefresh, covers: [] };
   }
   const { span, readings } = work;
   const { found, refused } = await search(work, source, options);
@@ -64,14 +64,14 @@ export async function readRoutePlans(
     last = await brought(part, doubtful, source);
     isMissed ||= last.plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan));
   }
-  const { loads, whole } = last;
+  const { loads, fullRefresh } = last;
   const unplaced: Load = { table: routePlan, endpoint: routePlans, records: [], refused };
   if (isMissed) await unlearn(source);
   return {
     loads: [...loads, unplaced],
-    whole,
+    fullRefresh,
     covers: coversOf(work, source.readAt, await foundAll(work, source, options)),
-    uncovers: supersededBy(work),
+    invalidated: supersededBy(work),
   };
 }
 
@@ -83,8 +83,8 @@ async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], 
   // An answer that holds anything else is no word about the plan: it is quarantined, and the plan asked for again.
   const absent = new Set(answers.filter(({ records }) => records.length === 0).map(({ id }) => id));
   const gone = doubtful.filter((id) => absent.has(id) && !there.has(id));
-  const whole = [...goneFrom(routePlan, 'id', gone), ...planParts(plans, gone)];
-  return { plans, loads: planLoads(plans), whole };
+  const fullRefresh = [...goneFrom(routePlan, 'id', gone), ...planParts(plans, gone)];
+  return { plans, loads: planLoads(plans), fullRefresh };
 }
 
 interface FoundPlan {

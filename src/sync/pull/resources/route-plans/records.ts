@@ -9,7 +9,7 @@ import { routePoint } from '../../../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../../../warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../../../warehouse/tables/route-point-item.ts';
 import { askableId, goneFrom, type RecordId } from '../../presets/unlisted.ts';
-import type { Load, Whole } from '../../records/types.ts';
+import type { FullRefreshRange, Load } from '../../records/types.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -64,15 +64,15 @@ export function planLoads(plans: readonly unknown[]): Load[] {
  * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more. What
  * is below a plan or point that vanishes goes with it.
  */
-export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): Whole[] {
+export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): FullRefreshRange[] {
   const { points } = levels(plans);
   const holding = (records: readonly unknown[], field: string): RecordId[] =>
     idsOf(records.filter((record) => isObject(record) && Array.isArray(record[field])));
   return [
-    { table: routePoint, extent: { route_plan_id: { in: holding(plans, 'route_points') } } },
+    { table: routePoint, range: { route_plan_id: { in: holding(plans, 'route_points') } } },
     ...goneFrom(routePoint, 'route_plan_id', gone),
-    { table: routePointExecution, extent: { route_point_id: { in: holding(points, 'routes_info') } } },
-    { table: routePointItem, extent: { route_point_id: { in: holding(points, 'route_point_items') } } },
+    { table: routePointExecution, range: { route_point_id: { in: holding(points, 'routes_info') } } },
+    { table: routePointItem, range: { route_point_id: { in: holding(points, 'route_point_items') } } },
   ];
 }
 

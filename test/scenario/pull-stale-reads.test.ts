@@ -41,9 +41,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a run that another one ov
       await rig.clock.advance(3 * 3_600_000);
       newer = (await rig.run(JOB, REACH)).updated;
     });
-    const overtaken = await rig.run(JOB, REACH);
+    const stale = await rig.run(JOB, REACH);
     expect(newer).toBeGreaterThan(0);
-    expect(overtaken).toMatchObject({ status: 'ok', inserted: 0, updated: 0 });
+    expect(stale).toMatchObject({ status: 'ok', inserted: 0, updated: 0 });
     const told = await rig.rows('select id, status from route_plan where _missing_since is null order by id');
     const truth = await rig.truth('route_plans', DAYS);
     const statusOf = new Map(truth.map(({ id, status }) => [Number(id), status]));
