@@ -26,7 +26,7 @@ const job: Job = {
   schedule: '30 3 * * *',
   options: z.object({ retention }),
   tables: [],
-  usualCalls: () => 0,
+  cost: () => ({ calls: 0 }),
   execute: executeUpkeep,
   preview: previewUpkeep,
 };

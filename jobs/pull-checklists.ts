@@ -2,36 +2,30 @@
 // is unchanged is not opened again; a picture is fetched once.
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+import { pull } from '../src/sync/pull/define.ts';
 import {
-  checklistCalls,
+  checklistCost,
   checklistOptions,
-  furtherChecklistCalls,
   planChecklists,
   splitChecklists,
-  usualChecklistCalls,
-  usualChecklistReadings,
 } from '../src/sync/pull/resources/checklists/plan.ts';
 import { readChecklists } from '../src/sync/pull/resources/checklists/read.ts';
 import { checklist } from '../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../src/warehouse/tables/checklist-answer.ts';
 import { image } from '../src/warehouse/tables/image.ts';
 
-export default pullJob({
+export default pull({
   meaning: 'Pulls checklists with their answers and pictures.',
   schedule: '*/10 * * * *',
   options: checklistOptions,
-  tables: [checklist, checklistAnswer, image],
-  records: [
-    { table: checklist, endpoint: checklists },
-    { table: checklistAnswer, endpoint: checklistAnswers },
-    { table: image },
+  into: [
+    [checklists, checklist],
+    [checklistAnswers, checklistAnswer],
+    [null, image],
   ],
+  coverage: 'account',
   plan: planChecklists,
-  calls: checklistCalls,
-  furtherCalls: furtherChecklistCalls,
   read: readChecklists,
   split: splitChecklists,
-  usualCalls: usualChecklistCalls,
-  usualReadings: usualChecklistReadings,
+  cost: checklistCost,
 });

@@ -4,21 +4,16 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+import { pull } from '../src/sync/pull/define.ts';
 import {
-  daysDueAgain,
   planDailySummaries,
-  readDailySummaries,
   splitDailySummaries,
-  summaryCalls,
-  summaryScope,
-  usualSummaryCalls,
-  usualSummaryReadings,
+  summaryCost,
 } from '../src/sync/pull/resources/daily-summaries/plan.ts';
+import { readDailySummaries } from '../src/sync/pull/resources/daily-summaries/read.ts';
 import { dailySummary } from '../src/warehouse/tables/daily-summary.ts';
-import { dailySummaryRevision } from '../src/warehouse/tables/daily-summary-revision.ts';
 
-export default pullJob({
+export default pull({
   meaning: 'Pulls the daily figures of vehicles and drivers.',
   schedule: '20 * * * *',
   options: z.object({
@@ -28,16 +23,10 @@ export default pullJob({
       'How far back each run reads days again, for recalculated figures (default 3d).',
     ),
   }),
-  tables: [dailySummary, dailySummaryRevision],
-  records: [{ table: dailySummary, endpoint: summaryCall }],
-  needs: ['pull-vehicles', 'pull-drivers'],
-  vehicleScope: () => summaryScope('vehicle', '%'),
-  driverScope: () => summaryScope('driver', '%'),
+  into: [[summaryCall, dailySummary]],
+  coverage: 'driver',
   plan: planDailySummaries,
-  calls: summaryCalls,
   read: readDailySummaries,
   split: splitDailySummaries,
-  dueAgain: daysDueAgain,
-  usualCalls: usualSummaryCalls,
-  usualReadings: usualSummaryReadings,
+  cost: summaryCost,
 });

@@ -4,26 +4,18 @@ import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+import { pull } from '../src/sync/pull/define.ts';
 import {
   categoriesOption,
+  eventCost,
   eventGroup,
-  eventScope,
   planEvents,
   splitEvents,
-  withdrawEvents,
 } from '../src/sync/pull/resources/events/plan.ts';
-import {
-  eventCalls,
-  readEvents,
-  usualEventCalls,
-  usualEventReadings,
-} from '../src/sync/pull/resources/events/read.ts';
-import { driver } from '../src/warehouse/tables/driver.ts';
+import { readEvents } from '../src/sync/pull/resources/events/read.ts';
 import { event } from '../src/warehouse/tables/event.ts';
-import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 
-export default pullJob({
+export default pull({
   meaning: 'Pulls the events of every vehicle.',
   schedule: '*/10 * * * *',
   options: z.object({
@@ -36,22 +28,13 @@ export default pullJob({
     silence: durationOption('24h', 'A silence longer than this is read again when it ends (default 24h).'),
     categories: categoriesOption,
   }),
-  tables: [event],
-  records: [{ table: event, endpoint: events }],
-  needs: ['pull-vehicles'],
-  mentions: [
-    { table: event, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
-    { table: event, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
-  ],
-  trackedScopes: (options) => `%${eventGroup(options)}`,
-  vehicleScope: (options) => eventScope('%', options),
-  // One is fetched, with a call for each category, while the other is loaded.
-  slicesAtOnce: 2,
-  withdraw: withdrawEvents,
+  into: [[events, event]],
+  coverage: 'vehicle',
+  group: eventGroup,
   plan: planEvents,
-  calls: eventCalls,
-  usualCalls: usualEventCalls,
-  usualReadings: usualEventReadings,
   read: readEvents,
   split: splitEvents,
+  cost: eventCost,
+  // One is fetched, with a call for each category, while the other is loaded.
+  slicesAtOnce: 2,
 });

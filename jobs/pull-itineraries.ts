@@ -1,38 +1,26 @@
 // Itineraries by their expected start and end, behind and ahead of now. Known ones that the search no longer
 // reaches are read by id until they have ended.
-import { z } from 'zod';
-import { durationOption } from '../src/core/duration-option.ts';
-import { lookbackOption } from '../src/core/reach-limits.ts';
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
-import {
-  furtherItineraryCalls,
-  planItineraries,
-  splitItineraries,
-  usualItineraryCalls,
-} from '../src/sync/pull/resources/itineraries/plan.ts';
-import { readItineraries } from '../src/sync/pull/resources/itineraries/read.ts';
-import { driver } from '../src/warehouse/tables/driver.ts';
+import { itinerary as itineraryById } from '../src/fleet/endpoints/itinerary.ts';
+import { pull } from '../src/sync/pull/define.ts';
+import { windowed } from '../src/sync/pull/presets/windowed.ts';
+import { itineraryRequest, withObjects } from '../src/sync/pull/resources/itineraries/read.ts';
 import { itinerary } from '../src/warehouse/tables/itinerary.ts';
-import { vehicle } from '../src/warehouse/tables/vehicle.ts';
 
-export default pullJob({
+const DAY_MS = 86_400_000;
+
+export default pull({
   meaning: 'Pulls the itineraries of vehicles and drivers.',
   schedule: '*/15 * * * *',
-  options: z.object({
-    since: durationOption('30d', 'How far back a first run reads (default 30d).'),
-    lookback: lookbackOption('3d', 'How far behind the edge each run reads again (default 3d).'),
-    ahead: durationOption('7d', 'How far into the future each run reads (default 7d).'),
+  ...windowed(itineraries, itineraryById, itinerary, {
+    at: 'date_time_start',
+    request: itineraryRequest,
+    lookback: '3d',
+    ahead: '7d',
+    // In one search where that is not too much: an itinerary lasts for days, and a cut would part it.
+    longestMs: 60 * DAY_MS,
+    lasting: { until: 'date_time_end', beyondMs: 7 * DAY_MS },
+    final: 'date_excluded',
+    complete: withObjects,
   }),
-  tables: [itinerary],
-  records: [{ table: itinerary, endpoint: itineraries }],
-  mentions: [
-    { table: itinerary, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' },
-    { table: itinerary, column: 'driver_id', dimension: driver, job: 'pull-drivers' },
-  ],
-  plan: planItineraries,
-  furtherCalls: furtherItineraryCalls,
-  read: readItineraries,
-  split: splitItineraries,
-  usualCalls: usualItineraryCalls,
 });

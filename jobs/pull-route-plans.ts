@@ -3,27 +3,17 @@
 import { z } from 'zod';
 import { durationOption } from '../src/core/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
-import { pullJob } from '../src/sync/pull/define.ts';
+import { pull } from '../src/sync/pull/define.ts';
 import {
-  furtherRoutePlanCalls,
   PLANS_SCOPE,
   planRoutePlans,
-  plansDueAgain,
-  routePlanCalls,
+  routePlanCost,
   splitRoutePlans,
-  usualRoutePlanCalls,
-  usualRoutePlanReadings,
 } from '../src/sync/pull/resources/route-plans/plan.ts';
 import { readRoutePlans } from '../src/sync/pull/resources/route-plans/read.ts';
-import { planLoads } from '../src/sync/pull/resources/route-plans/records.ts';
-import { routePlan } from '../src/warehouse/tables/route-plan.ts';
-import { routePoint } from '../src/warehouse/tables/route-point.ts';
-import { routePointExecution } from '../src/warehouse/tables/route-point-execution.ts';
-import { routePointItem } from '../src/warehouse/tables/route-point-item.ts';
-import { statusChange } from '../src/warehouse/tables/status-change.ts';
-import { vehicle } from '../src/warehouse/tables/vehicle.ts';
+import { planTables } from '../src/sync/pull/resources/route-plans/records.ts';
 
-export default pullJob({
+export default pull({
   meaning: 'Pulls route plans with the execution of their points.',
   schedule: '*/5 * * * *',
   options: z.object({
@@ -36,16 +26,11 @@ export default pullJob({
       'How long a plan may last at most and still be found by its start (default 2d).',
     ),
   }),
-  tables: [routePlan, routePoint, routePointExecution, routePointItem, statusChange],
-  records: planLoads([]),
-  mentions: [{ table: routePlan, column: 'vehicle_id', dimension: vehicle, job: 'pull-vehicles' }],
-  trackedScopes: () => PLANS_SCOPE,
+  into: planTables,
+  coverage: 'account',
+  group: () => PLANS_SCOPE,
   plan: planRoutePlans,
-  calls: routePlanCalls,
-  furtherCalls: furtherRoutePlanCalls,
   read: readRoutePlans,
   split: splitRoutePlans,
-  dueAgain: plansDueAgain,
-  usualCalls: usualRoutePlanCalls,
-  usualReadings: usualRoutePlanReadings,
+  cost: routePlanCost,
 });

@@ -10,6 +10,7 @@ export default pushJob({
   kind: routePlanKind,
   options: { after_confirmation, deadline },
   // A search and a send for each plan.
-  usualCalls: (_options, { vehicles, periodMs, plansADay = 1 }) =>
-    (2 * vehicles * plansADay * periodMs) / 86_400_000,
+  cost: (_options, { vehicles, periodMs, plansADay = 1 }) => ({
+    calls: (2 * vehicles * plansADay * periodMs) / 86_400_000,
+  }),
 });

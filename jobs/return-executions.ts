@@ -15,7 +15,7 @@ const job: Job = {
     ),
   }),
   tables: [pushReturn],
-  usualCalls: () => 0,
+  cost: () => ({ calls: 0 }),
   execute: executeReturns,
   preview: previewReturns,
 };

@@ -117,17 +117,14 @@ export function configParts(jobs: readonly NamedJob[]): ConfigParts {
 
 /** Which job fills which table under the present settings. */
 export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
-  jobs.flatMap(({ name, tables, trackedScopes, vehicleScope, driverScope }) => {
-    const options = config.jobs[name]?.options ?? {};
-    const scopes = trackedScopes?.(options) ?? '%';
-    const vehicle_scope = vehicleScope?.(options) ?? null;
-    const driver_scope = driverScope?.(options) ?? null;
+  jobs.flatMap(({ name, tables, scopes }) => {
+    const { counted = '%', vehicle, driver } = scopes?.(config.jobs[name]?.options ?? {}) ?? {};
     return tables.map((table) => ({
       table_name: table.name,
       job: name,
-      scopes,
-      vehicle_scope,
-      driver_scope,
+      scopes: counted,
+      vehicle_scope: vehicle ?? null,
+      driver_scope: driver ?? null,
     }));
   });
 

@@ -29,7 +29,7 @@ export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
       ...job,
       callsOf: (periodMs) =>
         measured === undefined
-          ? { calls: declared.usualCalls?.(settings.options, { vehicles, periodMs }) ?? 1, basis: 'estimate' }
+          ? { calls: declared.cost?.(settings.options, { vehicles, periodMs }).calls ?? 1, basis: 'estimate' }
           : { calls: measured.calls, basis: `last ${measured.runs} runs` },
     };
   });

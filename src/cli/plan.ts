@@ -93,10 +93,10 @@ function sizingJob(app: App, scheduled: ReturnType<typeof enabledJobs>[number], 
     ...scheduled,
     tables: job.tables.map(({ name }) => name),
     callsOf: (periodMs) => ({
-      calls: job.usualCalls?.(settings.options, load(periodMs)) ?? 1,
+      calls: job.cost?.(settings.options, load(periodMs)).calls ?? 1,
       basis: 'estimate',
     }),
-    readingsOf: (periodMs) => job.usualReadings?.(settings.options, load(periodMs)) ?? 1,
+    readingsOf: (periodMs) => job.cost?.(settings.options, load(periodMs)).readings ?? 1,
   };
 }
 

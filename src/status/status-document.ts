@@ -5,6 +5,7 @@ import { type Clock, isoInstant } from '../core/clock.ts';
 import { nextTick, type Schedule } from '../schedule/ticks.ts';
 import type { QueueFacts } from '../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../sync/job.ts';
+import { isCounted } from '../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../sync/push/attention.ts';
 import { baseTables } from '../warehouse/catalog.ts';
 import type { ConfigState } from '../warehouse/config-state.ts';
@@ -189,13 +190,11 @@ async function tableStatus(name: string, parts: StatusParts) {
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {
-      const options = config.jobs[job.name]?.options ?? {};
+      const scopes = job.scopes?.(config.jobs[job.name]?.options ?? {});
       return {
         job: job.name,
-        tracks: (scope: string) => job.tracks?.(scope, options) ?? true,
-        partScopes: [job.vehicleScope?.(options), job.driverScope?.(options)].filter(
-          (scope) => scope !== undefined,
-        ),
+        tracks: (scope: string) => scopes === undefined || isCounted(scope, scopes),
+        partScopes: [scopes?.vehicle, scopes?.driver].filter((scope) => scope !== undefined),
       };
     });
   const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);

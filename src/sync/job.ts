@@ -1,12 +1,13 @@
 // What every job is, whichever way its data goes: a declaration, and a way to carry out one run or to say what
-// a run would do. pullJob and its siblings make one from what a file in jobs/ declares.
+// a run would do. pull and its siblings make one from what a file in jobs/ declares.
 import type { z } from 'zod';
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
+import type { RecordFields } from '../fleet/endpoint.ts';
 import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
-import type { Load } from './pull/records/types.ts';
+import type { CoverageScopes } from './pull/plan/scopes.ts';
 import type { AskedPeriod, Settle, Slice, SliceOutcome } from './slice.ts';
 import type { SyncParts } from './sync-parts.ts';
 
@@ -78,21 +79,24 @@ export interface Workload {
   picturesADay?: number;
 }
 
+/** What a run takes. */
+export interface Cost {
+  /** Calls of the service when little is new, for the call budget. */
+  calls: number;
+  /** Runs that meet a record before it is left alone, for the work that a daemon has; default 1. */
+  readings?: number;
+}
+
+/** The call that brings records, null where a job makes them itself, and the table that they go to. */
+export type Into = readonly [endpoint: RecordFields | null, table: Table];
+
 export interface Job extends JobDeclaration {
-  /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
-  usualCalls?(options: Record<string, unknown>, load: Workload): number;
-  /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
-  usualReadings?(options: Record<string, unknown>, load: Workload): number;
-  /** Each table it fills and the call that brings its records, for records that are tried again. */
-  records?: readonly Pick<Load, 'table' | 'endpoint'>[];
-  /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
-  trackedScopes?(options: Record<string, unknown>): string;
-  /** Whether a scope is one of them. */
-  tracks?(scope: string, options: Record<string, unknown>): boolean;
-  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
-  vehicleScope?(options: Record<string, unknown>): string;
-  /** That of the drivers of one vehicle; only where it reads by driver. */
-  driverScope?(options: Record<string, unknown>): string;
+  /** About what a run costs; default: one call. */
+  cost?(options: Record<string, unknown>, load: Workload): Cost;
+  /** Each table that a pull fills and the call that brings its records, for records that are tried again. */
+  into?: readonly Into[];
+  /** The scopes of its coverage; only a pull has any. */
+  scopes?(options: Record<string, unknown>): CoverageScopes;
   execute(context: RunContext): Promise<RunOutcome>;
   /** Works one slice of a run that another process may have planned; only a pull has slices. */
   workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;

@@ -1,7 +1,7 @@
 // A slice of a pull and how it ended, as the pull engine and the dispatchers exchange it.
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
-import type { Interval } from '../warehouse/coverage.ts';
+import type { Interval, ScopedInterval } from '../warehouse/coverage.ts';
 import type { Transaction } from '../warehouse/engine.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
@@ -10,6 +10,14 @@ export interface Slice<Work = unknown> {
   scope: string;
   /** What `read` needs to know. */
   work: Work;
+  /** What is covered once it is loaded, as far as it has passed by then; default: nothing. */
+  covers?: readonly ScopedInterval[];
+  /** Other slices move the edge of what it covers on: if it fails, all of that is due again, however old it becomes. */
+  staysDue?: boolean;
+  /** Calls that it makes as far as they can be known beforehand, for --dry-run; default 1. */
+  calls?: number;
+  /** Calls that cannot be known beforehand, in words. */
+  furtherCalls?: string;
 }
 
 export interface AskedPeriod extends Interval {
@@ -38,7 +46,7 @@ export type SliceOutcome = SliceFacts &
 export interface SliceFacts {
   scope: string;
   counts: RunCounts;
-  /** Ids of dimensions that its rows name, in the order of the job's mentions. */
+  /** Ids of dimensions that its rows name, in the order of the job's references. */
   named: number[][];
   /** What its records name by a label that nothing has; none unless told. */
   unknown?: UnknownName[];

@@ -26,6 +26,8 @@ export interface Column {
   readonly aside: boolean;
   /** What a row that names no value gets; none where absent. */
   readonly default?: number;
+  /** The table whose `id` it holds, where the job that pulls that table should follow an unknown one. */
+  readonly references?: Table;
 }
 
 interface ColumnOptions {
@@ -38,6 +40,7 @@ interface ColumnOptions {
   undocumented?: boolean;
   aside?: boolean;
   default?: number;
+  references?: Table;
 }
 
 export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
@@ -54,6 +57,7 @@ const column =
     undocumented: options.undocumented ?? false,
     aside: options.aside ?? false,
     ...(options.default !== undefined && { default: options.default }),
+    ...(options.references !== undefined && { references: options.references }),
     from: options.from,
     again: options.again,
   });
@@ -97,6 +101,8 @@ export interface Table {
   readonly revisions: string | null;
   /** Instant by whose month an engine that can keeps the rows apart; null where it need not. */
   readonly monthsOf: string | null;
+  /** Name of the job that pulls it, where columns of other tables reference it. */
+  readonly pulledBy: string | null;
 }
 
 export interface TableDraft {
@@ -112,6 +118,7 @@ export interface TableDraft {
   partOf?: { table: string; column: string };
   revisions?: string;
   monthsOf?: string;
+  pulledBy?: string;
 }
 
 const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, ColumnDraft>): Table => ({
@@ -134,6 +141,7 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   partOf: draft.partOf ?? null,
   revisions: draft.revisions ?? null,
   monthsOf: draft.monthsOf ?? null,
+  pulledBy: draft.pulledBy ?? null,
 });
 
 /** Columns that end every base table; the loader fills them, never a record. */

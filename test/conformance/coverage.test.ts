@@ -129,13 +129,13 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['other'], 1, 10);
     const HOUR = 3_600_000;
     const options = { since: 240 * HOUR, lookback: 24 * HOUR };
-    const context = { options, now: Date.parse(day(10)), coverage: 'j', warehouse: engine };
+    const context = { options, now: Date.parse(day(10)), coverageName: 'j', warehouse: engine };
     const windows = await windowsToRead(context as unknown as Parameters<typeof windowsToRead>[0]);
     expect(windows).toEqual([
       { begin: Date.parse('2025-12-31T00:00:00Z'), end: Date.parse(day(1)) },
       { begin: Date.parse(day(7)), end: Date.parse(day(10)) },
     ]);
-    const none = { ...context, coverage: 'k' } as unknown as Parameters<typeof windowsToRead>[0];
+    const none = { ...context, coverageName: 'k' } as unknown as Parameters<typeof windowsToRead>[0];
     expect(await windowsToRead(none)).toEqual([
       { begin: Date.parse('2025-12-31T00:00:00Z'), end: Date.parse(day(10)) },
     ]);

@@ -41,9 +41,9 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     file: 'sync/pull/plan/window-slices.ts',
-    line: 'const until = endAt < readAt ? endAt : readAt;',
-    code: 'endAt < readAt',
-    becomes: 'endAt <= readAt',
+    line: '.map((each) => (each.endAt < readAt ? each : { ...each, endAt: readAt }))',
+    code: 'each.endAt < readAt',
+    becomes: 'each.endAt <= readAt',
     why: SAME_EITHER_WAY,
   },
   {

@@ -111,7 +111,7 @@ describe('the cost of a run', () => {
     await rig.clock.advance(minutes * 60_000);
     await rig.run(name, reach);
     const calls = Object.values(asked()).reduce((sum, count) => sum + count, 0);
-    const estimate = job?.usualCalls?.(options, { vehicles: 30, periodMs: minutes * 60_000 }) ?? 1;
+    const estimate = job?.cost?.(options, { vehicles: 30, periodMs: minutes * 60_000 }).calls ?? 1;
     expect(calls).toBeLessThanOrEqual(estimate * tolerance);
     expect(calls).toBeGreaterThanOrEqual(estimate / tolerance);
   });

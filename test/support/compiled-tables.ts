@@ -20,7 +20,8 @@ type Form = Pick<Load, 'table' | 'endpoint'>;
 export async function recordForms(): Promise<Form[]> {
   const jobs = await loadJobs();
   const forms = jobs
-    .flatMap(({ records = [] }) => records)
+    .flatMap(({ into = [] }) => into)
+    .map(([endpoint, table]): Form => ({ table, endpoint: endpoint ?? undefined }))
     .filter(({ table }) => recordColumns(table).some(({ added }) => !added));
   return [...new Map(forms.map((form) => [form.table.name, form])).values()];
 }

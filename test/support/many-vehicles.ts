@@ -98,7 +98,7 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
   ) => {
     const job = (await loadJobs()).find((each) => each.name === name);
     const parsed = (job?.options.parse(options) ?? {}) as Record<string, unknown>;
-    return job?.usualCalls?.(parsed, { vehicles: count, periodMs }) ?? 1;
+    return job?.cost?.(parsed, { vehicles: count, periodMs }).calls ?? 1;
   };
   await stage('pull-vehicles', 1, () => run('pull-vehicles', {}));
   await stage('pull-drivers', 2, () => run('pull-drivers', {}));

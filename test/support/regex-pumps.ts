@@ -25,7 +25,7 @@ const MOST_MS = 100;
 /** What the expressions that are put together at run time come to, by the end of their file's name. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
-  'sync/pull/define.ts': ['^.*$', '^.*categories all$', '^plans$'],
+  'sync/pull/plan/scopes.ts': ['^.*$', '^.*categories all$', '^plans$'],
   // The names of the values of a statement.
   'erp/sources/sql.ts': [
     '::(?=(?:external_code|period_start|state|remote_id|message)\\b)',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coversOf, equalPieces, halvedWindow } from '../../src/sync/pull/plan/window-slices.ts';
+import { equalPieces, halvedWindow, untilRead } from '../../src/sync/pull/plan/window-slices.ts';
 import {
   cutSpan,
   halves,
@@ -145,8 +145,12 @@ describe('a window', () => {
   });
 
   it('covers what has passed of it at the moment of reading', () => {
-    expect(coversOf(window(0, 2), at(3))).toEqual([{ scopes: ['all'], ...window(0, 2) }]);
-    expect(coversOf(window(0, 2), at(1))).toEqual([{ scopes: ['all'], ...window(0, 1) }]);
-    expect(coversOf(window(0, 2), at(0))).toEqual([]);
+    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(3))).toEqual([
+      { scopes: ['all'], ...window(0, 2) },
+    ]);
+    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(1))).toEqual([
+      { scopes: ['all'], ...window(0, 1) },
+    ]);
+    expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(0))).toEqual([]);
   });
 });

@@ -1,8 +1,52 @@
-// Many calls for one slice: so many at a time, and the first failure aborts the others, because the slice has failed with
-// it. How many of them are sent at once is the limiter's to say.
+// The calls of a slice and what else it reads from. Many calls go out so many at a time, and the first failure aborts the
+// others, because the slice has failed with it. How many of them are sent at once is the limiter's to say.
+import { PRIORITY } from '../../core/limiter.ts';
+import { factMemory } from '../../warehouse/learned-facts.ts';
+import type { RunContext } from '../job.ts';
+import { mapRecords } from './records/map-records.ts';
+import type { Source } from './types.ts';
 
 /** All calls of a usual slice wait together, so that one slice after the other is read to its end. */
 const AT_ONCE = 32;
+
+const priorityOf = ({ period }: RunContext): number =>
+  period?.resumable === true ? PRIORITY.history : PRIORITY.live;
+
+/** What belongs to one reading of a slice. */
+type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
+
+export function createSource(context: RunContext, reading: Reading): Source {
+  const { parts } = context;
+  const source: Source = {
+    call: callWith(context, context.signal),
+    mapCalls: (items, work) =>
+      mapCalls(items, context.signal, (signal) => {
+        const aborting = { ...source, call: callWith(context, signal) };
+        return (item) => work(item, aborting);
+      }),
+    readAt: reading.readAt,
+    prepare: reading.prepare,
+    commitPart: reading.commitPart,
+    atEnd: reading.atEnd,
+    map: (load) => mapRecords(load, parts.privacy),
+    asStored: parts.privacy.asStored,
+    warehouse: parts.engine,
+    recall: (name) => factMemory<never>(parts.engine, name).read(),
+    remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
+    urlBytes: parts.fleet.urlBytes,
+    images: parts.images,
+    timezone: parts.timezone,
+  };
+  return source;
+}
+
+function callWith(context: RunContext, signal: AbortSignal): Source['call'] {
+  const { parts, counts } = context;
+  const priority = priorityOf(context);
+  const onRequest = (): void => void counts.requests++;
+  const onRetry = (): void => void counts.retries++;
+  return (endpoint, request) => parts.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
+}
 
 /** `workWith` gets the signal that ends the calls; the results come in the order of the items. */
 export async function mapCalls<Item, Result>(

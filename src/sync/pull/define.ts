@@ -1,26 +1,54 @@
-// Makes a job of what a file in jobs/ declares. Nothing else imports the pull engine.
+// Makes a job of what a file in jobs/ declares: which tables it fills, which jobs have to have run before it and which
+// rows it references follow from the tables. Nothing else imports the pull engine.
 import type { z } from 'zod';
+import { tables as allTables } from '../../warehouse/catalog.ts';
+import { recordColumns, type Table } from '../../warehouse/table.ts';
+import { statusChange } from '../../warehouse/tables/status-change.ts';
 import type { Job } from '../job.ts';
+import { type CoverageBy, coverageScopes } from './plan/scopes.ts';
 import { executePull, previewPull, workSlice } from './run.ts';
-import type { AnyPull, PullDeclaration } from './types.ts';
+import type { Pull, PullDeclaration, Reference } from './types.ts';
 
-export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {
+export function pull<Options extends z.ZodObject, Work>(declaration: PullDeclaration<Options, Work>): Job {
+  const { meaning, schedule, options, into, coverage, group, cost, slicesAtOnce } = declaration;
+  const filled = into.map(([, table]) => table);
+  const references = filled.flatMap(referencesOf);
   // Options and slices come back as what this declaration made them; between the two they are only carried.
-  const carried = declaration as unknown as AnyPull;
+  const engine: Pull = { ...(declaration as unknown as Pull), references };
   return {
-    ...declaration,
-    trackedScopes: carried.trackedScopes,
-    vehicleScope: carried.vehicleScope,
-    driverScope: carried.driverScope,
-    tracks: (scope, options) => matches(scope, carried.trackedScopes?.(options) ?? '%'),
-    usualCalls: carried.usualCalls,
-    usualReadings: carried.usualReadings,
-    execute: (context) => executePull(carried, context),
-    workSlice: (slice, context, settle) => workSlice(carried, slice, context, settle),
-    preview: (context) => previewPull(carried, context),
+    meaning,
+    schedule,
+    options,
+    tables: [...filled, ...writtenBeside(filled)],
+    needs: neededJobs(coverage, references),
+    into,
+    scopes: (given) => coverageScopes(coverage, group?.(given as z.output<Options>)),
+    cost: cost && ((given, load) => cost(given as z.output<Options>, load)),
+    slicesAtOnce,
+    execute: (context) => executePull(engine, context),
+    workSlice: (slice, context, settle) => workSlice(engine, slice, context, settle),
+    preview: (context) => previewPull(engine, context),
   };
 }
 
-/** As LIKE does it: `%` stands for any words. */
-const matches = (scope: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.split('%').map(RegExp.escape).join('.*')}$`).test(scope);
+const referencesOf = (table: Table): Reference[] =>
+  recordColumns(table).flatMap(({ references }, position) =>
+    references?.pulledBy ? [{ table, position, to: references, job: references.pulledBy }] : [],
+  );
+
+/** The tables into which a load of these writes what has changed. */
+function writtenBeside(filled: readonly Table[]): Table[] {
+  const revisions = allTables.filter(({ name }) => filled.some((table) => table.revisions === name));
+  return filled.some(({ history }) => history !== null) ? [...revisions, statusChange] : revisions;
+}
+
+/** A job that reads by vehicle or driver takes their ids and names from the warehouse. */
+const ASKED_BY: Readonly<Record<CoverageBy, readonly string[]>> = {
+  account: [],
+  vehicle: ['vehicle'],
+  driver: ['vehicle', 'driver'],
+};
+
+const neededJobs = (coverage: CoverageBy, references: readonly Reference[]): string[] => [
+  ...new Set(references.filter(({ to }) => ASKED_BY[coverage].includes(to.name)).map(({ job }) => job)),
+];

@@ -3,15 +3,14 @@
 import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
-import { withdrawFuture } from '../../warehouse/coverage.ts';
+import { invalidate, withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
-import { forgetBackfill, plannedCoverage } from './plan/backfill-progress.ts';
-import { makeDueAgain } from './plan/due-again.ts';
+import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
-import { createDimensionCheck, namesIn } from './references.ts';
+import { createReferenceCheck, referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
-import type { AnyPull, PlanContext } from './types.ts';
+import type { PlanContext, Pull } from './types.ts';
 
 /** How long slices under way may take once the daemon drains. */
 const DRAIN_MS = 5_000;
@@ -22,14 +21,14 @@ const CLOCK_PLAY_MS = 60_000;
 /** Records of a slice beyond which slices of the next run are made smaller: they are held in memory at once. */
 const MOST_RECORDS = 25_000;
 
-export async function executePull(job: AnyPull, context: RunContext): Promise<RunOutcome> {
+export async function executePull(job: Pull, context: RunContext): Promise<RunOutcome> {
   const { counts, log, parts } = context;
   const scale = await readScale(parts.engine, context.job);
   await withdrawFuture(parts.engine, plannedCoverage(context), isoInstant(parts.clock.now() + CLOCK_PLAY_MS));
   const planning = planContext(context, scale);
-  await job.withdraw?.(planning, parts.engine);
-  const planned = await job.plan(planning);
-  const dimensions = createDimensionCheck(job, parts);
+  const { slices: planned, withdraw } = await job.plan(planning);
+  if (withdraw !== undefined) await parts.engine.write(withdraw);
+  const references = createReferenceCheck(job, parts);
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
   const failed: string[] = [];
@@ -42,7 +41,7 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   function take(outcome: SliceOutcome): void {
     const { scope } = outcome;
     for (const name of Object.keys(counts) as (keyof RunCounts)[]) counts[name] += outcome.counts[name];
-    dimensions.note(outcome);
+    references.note(outcome);
     switch (outcome.end) {
       case 'loaded':
         loaded++;
@@ -74,36 +73,34 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
     signal,
   });
   undo();
-  if (loaded > 0 && !context.signal.aborted)
-    await makeDueAgain(
-      job,
-      failed.flatMap((scope) => slices.get(scope) ?? []),
-      context,
-    );
+  if (loaded > 0 && !context.signal.aborted) {
+    const due = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
+    await makeDueAgain(due, context);
+  }
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(parts, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: await dimensions.unmet() };
+  return { failures, worked: loaded > 0, wants: await references.unmet() };
 }
 
 /** One slice to its end, whatever that is. `settle` is told in the transaction of its rows; without rows, not at all. */
 export async function workSlice(
-  job: AnyPull,
+  job: Pull,
   slice: Slice,
   context: RunContext,
   settle?: Settle,
 ): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
-  const names = namesIn(job);
-  const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...names.found() });
+  const references = referencesInSlice(job);
+  const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...references.found() });
   const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
     ...facts(),
     counts: { ...counts, ...brought },
     end: 'loaded',
   });
   try {
-    const brought = await pullSlice(job, slice, { ...context, counts }, names, (tx, each) =>
+    const brought = await pullSlice(job, slice, { ...context, counts }, references, (tx, each) =>
       settle?.(tx, loaded(each)),
     );
     return loaded(brought);
@@ -117,17 +114,17 @@ export async function workSlice(
 }
 
 export async function previewPull(
-  job: AnyPull,
+  job: Pull,
   context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
 ): Promise<Preview[]> {
   const scale = await readScale(context.parts.engine, context.job);
   const planning = planContext(context, scale);
-  const slices = await job.plan(planning);
-  return slices.map((slice) => ({
-    what: slice.scope,
-    detail: slice.work,
-    calls: job.calls?.(slice, planning) ?? 1,
-    further: job.furtherCalls?.(slice),
+  const { slices } = await job.plan(planning);
+  return slices.map(({ scope, work, calls = 1, furtherCalls }) => ({
+    what: scope,
+    detail: work,
+    calls,
+    further: furtherCalls,
   }));
 }
 
@@ -135,7 +132,7 @@ const planContext = (
   { job, options, period, parts }: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
   scale: number,
 ): PlanContext<Record<string, unknown>> => ({
-  coverage: plannedCoverage({ job, period }),
+  coverageName: plannedCoverage({ job, period }),
   options,
   period,
   now: parts.clock.now(),
@@ -158,6 +155,25 @@ function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController
     finished.abort();
     draining?.removeEventListener('abort', wait);
   };
+}
+
+/**
+ * A period that a run could not read again is due until it is read: other slices move the edge on, so it would leave the
+ * reach of the lookback, and what the service changed in it would never arrive. Only what is over: the end of what goes on
+ * is due in any case. The instant that it begins with stays covered, since it may be the first of all, and the plan begins
+ * there.
+ */
+async function makeDueAgain(failed: readonly Slice[], context: RunContext): Promise<void> {
+  const { engine, clock } = context.parts;
+  const job = writtenCoverage(context);
+  const now = isoInstant(clock.now());
+  const over = failed.flatMap(({ covers = [] }) => covers).filter(({ endAt }) => endAt <= now);
+  if (job === undefined || over.length === 0) return;
+  await engine.write(async (tx) => {
+    for (const { scopes, beginAt, endAt } of over) {
+      await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
+    }
+  });
 }
 
 const stoppedEarly = (): Fatal =>

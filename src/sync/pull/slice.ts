@@ -1,22 +1,20 @@
 // One slice: read, check, map, write down, then commit rows, quarantine and coverage together. A crash at any instant
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/clock.ts';
-import { PRIORITY } from '../../core/limiter.ts';
 import { invalidate, markCovered } from '../../warehouse/coverage.ts';
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
-import { factMemory } from '../../warehouse/learned-facts.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.ts';
 import { StaleRead } from '../../warehouse/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/vanished.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
-import { mapCalls } from './calls.ts';
+import { createSource } from './calls.ts';
 import { writtenCoverage } from './plan/backfill-progress.ts';
+import { untilRead } from './plan/window-slices.ts';
 import { type Batch, type Batches, createBatches } from './records/batch.ts';
-import { mapRecords } from './records/map-records.ts';
 import type { FullRefreshRange, Prepared } from './records/types.ts';
-import type { NamesInSlice } from './references.ts';
-import type { AnyPull, SliceResult, Source } from './types.ts';
+import type { SliceReferences } from './references.ts';
+import type { Pull, SliceResult } from './types.ts';
 
 export interface SliceCounts {
   records: number;
@@ -26,44 +24,59 @@ export interface SliceCounts {
   quarantined: number;
 }
 
-/** Readings of a slice that another run overtakes each time, before it is left to the next run. */
+/** Readings of a slice that are stale each time, before it is left to the next run. */
 const READINGS = 3;
 
-/** The last word in the transaction. */
+/** The last step of the transaction. */
 type CommitHook = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
 
 export async function pullSlice(
-  job: AnyPull,
+  job: Pull,
   slice: Slice,
   context: RunContext,
-  names: NamesInSlice,
+  references: SliceReferences,
   commitHook: CommitHook,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
-    const atEnd: (() => void)[] = [];
-    const { engine, privacy, clock } = context.parts;
-    const newBatches = () => createBatches({ engine, privacy, references: names.references });
-    const readAt = isoInstant(clock.now());
-    const ahead: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    const store = async (result: SliceResult, batches: Batches, last?: CommitHook): Promise<SliceCounts> =>
-      loadSlice(result, await readyBatches(result, batches), { readAt, context, ahead, commitHook: last });
-    const commitPart: Source['commitPart'] = async (part) => {
-      Object.assign(ahead, await store({ ...part, covers: [] }, newBatches()));
-    };
-    const batches = newBatches();
     try {
-      const source = sourceOf(context, { readAt, atEnd, commitPart, prepare: batches.prepare });
-      context.log.debug({ scope: slice.scope }, 'slice begun');
-      const result = await job.read(slice, source, context.options);
-      context.log.debug({ scope: slice.scope }, 'slice read');
-      names.noteUnknown(result.unknown ?? []);
-      return await store(result, batches, commitHook);
+      return await readOnce(job, slice, context, references, commitHook);
     } catch (thrown) {
       if (!(thrown instanceof StaleRead) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'stale read, slice is read again');
-    } finally {
-      for (const work of atEnd) work();
     }
+  }
+}
+
+/** Reads the slice and commits it. */
+async function readOnce(
+  job: Pull,
+  slice: Slice,
+  context: RunContext,
+  references: SliceReferences,
+  commitHook: CommitHook,
+): Promise<SliceCounts> {
+  const { engine, privacy, clock } = context.parts;
+  const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
+  const batches = newBatches();
+  const cleanups: (() => void)[] = [];
+  const loading: Loading = { context, slice, readAt: isoInstant(clock.now()), ahead: NOTHING };
+  const source = createSource(context, {
+    readAt: loading.readAt,
+    prepare: batches.prepare,
+    async commitPart(part) {
+      const ready = await readyBatches(part, newBatches());
+      loading.ahead = await commit({ ...part, covered: [] }, ready, loading);
+    },
+    atEnd: (cleanup) => void cleanups.push(cleanup),
+  });
+  try {
+    context.log.debug({ scope: slice.scope }, 'slice begun');
+    const result = await job.read(slice, source, context.options);
+    context.log.debug({ scope: slice.scope }, 'slice read');
+    references.noteUnknown(result.unknown ?? []);
+    return await commit(result, await readyBatches(result, batches), loading, commitHook);
+  } finally {
+    for (const cleanup of cleanups) cleanup();
   }
 }
 
@@ -75,100 +88,79 @@ async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batche
   return batches.finish(parts);
 }
 
+const NOTHING: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
+
 interface Loading {
-  readAt: string;
   context: RunContext;
+  slice: Slice;
+  /** When the reading began. */
+  readAt: string;
   /** What parts of the slice brought that are stored already. */
-  ahead: Readonly<SliceCounts>;
-  commitHook?: CommitHook | undefined;
+  ahead: SliceCounts;
 }
 
 /** Gives the counts of the slice up to now. */
-async function loadSlice(
+async function commit(
   result: SliceResult,
   batches: readonly Batch[],
-  { readAt, context, ahead, commitHook }: Loading,
+  { context, slice, readAt, ahead }: Loading,
+  commitHook?: CommitHook,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
     context.job,
-    batches.flatMap(({ invalid }) => invalid),
+    batches.flatMap((batch) => batch.invalid),
     parts.redactor,
   );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
     const metadata = { runId, at: isoInstant(parts.clock.now()), readAt };
-    const counts = { ...ahead };
-    const filled = await filledRanges(tx, result);
-    for (const part of batches) {
-      const { inserted, updated, unchanged } = await tx.loadWritten(part.table, part.written, metadata);
-      await release(tx, part.table.name, part.keyTexts);
-      counts.records += part.rows + part.invalid.length + part.superseded;
-      counts.inserted += inserted;
-      counts.updated += updated;
-      counts.unchanged += unchanged + part.superseded;
-      counts.quarantined += part.invalid.length;
-    }
+    const filled = await filledRanges(tx, result.fullRefresh ?? []);
+    const counts = await loadBatches(tx, batches, metadata, ahead);
     await quarantine(tx, invalid, metadata);
     await markAllVanished(tx, filled, batches, metadata);
     const job = writtenCoverage(context);
     if (job !== undefined) {
       const by = { job, runId, at: readAt };
-      for (const covers of result.covers) await markCovered(tx, covers, by);
-      for (const gone of result.invalidated ?? []) await invalidate(tx, gone, by);
+      const covered = result.covered ?? untilRead(slice.covers ?? [], readAt);
+      for (const each of covered) await markCovered(tx, each, by);
+      for (const each of result.invalidated ?? []) await invalidate(tx, each, by);
     }
     await commitHook?.(tx, counts);
     return counts;
   };
-  const loaded = await parts.engine.write(load, { isLong: true });
+  const counts = await parts.engine.write(load, { isLong: true });
   parts.onSlice?.();
-  return loaded;
+  return counts;
 }
 
-function sourceOf(
-  context: RunContext,
-  own: Pick<Source, 'readAt' | 'commitPart' | 'prepare'> & { atEnd: (() => void)[] },
-): Source {
-  const { parts, counts, period } = context;
-  const callUntil =
-    (signal: AbortSignal): Source['call'] =>
-    (endpoint, request) =>
-      parts.fleet.call(endpoint, request, {
-        signal,
-        priority: period?.resumable === true ? PRIORITY.history : PRIORITY.live,
-        onRequest: () => {
-          counts.requests++;
-        },
-        onRetry: () => {
-          counts.retries++;
-        },
-      });
-  const source: Source = {
-    ...own,
-    call: callUntil(context.signal),
-    mapCalls: (items, work) =>
-      mapCalls(items, context.signal, (signal) => {
-        const calling = { ...source, call: callUntil(signal) };
-        return (item) => work(item, calling);
-      }),
-    sort: (load) => mapRecords(load, parts.privacy),
-    asStored: parts.privacy.asStored,
-    warehouse: parts.engine,
-    recall: (name) => factMemory<never>(parts.engine, name).read(),
-    remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
-    atEnd: (work) => void own.atEnd.push(work),
-    urlBytes: parts.fleet.urlBytes,
-    images: parts.images,
-    timezone: parts.timezone,
-  };
-  return source;
+/** Adds what the batches brought to what is stored already. */
+async function loadBatches(
+  tx: Transaction,
+  batches: readonly Batch[],
+  metadata: LoadMetadata,
+  ahead: SliceCounts,
+): Promise<SliceCounts> {
+  const counts = { ...ahead };
+  for (const { table, written, rows, invalid, superseded, keyTexts } of batches) {
+    const { inserted, updated, unchanged } = await tx.loadWritten(table, written, metadata);
+    await release(tx, table.name, keyTexts);
+    counts.records += rows + invalid.length + superseded;
+    counts.inserted += inserted;
+    counts.updated += updated;
+    counts.unchanged += unchanged + superseded;
+    counts.quarantined += invalid.length;
+  }
+  return counts;
 }
 
 /** The full-refresh ranges that hold a row before anything is loaded: in the others nothing can have vanished. */
-async function filledRanges(tx: Transaction, result: SliceResult): Promise<FullRefreshRange[]> {
+async function filledRanges(
+  tx: Transaction,
+  ranges: readonly FullRefreshRange[],
+): Promise<FullRefreshRange[]> {
   const filled: FullRefreshRange[] = [];
-  for (const refresh of result.fullRefresh ?? [])
-    if (await tx.hasPresent(refresh.table, refresh.range)) filled.push(refresh);
+  for (const each of ranges) if (await tx.hasPresent(each.table, each.range)) filled.push(each);
   return filled;
 }
 

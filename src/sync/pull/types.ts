@@ -2,11 +2,12 @@
 // go. It never sees HTTP, SQL, the machine's clock or its environment.
 import type { z } from 'zod';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import type { Interval } from '../../warehouse/coverage.ts';
-import type { Engine } from '../../warehouse/engine.ts';
+import type { Interval, ScopedInterval } from '../../warehouse/coverage.ts';
+import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { JobDeclaration, Workload } from '../job.ts';
+import type { Cost, Into, Workload } from '../job.ts';
 import type { Slice, UnknownName } from '../slice.ts';
+import type { CoverageBy } from './plan/scopes.ts';
 import type { FullRefreshRange, Load, Mapped, Prepared, PrepareOptions } from './records/types.ts';
 
 export interface PlanContext<Options> {
@@ -16,7 +17,7 @@ export interface PlanContext<Options> {
   /** The period that was asked for, instead of the job's own choice. */
   period?: Interval;
   /** The name under which `sync_coverage` keeps what this plan may leave out. */
-  coverage: string;
+  coverageName: string;
   /** Time zone of local days. */
   timezone: string;
   warehouse: WarehouseReader;
@@ -45,7 +46,7 @@ export interface Source {
    */
   commitPart(part: { loads: readonly Load[]; fullRefresh: readonly FullRefreshRange[] }): Promise<void>;
   /** Maps records to rows, for a job that decides by them. */
-  sort(load: Load): Promise<Mapped>;
+  map(load: Load): Promise<Mapped>;
   /** Gets records ready as soon as they are there, so that those of many calls are not held in memory together. */
   prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
   /** A personal value as a column of the warehouse holds it, to find it there again. */
@@ -54,7 +55,7 @@ export interface Source {
   /** A small fact about the service that outlives the run. */
   recall<Fact>(name: string): Promise<Fact | undefined>;
   remember<Fact>(name: string, fact: Fact): Promise<void>;
-  /** Done once the slice is committed or given up. */
+  /** Done once the slice is committed or has failed. */
   atEnd(work: () => void): void;
   /** Bytes of the address that a call would be sent to. */
   urlBytes<Request, Answer>(endpoint: Endpoint<Request, Answer>, request: Request): number;
@@ -66,62 +67,61 @@ export interface Source {
   timezone: string;
 }
 
-/** A period of scopes that is in the warehouse once the result is. */
-export interface Covers extends Interval {
-  scopes: readonly string[];
-}
-
 /** All that a slice brought; it is committed together or not at all. */
 export interface SliceResult {
   loads: readonly (Load | Prepared)[];
   fullRefresh?: readonly FullRefreshRange[];
-  covers: readonly Covers[];
+  /** What is covered now; default: what the slice covers, as far as it had passed when the slice was read. */
+  covered?: readonly ScopedInterval[];
   /** Periods that have to be read again although they were covered. */
-  invalidated?: readonly Covers[];
+  invalidated?: readonly ScopedInterval[];
   /** Where records name things by a label that nothing in the warehouse has. */
   unknown?: readonly UnknownName[];
 }
 
-export interface PullDeclaration<Options extends z.ZodObject, Work> extends JobDeclaration<Options> {
-  /** Each table it fills and the call that brings its records, for records that are tried again. */
-  records: readonly Pick<Load, 'table' | 'endpoint'>[];
-  /** Before a run plans: may withdraw coverage, so that it is read again. */
-  withdraw?(context: PlanContext<z.output<Options>>, engine: Engine): Promise<void>;
-  plan(context: PlanContext<z.output<Options>>): Promise<Slice<Work>[]> | Slice<Work>[];
+/** What a run does. */
+export interface Plan<Work> {
+  slices: Slice<Work>[];
+  /** Invalidates coverage that the slices read again; committed before the first of them, left out in a preview. */
+  withdraw?: (tx: Transaction) => Promise<void>;
+}
+
+export interface PullDeclaration<Options extends z.ZodObject, Work> {
+  /** One sentence for `roadbook jobs` and the documentation. */
+  meaning: string;
+  /** Cron fields used where the configuration names none. */
+  schedule: string;
+  /** The job's own options, each with a default. */
+  options: Options;
+  /** Each table it fills, after the call that brings the records; null where the records are the job's own. */
+  into: readonly Into[];
+  coverage: CoverageBy;
+  /** Keeps the coverage under these options apart from that under others; default: all of it counts. */
+  group?(options: z.output<Options>): string;
+  plan(context: PlanContext<z.output<Options>>): Promise<Plan<Work>> | Plan<Work>;
   read(slice: Slice<Work>, source: Source, options: z.output<Options>): Promise<SliceResult>;
-  /** Calls that the slice makes as far as they can be known beforehand, for --dry-run; 1 unless told. */
-  calls?(slice: Slice<Work>, context: PlanContext<z.output<Options>>): number;
-  /** Those that cannot, in words; undefined where there are none. */
-  furtherCalls?(slice: Slice<Work>): string | undefined;
-  /** About how many calls a run takes when little is new, for the call budget; 1 unless told. */
-  usualCalls?(options: z.output<Options>, load: Workload): number;
-  /** About how many runs meet a record before it is left alone, for the work that a daemon has; 1 unless told. */
-  usualReadings?(options: z.output<Options>, load: Workload): number;
   /**
    * Smaller slices for one that was too much, or one of smaller calls, by the code of its failure; undefined where it
    * cannot be cut.
    */
   split?(slice: Slice<Work>, code: string): Slice<Work>[] | undefined;
-  /** What stays due, however old it becomes, where the slice fails and others do not; nothing unless told. */
-  dueAgain?(slice: Slice<Work>): readonly Covers[];
-  /** Slices in memory at once, for one whose slices make many calls; `service.concurrency` unless told. */
+  /** What a run costs when little is new; default: one call, and each record is met once. */
+  cost?(options: z.output<Options>, load: Workload): Cost;
+  /** Slices in memory at once, for one whose slices make many calls; default: `service.concurrency`. */
   slicesAtOnce?: number;
-  /** Pattern of the scopes of its coverage that count for freshness, `%` for any words; all of them unless told. */
-  trackedScopes?(options: z.output<Options>): string;
-  /** The scope of its coverage of one vehicle, `%` for its id; only where it reads by vehicle. */
-  vehicleScope?(options: z.output<Options>): string;
-  /** That of the drivers of one vehicle; only where it reads by driver. */
-  driverScope?(options: z.output<Options>): string;
-  /** Columns of its tables that name a row of a dimension, and the job that brings it. */
-  mentions?: readonly Mention[];
 }
 
-export interface Mention {
+/** A column that holds the id of a row of another table. */
+export interface Reference {
   table: Table;
-  column: string;
-  dimension: Table;
-  /** Name of the job that pulls the dimension. */
+  /** Of the column in a row. */
+  position: number;
+  to: Table;
+  /** Name of the job that pulls that table. */
   job: string;
 }
 
-export type AnyPull = PullDeclaration<z.ZodObject, unknown>;
+/** A declaration as the engine works with it. */
+export interface Pull extends PullDeclaration<z.ZodObject, unknown> {
+  references: readonly Reference[];
+}

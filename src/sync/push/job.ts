@@ -15,18 +15,18 @@ export interface PushDeclaration {
   kind: PushKind;
   /** Options beside the common ones, each with a default. */
   options?: z.core.$ZodLooseShape;
-  /** About how many calls a run takes on a usual day, for the call budget; default 0: most runs send nothing. */
-  usualCalls?: Job['usualCalls'];
+  /** About what a run costs on a usual day; default: no call, since most runs send nothing. */
+  cost?: Job['cost'];
 }
 
 export function pushJob(declaration: PushDeclaration): Job {
-  const { meaning, schedule, kind, options = {}, usualCalls = () => 0 } = declaration;
+  const { meaning, schedule, kind, options = {}, cost = () => ({ calls: 0 }) } = declaration;
   return {
     meaning,
     schedule,
     options: z.object({ ...commonOptions, ...options }),
     tables: [pushOutbox, pushAttempt],
-    usualCalls,
+    cost,
     execute: (context) => executePush(kind, context),
     preview: (context) => previewPush(kind, context),
   };

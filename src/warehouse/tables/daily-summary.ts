@@ -1,6 +1,8 @@
 // One row a vehicle or driver and local day. The service's rows carry neither day nor identifier: the day is the
 // one that was asked for, the identifier is found by the title.
 import { baseTable, date, integer, real, text } from '../table.ts';
+import { driver } from './driver.ts';
+import { vehicle } from './vehicle.ts';
 
 export const dailySummary = baseTable({
   name: 'daily_summary',
@@ -14,8 +16,12 @@ export const dailySummary = baseTable({
     title: text('Plate of the vehicle or label of the driver, as the service names it.', { personal: true }),
     vehicle_id: integer('Vehicle that the title stands for; null where it could not be told.', {
       added: true,
+      references: vehicle,
     }),
-    driver_id: integer('Driver that the title stands for; null where it could not be told.', { added: true }),
+    driver_id: integer('Driver that the title stands for; null where it could not be told.', {
+      added: true,
+      references: driver,
+    }),
     count: real('Number of records behind the figures.'),
     count_travel: real('Trips.'),
     count_in_moviment: real('Times in movement.'),

@@ -9,6 +9,7 @@ export const driver = baseTable({
   name: 'driver',
   meaning: 'Agents and drivers of the account.',
   source: 'GET /driver/',
+  pulledBy: 'pull-drivers',
   key: ['id'],
   columns: {
     id: integer('Identifier given by the service.'),

@@ -1,5 +1,7 @@
 // One row a tracked event. Identifiers are unique within a category only.
 import { baseTable, instant, integer, text } from '../table.ts';
+import { driver } from './driver.ts';
+import { vehicle } from './vehicle.ts';
 
 export const event = baseTable({
   name: 'event',
@@ -13,10 +15,10 @@ export const event = baseTable({
     begin_date: instant('When it began.'),
     end_date: instant('When it ended; null while it lasts.'),
     distance: integer('Distance travelled during the event, in metres.'),
-    vehicle_id: integer('Vehicle.', { from: 'vehicle.id' }),
+    vehicle_id: integer('Vehicle.', { from: 'vehicle.id', references: vehicle }),
     vehicle_plate: text('Licence plate of the vehicle at that time.', { from: 'vehicle.plate' }),
     vehicle_model: text('Model of the vehicle.', { from: 'vehicle.model' }),
-    driver_id: integer('Driver.', { from: 'driver.id' }),
+    driver_id: integer('Driver.', { from: 'driver.id', references: driver }),
     driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
     location_start_address: text('Address where it began.', {
       from: 'location_start.address',

@@ -1,5 +1,7 @@
 // One row an itinerary: what a vehicle and a driver are meant to do from a start to an end.
 import { baseTable, instant, integer, real, text } from '../table.ts';
+import { driver } from './driver.ts';
+import { vehicle } from './vehicle.ts';
 
 export const itinerary = baseTable({
   name: 'itinerary',
@@ -11,10 +13,10 @@ export const itinerary = baseTable({
     id: integer('Identifier given by the service.'),
     description: text('What the itinerary is about.'),
     external_id: text('Identifier in other systems.'),
-    vehicle_id: integer('Vehicle that is to drive it.', { again: 'vehicle.id' }),
+    vehicle_id: integer('Vehicle that is to drive it.', { again: 'vehicle.id', references: vehicle }),
     vehicle_title: text('Title of the vehicle.', { from: 'vehicle.title' }),
     vehicle_plate: text('Licence plate of the vehicle.', { from: 'vehicle.plate' }),
-    driver_id: integer('Person who is to drive it.', { again: 'driver.id' }),
+    driver_id: integer('Person who is to drive it.', { again: 'driver.id', references: driver }),
     driver_name: text('Name of the person.', { from: 'driver.name', personal: true }),
     date_time_start: instant('Expected start.'),
     date_time_end: instant('Expected end.'),

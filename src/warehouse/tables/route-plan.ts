@@ -1,5 +1,6 @@
 // One row a route plan; its points, their executions and items are in tables of their own.
 import { baseTable, instant, integer, real, text } from '../table.ts';
+import { vehicle } from './vehicle.ts';
 
 export const routePlan = baseTable({
   name: 'route_plan',
@@ -20,7 +21,7 @@ export const routePlan = baseTable({
     total_points: integer('Number of points.'),
     total_capacity: integer('Total capacity.'),
     route_id: integer('Route.'),
-    vehicle_id: integer('Executing vehicle.', { again: 'vehicle.id' }),
+    vehicle_id: integer('Executing vehicle.', { again: 'vehicle.id', references: vehicle }),
     vehicle_title: text('Title of the vehicle.', { from: 'vehicle.title' }),
     vehicle_plate: text('Licence plate of the vehicle.', { from: 'vehicle.plate' }),
     vehicle_capacity: integer('Capacity of the vehicle.', { from: 'vehicle.capacity' }),

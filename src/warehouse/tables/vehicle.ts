@@ -5,6 +5,7 @@ export const vehicle = baseTable({
   name: 'vehicle',
   meaning: 'Vehicles of the account.',
   source: 'GET /vehicle/',
+  pulledBy: 'pull-vehicles',
   key: ['id'],
   columns: {
     id: integer('Identifier given by the service.'),

@@ -1,7 +1,8 @@
 // The periods of a job whose records lie on one line of time: what a run has to read, in pieces of bounded
-// length. What is covered ends at the moment of reading: the future is read again when it has come.
-import { coverageOf, type Interval } from '../../../warehouse/coverage.ts';
-import type { Covers, PlanContext } from '../types.ts';
+// length.
+import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/coverage.ts';
+import type { PlanContext } from '../types.ts';
+import { ACCOUNT_SCOPE } from './scopes.ts';
 import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts';
 
 export interface WindowOptions {
@@ -10,14 +11,12 @@ export interface WindowOptions {
   ahead?: number;
 }
 
-/** The one scope of such a job in `sync_coverage`. */
-const SCOPE = 'all';
 const LEAST_MS = 60_000;
 
 /** The spans that a run reads. */
 export async function windowsToRead(context: PlanContext<WindowOptions>): Promise<Span[]> {
-  const { coverage, options, now, period, warehouse } = context;
-  const covered = (await coverageOf(warehouse, coverage)).get(SCOPE) ?? [];
+  const { coverageName, options, now, period, warehouse } = context;
+  const covered = (await coverageOf(warehouse, coverageName)).get(ACCOUNT_SCOPE) ?? [];
   return spansToRead({ now, ...options, period, covered });
 }
 
@@ -32,8 +31,8 @@ export function equalPieces({ begin, end }: Span, longestMs: number): Span[] {
 export const halvedWindow = (window: Interval): Interval[] | undefined =>
   halves(spanOf(window), LEAST_MS)?.map(intervalOf);
 
-/** The part of the window that has passed. */
-export function coversOf({ beginAt, endAt }: Interval, readAt: string): Covers[] {
-  const until = endAt < readAt ? endAt : readAt;
-  return beginAt < until ? [{ scopes: [SCOPE], beginAt, endAt: until }] : [];
-}
+/** What of it has passed when it is read; the future is read again when it has come. */
+export const untilRead = (covers: readonly ScopedInterval[], readAt: string): ScopedInterval[] =>
+  covers
+    .map((each) => (each.endAt < readAt ? each : { ...each, endAt: readAt }))
+    .filter(({ beginAt, endAt }) => beginAt < endAt);

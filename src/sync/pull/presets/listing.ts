@@ -1,43 +1,30 @@
-// The plan of a job that reads whole listings: one slice a request, and what a listing no longer holds has
-// vanished. Such a listing has no period: it covers everything until the moment it was asked for.
+// A resource that the service lists as a whole: one slice, a full refresh, so a row that no answer holds has vanished. A
+// listing has no period: it covers everything until the moment it was asked for.
+import { z } from 'zod';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import { EVER } from '../../../warehouse/coverage.ts';
-import type { RowRange } from '../../../warehouse/engine.ts';
+import { EVER, UNTIL_READ } from '../../../warehouse/coverage.ts';
 import type { Table } from '../../../warehouse/table.ts';
 import type { Slice } from '../../slice.ts';
-import type { Load } from '../records/types.ts';
-import type { SliceResult, Source } from '../types.ts';
+import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
+import type { Plan, SliceResult, Source } from '../types.ts';
 
-export interface ListingPart<Request> {
-  scope: string;
-  request: Request;
-  /** The rows that this request lists; all of the table unless told. */
-  range?: RowRange;
-}
-
-export interface Listing<Request> {
-  tables: readonly Table[];
-  records: readonly Pick<Load, 'table' | 'endpoint'>[];
-  plan(): Slice<ListingPart<Request>>[];
-  read(slice: Slice<ListingPart<Request>>, source: Source): Promise<SliceResult>;
-}
-
-export function listing<Request>(
-  endpoint: ListEndpoint<Request>,
-  table: Table,
-  parts: readonly ListingPart<Request>[],
-): Listing<Request> {
+/** Where it takes several requests to list all, they are read and committed as one. */
+export function listing<Request>(endpoint: ListEndpoint<Request>, table: Table, ...requests: Request[]) {
+  const covers = [{ scopes: [ACCOUNT_SCOPE], beginAt: EVER, endAt: UNTIL_READ }];
   return {
-    tables: [table],
-    records: [{ table, endpoint }],
-    plan: () => parts.map((part) => ({ scope: part.scope, work: part })),
-    async read({ scope, work }, source) {
-      const records = await source.call(endpoint, work.request);
+    options: z.object({}),
+    into: [[endpoint, table] as const],
+    coverage: 'account' as const,
+    plan: (): Plan<Request[]> => ({
+      slices: [{ scope: ACCOUNT_SCOPE, work: requests, covers, calls: requests.length }],
+    }),
+    async read({ work }: Slice<Request[]>, source: Source): Promise<SliceResult> {
+      const answers = await source.mapCalls(work, (request, { call }) => call(endpoint, request));
       return {
-        loads: [{ table, endpoint, records }],
-        fullRefresh: [{ table, range: work.range ?? {} }],
-        covers: [{ scopes: [scope], beginAt: EVER, endAt: source.readAt }],
+        loads: [{ table, endpoint, records: answers.flat() }],
+        fullRefresh: [{ table, range: {} }],
       };
     },
+    cost: () => ({ calls: requests.length }),
   };
 }

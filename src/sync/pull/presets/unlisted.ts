@@ -4,13 +4,10 @@
 import { createHash } from 'node:crypto';
 import { Skippable } from '../../../core/errors.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import { recordId } from '../../../fleet/request-fields.ts';
-import { id as wireId } from '../../../fleet/wire.ts';
 import type { Table } from '../../../warehouse/table.ts';
+import { askableId, canBeAsked, idOf, type RecordId } from '../records/record-id.ts';
 import type { FullRefreshRange } from '../records/types.ts';
 import type { Source } from '../types.ts';
-
-export type RecordId = number | string;
 
 export interface Unlisted {
   /** Records of those that exist, and whatever else the answers hold: a record is loaded or told of. */
@@ -60,14 +57,3 @@ function aShareOf(ids: readonly RecordId[], readAt: string): readonly RecordId[]
   const drawn = ids.map((id) => ({ id, lot: lot(id) })).sort((a, b) => (a.lot < b.lot ? -1 : 1));
   return drawn.slice(0, MOST_CALLS).map(({ id }) => id);
 }
-
-/** The request schema would refuse any other, and a refused request ends the run. */
-export const canBeAsked = <Id>(id: Id): id is Id & RecordId => recordId.safeParse(id).success;
-
-/** The id of a record in its normal form, where the service can be asked for it. */
-export function askableId(record: unknown): RecordId | undefined {
-  const { success, data } = wireId.safeParse((record as { id?: unknown } | null)?.id);
-  return success && canBeAsked(data) ? data : undefined;
-}
-
-export const idOf = (record: unknown): string => String((record as { id?: unknown } | null)?.id);

@@ -37,23 +37,25 @@ async function retryOne(
   runId: string,
   { engine, clock, redactor, privacy }: RetryParts,
 ): Promise<Omit<RetryResult, 'id'>> {
-  const form = jobs
-    .find(({ name }) => name === row.job)
-    ?.records?.find(({ table }) => table.name === row.table_name);
-  if (form === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
+  const job = jobs.find(({ name }) => name === row.job);
+  const [endpoint, table] = job?.into?.find(([, into]) => into.name === row.table_name) ?? [];
+  if (table === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
   if (row.payload.includes(REDACTED)) {
     return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
   }
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
   }
-  const sorted = await mapRecords({ ...form, records: [JSON.parse(row.payload)] }, privacy);
-  const keys = createKeySet(form.table);
-  for (const each of sorted.rows) keys.add(each);
+  const mapped = await mapRecords(
+    { table, endpoint: endpoint ?? undefined, records: [JSON.parse(row.payload)] },
+    privacy,
+  );
+  const keys = createKeySet(table);
+  for (const each of mapped.rows) keys.add(each);
   const metadata = { runId, at: isoInstant(clock.now()), readAt: row.last_seen_at };
   return engine
     .write(async (tx) => {
-      const [invalid] = sorted.invalid;
+      const [invalid] = mapped.invalid;
       if (invalid !== undefined) {
         await quarantine(tx, quarantineRows(row.job, [invalid], redactor), metadata);
         return { loaded: false, reason: invalid.reason };
@@ -62,7 +64,7 @@ async function retryOne(
       if (newer !== undefined) {
         return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
       }
-      await tx.load(form.table, sorted.rows, metadata);
+      await tx.load(table, mapped.rows, metadata);
       await letGo(tx, row);
       return { loaded: true, reason: null };
     })

@@ -6,7 +6,7 @@ import type { Row, Scalar } from '../../../../warehouse/engine.ts';
 import { recordColumns } from '../../../../warehouse/table.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
-import { canBeAsked, type RecordId } from '../../presets/unlisted.ts';
+import { canBeAsked, type RecordId } from '../../records/record-id.ts';
 import type { Load } from '../../records/types.ts';
 import type { Source, WarehouseReader } from '../../types.ts';
 
@@ -23,10 +23,10 @@ const IDS = 500;
 
 export async function openChecklists(
   summaries: Load,
-  { warehouse, readAt, sort }: Source,
+  { warehouse, readAt, map }: Source,
   settleMs: number,
 ): Promise<OpenChecklist[]> {
-  const { rows } = await sort(summaries);
+  const { rows } = await map(summaries);
   const settledBefore = isoInstant(Date.parse(readAt) - settleMs);
   const open: OpenChecklist[] = [];
   for (let start = 0; start < rows.length; start += IDS) {

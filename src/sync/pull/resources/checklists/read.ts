@@ -2,19 +2,17 @@
 // it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
 import { Skippable } from '../../../../core/errors.ts';
 import { pieces } from '../../../../core/pieces.ts';
-import { checklist as checklistById } from '../../../../fleet/endpoints/checklist.ts';
 import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.ts';
-import { checklists } from '../../../../fleet/endpoints/checklists.ts';
-import type { Interval } from '../../../../warehouse/coverage.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
 import type { Slice } from '../../../slice.ts';
-import { coversOf, halvedWindow } from '../../plan/window-slices.ts';
-import { goneFrom, type RecordId, readUnlisted } from '../../presets/unlisted.ts';
+import { halvedWindow } from '../../plan/window-slices.ts';
+import { goneFrom } from '../../presets/unlisted.ts';
+import type { RecordId } from '../../records/record-id.ts';
 import type { SliceResult, Source } from '../../types.ts';
 import { type OpenChecklist, openChecklists } from './open-checklists.ts';
 import { fetchPictures, imageLoad, newPictures } from './pictures.ts';
-import type { ChecklistOptions, ChecklistWork } from './plan.ts';
+import { type ChecklistOptions, type ChecklistWork, summaries } from './plan.ts';
 
 const INCLUDES = [
   'checklist_form_field',
@@ -31,11 +29,10 @@ export async function readChecklists(
 ): Promise<SliceResult> {
   if ('pictures' in work) {
     const images = await fetchPictures(work.pictures, source, options.max_picture_mb);
-    return { loads: [imageLoad(images)], covers: [] };
+    return { loads: [imageLoad(images)] };
   }
-  const { records, gone } = await readSummaries(work, source);
-  const summaries = { table: checklist, endpoint: checklists, records };
-  const open = await openChecklists(summaries, source, options.settle);
+  const { load, gone } = await summaries.readWindow(work, source);
+  const open = await openChecklists(load, source, options.settle);
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
   let last = await opened([], source, options);
   for (const [index, part] of pieces(open, MOST_OPEN).entries()) {
@@ -43,13 +40,9 @@ export async function readChecklists(
     last = await opened(part, source, options);
   }
   return {
-    loads: [summaries, ...last.loads],
-    fullRefresh: [
-      ...last.fullRefresh,
-      ...goneFrom(checklist, 'id', gone),
-      ...goneFrom(checklistAnswer, 'checklist_id', gone),
-    ],
-    covers: coversOf(work, source.readAt),
+    loads: [load, ...last.loads],
+    // The answers of what is gone go with it.
+    fullRefresh: [...last.fullRefresh, ...goneFrom(checklist, 'id', gone)],
   };
 }
 
@@ -63,25 +56,6 @@ async function opened(some: readonly OpenChecklist[], source: Source, options: C
     loads: [{ table: checklistAnswer, endpoint: checklistAnswers, records: answers }, imageLoad(images)],
     fullRefresh: [{ table: checklistAnswer, range }],
   };
-}
-
-/** The search, and by id what the warehouse has in the period and the search did not bring. */
-async function readSummaries({ beginAt, endAt }: Interval, source: Source) {
-  const listed = await source.call(checklists, {
-    date_time_start: beginAt,
-    date_time_end: endAt,
-    includes: ['user', 'checklist_form'],
-  });
-  const held = await source.warehouse.read((sql) =>
-    sql(checklist.name)
-      .whereNull('_missing_since')
-      .where('date_executed', '>=', beginAt)
-      .where('date_executed', '<', endAt)
-      .select('id'),
-  );
-  const ids = held.map(({ id }) => id as RecordId);
-  const { found, gone } = await readUnlisted(checklistById, ids, listed, source);
-  return { records: [...listed, ...found], gone };
 }
 
 async function readAnswers(id: RecordId, source: Source): Promise<unknown[]> {

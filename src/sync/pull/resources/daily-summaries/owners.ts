@@ -14,13 +14,11 @@ export type Subject = 'vehicle' | 'driver';
 interface Dimension {
   table: Table;
   labels: readonly string[];
-  /** The job that pulls it. */
-  job: string;
 }
 
 const DIMENSIONS: Readonly<Record<Subject, Dimension>> = {
-  vehicle: { table: vehicle, labels: ['plate', 'title'], job: 'pull-vehicles' },
-  driver: { table: driver, labels: ['name'], job: 'pull-drivers' },
+  vehicle: { table: vehicle, labels: ['plate', 'title'] },
+  driver: { table: driver, labels: ['name'] },
 };
 
 /** Titles a statement, far below what any engine binds. */
@@ -71,7 +69,7 @@ export async function unknownOwners(
   }
   // Instants of one form sort as text.
   const metAt = met.length < stored.length ? readAt : (met.toSorted().at(-1) ?? readAt);
-  return [{ job: DIMENSIONS[subject].job, metAt }];
+  return [{ job: DIMENSIONS[subject].table.pulledBy ?? '', metAt }];
 }
 
 export interface OwnedDay {

@@ -1,4 +1,4 @@
-// How daily summaries are read: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
+// Which slices of daily summaries a run reads: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
 // until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
 // over all vehicles, since its share was missing in them.
@@ -6,18 +6,16 @@ import { pieces } from '../../../../core/pieces.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type Interval } from '../../../../warehouse/coverage.ts';
 import { knownIds } from '../../../../warehouse/dimension-keys.ts';
-import type { RowRange } from '../../../../warehouse/engine.ts';
-import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
-import type { Workload } from '../../../job.ts';
+import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { chunksFor } from '../../plan/chunks.ts';
 import { type LocalDay, localDays } from '../../plan/local-days.ts';
+import { driverScope, vehicleScope } from '../../plan/scopes.ts';
 import { intervalOf, spansToRead } from '../../plan/windows.ts';
-import { canBeAsked } from '../../presets/unlisted.ts';
-import type { Covers, PlanContext, SliceResult, Source } from '../../types.ts';
-import { mergeByTitle, titleOf } from './merge.ts';
-import { daysWithKnownOwner, type Owners, ownersOf, type Subject, unknownOwners } from './owners.ts';
+import { canBeAsked } from '../../records/record-id.ts';
+import type { Plan, PlanContext, Source } from '../../types.ts';
+import { daysWithKnownOwner, type Subject } from './owners.ts';
 
 const DAY_MS = 86_400_000;
 /** Vehicles of one call at full scale. */
@@ -41,25 +39,28 @@ interface SummaryOptions {
 }
 
 /** A day of drivers is due again for every vehicle that it was not read with. */
-export const summaryScope = (subject: Subject, vehicleId: number | '%'): string =>
-  subject === 'driver' ? `drivers of vehicle ${vehicleId}` : `vehicle ${vehicleId}`;
+const scopeOf = (subject: Subject, id: number): string =>
+  subject === 'driver' ? driverScope(id) : vehicleScope(id);
 
 /** `drivers` tells BI when their day was last read. */
 const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
   ...(subject === 'driver' ? ['drivers'] : []),
-  ...vehicles.map((id) => summaryScope(subject, id)),
+  ...vehicles.map((id) => scopeOf(subject, id)),
 ];
 
-export async function planDailySummaries(
-  context: PlanContext<SummaryOptions>,
-): Promise<Slice<SummaryWork>[]> {
+export async function planDailySummaries(context: PlanContext<SummaryOptions>): Promise<Plan<SummaryWork>> {
   const { options, now, period, warehouse, timezone, scale } = context;
-  const coverage = await coverageOf(warehouse, context.coverage);
+  const coverage = await coverageOf(warehouse, context.coverageName);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-  if (vehicles.length === 0) return [];
-  const daysOf = onceForEach((covered: Interval[]) =>
+  if (vehicles.length === 0) return { slices: [] };
+  // Most vehicles have the same coverage, and days of a zone take long to tell; most days have the same vehicles.
+  const daysOf = onceForEach(JSON.stringify, (covered: Interval[]) =>
     localDays(spansToRead({ now, ...options, period, covered }), timezone),
   );
+  const sharedOf = onceForEach(withoutDay, (work: SummaryWork) => ({
+    scopes: scopesOf(work),
+    calls: callsOf(work, context).length,
+  }));
   const days = localDays([{ begin: now - options.since, end: now }], timezone);
   const dueFor = async (subject: Subject): Promise<SummaryWork[]> => {
     const byDay = new Map<string, { day: LocalDay; ids: Set<number> }>();
@@ -69,7 +70,7 @@ export async function planDailySummaries(
       due.ids.add(id);
     };
     for (const id of vehicles)
-      for (const day of daysOf(coverage.get(summaryScope(subject, id)) ?? [])) add(day, id);
+      for (const day of daysOf(coverage.get(scopeOf(subject, id)) ?? [])) add(day, id);
     const owned = period === undefined ? await daysWithKnownOwner(subject, days[0]?.date ?? '', context) : [];
     for (const { date, owner } of owned) {
       const day = days.find((each) => each.date === date);
@@ -84,22 +85,28 @@ export async function planDailySummaries(
     // The figures of a driver are over all vehicles, so all of them belong to one slice.
     ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
   ];
-  return works.map((work) =>
+  const slices = works.map((work) => {
     // Of as many as there are: a scale of calls that are never full would teach nothing.
-    sliceOf({ ...work, most: Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale) }),
-  );
+    const most = Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale);
+    return sliceOf({ ...work, most }, sharedOf({ ...work, most }));
+  });
+  return { slices };
 }
 
-/** Most vehicles have the same coverage, and days of a zone take long to tell. */
-function onceForEach<Argument, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
+function onceForEach<Argument, Result>(
+  nameOf: (argument: Argument) => string,
+  work: (argument: Argument) => Result,
+): (argument: Argument) => Result {
   const results = new Map<string, Result>();
   return (argument) => {
-    const name = JSON.stringify(argument);
+    const name = nameOf(argument);
     const result = results.get(name) ?? work(argument);
     results.set(name, result);
     return result;
   };
 }
+
+const withoutDay = ({ day: _, ...work }: SummaryWork): string => JSON.stringify(work);
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
   pieces(work.vehicles, MOST_OF_A_SLICE).map((vehicles, _, all) => ({
@@ -108,82 +115,52 @@ const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
     isPart: all.length > 1,
   }));
 
-function sliceOf(work: SummaryWork): Slice<SummaryWork> {
+/** A day whose figures could not be read again must not pass for final. */
+function sliceOf(
+  work: SummaryWork,
+  { scopes, calls }: { scopes: string[]; calls: number },
+): Slice<SummaryWork> {
   const { subject, day, vehicles, isPart } = work;
   const part = isPart === true ? ` ${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})` : '';
-  return { scope: `${subject} ${day.date}${part}`, work };
+  return {
+    scope: `${subject} ${day.date}${part}`,
+    work,
+    covers: [{ scopes, ...intervalOf(day) }],
+    staysDue: true,
+    calls,
+  };
 }
 
 /** The same in calls of half as many vehicles: rows of one title can be told apart or added up in one slice only. */
-export function splitDailySummaries({ scope, work }: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
+export function splitDailySummaries(slice: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
+  const { scope, work } = slice;
   const asked = Math.min(work.most ?? MOST_VEHICLES, work.vehicles.length);
   if (asked < 2) return undefined;
   const most = Math.ceil(asked / 2);
-  return [{ scope: `${scope.replace(SMALLER_CALLS, '')} by ${most}`, work: { ...work, most } }];
+  return [{ ...slice, scope: `${scope.replace(SMALLER_CALLS, '')} by ${most}`, work: { ...work, most } }];
 }
 
 const SMALLER_CALLS = / by \d+$/;
 
-/** A day whose figures could not be read again must not pass for final. */
-export const daysDueAgain = ({ work }: Slice<SummaryWork>): Covers[] => [
-  { scopes: scopesOf(work), ...intervalOf(work.day) },
-];
-
-/** Each day in reach for every so many vehicles, once by vehicle and once by driver. */
-export const usualSummaryCalls = ({ lookback }: SummaryOptions, { vehicles }: Workload): number =>
-  daysInReach(lookback) * 2 * Math.ceil(vehicles / MOST_VEHICLES);
-
-/** A day is met by every run until it is out of reach. */
-export const usualSummaryReadings = ({ lookback }: SummaryOptions, { periodMs }: Workload): number =>
-  (daysInReach(lookback) * DAY_MS) / periodMs;
-
-const daysInReach = (lookback: number): number => Math.ceil(lookback / DAY_MS) + 1;
-
-export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<SliceResult> {
-  const { subject, day } = work;
-  const answers = await source.mapCalls(callsOf(work, source), (part, calling) =>
-    calling.call(summaryCall, requestOf(work, part)),
-  );
-  const owners = await ownersOf(subject, source);
-  const { records, refused } = mergeByTitle({
-    // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
-    answers: subject === 'driver' ? answers : [answers.flat()],
-    isAmbiguous: owners.isAmbiguous,
-    isPart: work.isPart ?? false,
-  });
-  const unknown = [...new Set(records.map(titleOf))].filter(owners.isUnknown);
-  const readUntil = Math.min(day.end, Date.parse(source.readAt));
-  const covered = intervalOf({ begin: day.begin, end: readUntil });
-  return {
-    loads: [
-      {
-        table: dailySummary,
-        endpoint: summaryCall,
-        records: records.map((record) => dated(record, work, owners)),
-        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
-      },
-    ],
-    unknown: await unknownOwners(subject, day.date, unknown, source),
-    fullRefresh: [{ table: dailySummary, range: rangeOf(work) }],
-    covers: readUntil > day.begin ? [{ scopes: scopesOf(work), ...covered }] : [],
-  };
+/**
+ * Each day in reach for every so many vehicles, once by vehicle and once by driver. A day is met by every run until it is
+ * out of reach.
+ */
+export function summaryCost(
+  { lookback }: Pick<SummaryOptions, 'lookback'>,
+  { vehicles, periodMs }: Workload,
+): Cost {
+  const days = Math.ceil(lookback / DAY_MS) + 1;
+  return { calls: days * 2 * Math.ceil(vehicles / MOST_VEHICLES), readings: (days * DAY_MS) / periodMs };
 }
 
 /** The vehicles of each call. */
-const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): number[][] =>
+export const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'>): number[][] =>
   chunksFor(work.vehicles, work.most ?? MOST_VEHICLES, (part) =>
     urlBytes(summaryCall, requestOf(work, part)),
   );
 
-export const summaryCalls = ({ work }: Slice<SummaryWork>, context: PlanContext<SummaryOptions>): number =>
-  callsOf(work, context).length;
-
-function rangeOf({ subject, day, vehicles }: SummaryWork): RowRange {
-  const range: RowRange = { day: { in: [day.date] }, subject: { in: [subject] } };
-  return subject === 'vehicle' ? { ...range, vehicle_id: { in: vehicles } } : range;
-}
-
-function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
+export function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
   // To the last second of the day: a period that ends at midnight may be read as holding the next day.
   const { beginAt, endAt } = intervalOf({ begin: day.begin, end: day.end - 1_000 });
   return {
@@ -193,10 +170,4 @@ function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
     aggregated_fields: [subject],
     vehicles_id: vehicles,
   };
-}
-
-function dated(record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const owner = ownerOf(titleOf(record));
-  return { ...record, day: day.date, subject, [`${subject}_id`]: owner };
 }

@@ -1,17 +1,19 @@
 // Which slices of events a run reads. A slice is some vehicles over some periods, all categories of the group;
 // vehicles that need the same periods share slices. Bounded by vehicle-days and by the bytes of the address.
 import { z } from 'zod';
+import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import { coverageOf } from '../../../../warehouse/coverage.ts';
 import { knownIds } from '../../../../warehouse/dimension-keys.ts';
-import type { Engine } from '../../../../warehouse/engine.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
+import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { chunksFor, idsThatFit } from '../../plan/chunks.ts';
-import { coverageToday, withdrawOnceADay } from '../../plan/daily-lookback.ts';
+import { coverageToday } from '../../plan/daily-lookback.ts';
+import { vehicleScope } from '../../plan/scopes.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../../plan/windows.ts';
-import { canBeAsked } from '../../presets/unlisted.ts';
-import type { PlanContext } from '../../types.ts';
+import { canBeAsked } from '../../records/record-id.ts';
+import type { Plan, PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -49,10 +51,7 @@ export interface EventWork {
   reads?: Span[];
 }
 
-/** Coverage is kept for each vehicle and group of categories. */
-export const eventScope = (vehicleId: number | '%', options: Pick<EventOptions, 'categories'>): string =>
-  `vehicle ${vehicleId} ${eventGroup(options)}`;
-
+/** Coverage is kept for each group of categories. */
 export const eventGroup = ({ categories }: Pick<EventOptions, 'categories'>): string =>
   `categories ${categories === 'all' ? 'all' : categories.toSorted((a, b) => a - b).join(',')}`;
 
@@ -65,8 +64,12 @@ export const eventRequest = (vehicles: number[], spans: readonly Span[], categor
 
 const INCLUDES = ['vehicle', 'driver', 'location_start', 'location_end'] as const;
 
-export async function planEvents(context: PlanContext<EventOptions>): Promise<Slice<EventWork>[]> {
-  return [...(await vehiclesByNeed(context)).values()].flatMap(({ spans, vehicles, known }) => {
+export const eventScope = (id: number, options: EventOptions): string =>
+  vehicleScope(id, eventGroup(options));
+
+export async function planEvents(context: PlanContext<EventOptions>): Promise<Plan<EventWork>> {
+  const { needs, withdraw } = await vehiclesByNeed(context);
+  const slices = needs.flatMap(({ spans, vehicles, known }) => {
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
     const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
@@ -77,18 +80,14 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Sl
     return parts.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
       const reads = known ? spans : undefined;
-      return packed(spans, lengthMs).map((pieces) => sliceOf({ vehicles: part, spans: pieces, reads }));
+      const scopes = part.map((id) => eventScope(id, context.options));
+      const calls = categoriesOf(context.options).length;
+      return packed(spans, lengthMs).map((pieces) =>
+        sliceOf({ vehicles: part, spans: pieces, reads }, scopes, calls),
+      );
     });
   });
-}
-
-/** Slices of a run that reads the same period of every vehicle; full scale taken for granted. */
-export function usualEventSlices(periodMs: number, vehicles: number): number {
-  const days = periodMs / DAY_MS;
-  const periods = Math.min(MOST_PERIODS, Math.ceil(periodMs / HOUR_MS) + 1);
-  const addressed = idsThatFit(USUAL_ADDRESS_BYTES + periods * PERIOD_BYTES);
-  const together = Math.min(vehicles, addressed, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
-  return Math.ceil(vehicles / Math.max(1, together)) * Math.ceil((days * together) / VEHICLE_DAYS);
+  return { slices, withdraw };
 }
 
 /** Vehicles that need the same periods; `known` where earlier runs have read them. */
@@ -103,19 +102,15 @@ const vehiclesToAsk = async ({ warehouse }: PlanContext<EventOptions>): Promise<
 
 /** What is covered of the vehicles that have been read, by scope. */
 async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: readonly number[]) {
-  const coverage = await coverageOf(context.warehouse, context.coverage);
+  const coverage = await coverageOf(context.warehouse, context.coverageName);
   const scopes = new Set(ids.map((id) => eventScope(id, context.options)));
   return new Map([...coverage].filter(([scope]) => scopes.has(scope)));
 }
 
-/** Once a local day `daily_lookback` becomes due again. */
-export const withdrawEvents = (context: PlanContext<EventOptions>, engine: Engine): Promise<void> =>
-  withdrawOnceADay(context, async () => coverageOfVehicles(context, await vehiclesToAsk(context)), engine);
-
-async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<string, Need>> {
+async function vehiclesByNeed(context: PlanContext<EventOptions>) {
   const { options, now, period } = context;
   const ids = await vehiclesToAsk(context);
-  const coverage = await coverageToday(context, await coverageOfVehicles(context, ids));
+  const { coverage, withdraw } = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
   for (const id of ids) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
@@ -126,7 +121,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>): Promise<Map<s
     needs.set(name, need);
     need.vehicles.push(id);
   }
-  return needs;
+  return { needs: [...needs.values()], withdraw };
 }
 
 /** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call; no cut is left in. */
@@ -147,23 +142,58 @@ function packed(spans: readonly Span[], lengthMs: number): Span[][] {
   return packs.map(joined);
 }
 
-function sliceOf(work: EventWork): Slice<EventWork> {
+/** `scopes` are those of its vehicles, in their order. */
+function sliceOf(work: EventWork, scopes: readonly string[], calls: number | undefined): Slice<EventWork> {
   const { vehicles, spans } = work;
-  const periods = spans.map(intervalOf).map(({ beginAt, endAt }) => `${beginAt}/${endAt}`);
+  const periods = spans.map(intervalOf);
   const names = `${vehicles[0]}-${vehicles.at(-1)} (${vehicles.length})`;
-  return { scope: `vehicles ${names} ${periods.join(' ')}`, work };
+  return {
+    scope: `vehicles ${names} ${periods.map(({ beginAt, endAt }) => `${beginAt}/${endAt}`).join(' ')}`,
+    work,
+    covers: periods.map((period) => ({ scopes, ...period })),
+    calls,
+  };
 }
 
 /** Fewer vehicles first, then fewer periods, then shorter ones. */
-export function splitEvents({ work }: Slice<EventWork>): Slice<EventWork>[] | undefined {
+export function splitEvents({ work, covers, calls }: Slice<EventWork>): Slice<EventWork>[] | undefined {
   const { vehicles, spans } = work;
-  if (vehicles.length > 1) return inTwo(vehicles).map((part) => sliceOf({ ...work, vehicles: part }));
-  if (spans.length > 1) return inTwo(spans).map((part) => sliceOf({ ...work, spans: part }));
-  const parts = spans[0] === undefined ? undefined : halves(spans[0], LEAST_SPAN_MS);
-  return parts?.map((span) => sliceOf({ ...work, spans: [span] }));
+  const scopes = covers?.[0]?.scopes ?? [];
+  const part = (own: Partial<EventWork>, ofPart = scopes) => sliceOf({ ...work, ...own }, ofPart, calls);
+  if (vehicles.length > 1) {
+    const [some, others] = [inTwo(vehicles), inTwo(scopes)];
+    return some.map((half, index) => part({ vehicles: half }, others[index]));
+  }
+  if (spans.length > 1) return inTwo(spans).map((half) => part({ spans: half }));
+  const shorter = spans[0] === undefined ? undefined : halves(spans[0], LEAST_SPAN_MS);
+  return shorter?.map((span) => part({ spans: [span] }));
 }
 
 function inTwo<Item>(items: readonly Item[]): Item[][] {
   const middle = Math.ceil(items.length / 2);
   return [items.slice(0, middle), items.slice(middle)];
+}
+
+export const categoriesOf = ({ categories }: EventOptions): number[] =>
+  categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
+
+/**
+ * A call for each category and slice; a slice is so many vehicle-days. An event is met by every run until it lies further
+ * behind than `lookback`.
+ */
+export function eventCost(options: EventOptions, { vehicles, periodMs }: Workload): Cost {
+  const readMs = options.lookback + periodMs;
+  return {
+    calls: usualSlices(readMs, vehicles) * categoriesOf(options).length,
+    readings: readMs / periodMs,
+  };
+}
+
+/** Slices of a run that reads the same period of every vehicle; full scale taken for granted. */
+function usualSlices(periodMs: number, vehicles: number): number {
+  const days = periodMs / DAY_MS;
+  const periods = Math.min(MOST_PERIODS, Math.ceil(periodMs / HOUR_MS) + 1);
+  const addressed = idsThatFit(USUAL_ADDRESS_BYTES + periods * PERIOD_BYTES);
+  const together = Math.min(vehicles, addressed, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
+  return Math.ceil(vehicles / Math.max(1, together)) * Math.ceil((days * together) / VEHICLE_DAYS);
 }

@@ -1,18 +1,17 @@
 // Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
 // silence read again, because a device that was offline may bring its past along.
 import { isoInstant } from '../../../../core/clock.ts';
-import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
+import type { ScopedInterval } from '../../../../warehouse/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
 import { earliestAcross } from '../../../../warehouse/events-across.ts';
 import { recordColumns } from '../../../../warehouse/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
-import type { Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';
 import type { FullRefreshRange } from '../../records/types.ts';
-import type { Covers, PlanContext, SliceResult, Source } from '../../types.ts';
-import { type EventOptions, type EventWork, eventRequest, eventScope, usualEventSlices } from './plan.ts';
+import type { SliceResult, Source } from '../../types.ts';
+import { categoriesOf, type EventOptions, type EventWork, eventRequest, eventScope } from './plan.ts';
 
 export async function readEvents(
   { work }: Slice<EventWork>,
@@ -29,11 +28,9 @@ export async function readEvents(
     const records = answer.map((record) => withCategory(record, category));
     return prepare({ table: event, endpoint: events, records }, { fullRefresh, each: firsts.note });
   });
-  const scopes = vehicles.map((id) => eventScope(id, options));
   return {
     loads,
     fullRefresh,
-    covers: spans.map((span) => ({ scopes, ...intervalOf(span) })),
     invalidated: await silences({ ...work, spans }, firsts.found, source, options),
   };
 }
@@ -52,20 +49,6 @@ const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Sour
       return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
     }),
   );
-
-const categoriesOf = ({ categories }: EventOptions): number[] =>
-  categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
-
-export const eventCalls = (_slice: Slice<EventWork>, { options }: PlanContext<EventOptions>): number =>
-  categoriesOf(options).length;
-
-/** A call for each category and slice; a slice is so many vehicle-days. */
-export const usualEventCalls = (options: EventOptions, { vehicles, periodMs }: Workload): number =>
-  usualEventSlices(options.lookback + periodMs, vehicles) * categoriesOf(options).length;
-
-/** An event is met by every run until it lies further behind than `lookback`. */
-export const usualEventReadings = ({ lookback }: EventOptions, { periodMs }: Workload): number =>
-  (lookback + periodMs) / periodMs;
 
 /** A record that does not say its category is of the one that was asked for. */
 function withCategory(record: unknown, category: number): unknown {
@@ -101,10 +84,10 @@ async function silences(
   firsts: readonly Map<number, string>[],
   source: Source,
   options: EventOptions,
-): Promise<Covers[]> {
+): Promise<ScopedInterval[]> {
   if (reads === undefined) return [];
   const lately = (reads.at(-1)?.end ?? 0) - options.lookback;
-  const found: Covers[] = [];
+  const found: ScopedInterval[] = [];
   for (const firstAt of firsts) {
     const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', firstAt);
     for (const [id, text] of firstAt) {

@@ -3,12 +3,12 @@
 // plans are only met in the searches.
 import { coverageOf } from '../../../../warehouse/coverage.ts';
 import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/route-plan-facts.ts';
-import type { Workload } from '../../../job.ts';
+import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { cutSpan, halves, intervalOf, joined, type Span, spansToRead } from '../../plan/windows.ts';
-import { canBeAsked } from '../../presets/unlisted.ts';
-import type { Covers, PlanContext } from '../../types.ts';
+import { canBeAsked } from '../../records/record-id.ts';
+import type { Plan, PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_SPAN_MS = 60 * 60_000;
@@ -51,32 +51,34 @@ export interface PlanSearch {
 /** Either a search, or plans by id. */
 export type RoutePlanWork = PlanSearch | { ids: number[] };
 
-export async function planRoutePlans(
-  context: PlanContext<RoutePlanOptions>,
-): Promise<Slice<RoutePlanWork>[]> {
-  const { options, now, period, warehouse, coverage, scale } = context;
-  const covered = (await coverageOf(warehouse, coverage)).get(PLANS_SCOPE) ?? [];
+export async function planRoutePlans(context: PlanContext<RoutePlanOptions>): Promise<Plan<RoutePlanWork>> {
+  const { options, now, period, warehouse, coverageName, scale } = context;
+  const covered = (await coverageOf(warehouse, coverageName)).get(PLANS_SCOPE) ?? [];
   const days = wholeDays(spansToRead({ now, ...options, period, covered }));
-  const readings = await planReadings(warehouse, coverage, `${READ_SCOPE}%`);
+  const readings = await planReadings(warehouse, coverageName, `${READ_SCOPE}%`);
   const parts = 2 ** Math.min(MOST_HALVINGS, Math.ceil(-Math.log2(scale)));
   const searches = days
     .flatMap((day) => cutSpan(day, DAY_MS / parts))
     .map((span) => searchSlice({ span, beyond: options.longest / parts, readings }));
-  if (period !== undefined) return searches;
-  return [...searches, ...(await watchSlices(context, days))];
+  const watched = period === undefined ? await watchSlices(context, days) : [];
+  return { slices: [...searches, ...watched] };
 }
 
-/** A search a day in reach, and a call for each plan that may still change: those of every unsettled day. */
-export function usualRoutePlanCalls(options: RoutePlanOptions, { vehicles, plansADay = 1 }: Workload) {
-  const searches = Math.ceil((options.lookback + options.ahead) / DAY_MS) + 1;
-  return searches + vehicles * plansADay * unsettledDays(options);
+/**
+ * A search a day in reach, and a call for each plan that may still change: those of every unsettled day. A plan is met by
+ * every run until it is settled.
+ */
+export function routePlanCost(
+  { lookback, ahead, settle }: RoutePlanOptions,
+  { vehicles, periodMs, plansADay = 1 }: Workload,
+): Cost {
+  const searches = Math.ceil((lookback + ahead) / DAY_MS) + 1;
+  const unsettledDays = Math.ceil(settle / DAY_MS) + 1;
+  return {
+    calls: searches + vehicles * plansADay * unsettledDays,
+    readings: (unsettledDays * DAY_MS) / periodMs,
+  };
 }
-
-/** A plan is met by every run until it is settled. */
-export const usualRoutePlanReadings = (options: RoutePlanOptions, { periodMs }: Workload): number =>
-  (unsettledDays(options) * DAY_MS) / periodMs;
-
-const unsettledDays = ({ settle }: RoutePlanOptions): number => Math.ceil(settle / DAY_MS) + 1;
 
 /** Outward to whole days, so that a day is read whole or not at all. */
 function wholeDays(spans: readonly Span[]): Span[] {
@@ -103,22 +105,24 @@ async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonl
   return slices;
 }
 
+/** A plan that the service knew of later, or that has changed since, would never be met if a failed search left its reach. */
 function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWork> {
   const { beginAt, endAt } = intervalOf(span);
   const own = readings.filter((reading) => reading.beginAt < endAt && reading.endAt > beginAt);
-  return { scope: `plans ${beginAt}/${endAt}`, work: { span, beyond, readings: own } };
+  return {
+    scope: `plans ${beginAt}/${endAt}`,
+    work: { span, beyond, readings: own },
+    covers: [{ scopes: [PLANS_SCOPE], beginAt, endAt }],
+    staysDue: true,
+    furtherCalls: 'one for each plan of the search that may have changed',
+  };
 }
 
 const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
   scope: `open plans ${ids[0]}-${ids.at(-1)} (${ids.length})`,
   work: { ids },
+  calls: ids.length,
 });
-
-export const routePlanCalls = ({ work }: Slice<RoutePlanWork>): number =>
-  'ids' in work ? work.ids.length : 1;
-
-export const furtherRoutePlanCalls = ({ work }: Slice<RoutePlanWork>): string | undefined =>
-  'ids' in work ? undefined : 'one for each plan of the search that may have changed';
 
 /** What was too large has to become smaller on both sides; what held too many plans only has to be parted. */
 export function splitRoutePlans(
@@ -133,10 +137,6 @@ export function splitRoutePlans(
   const middle = Math.ceil(work.ids.length / 2);
   return [watchSlice(work.ids.slice(0, middle)), watchSlice(work.ids.slice(middle))];
 }
-
-/** A plan that the service knew of later, or by then has changed, would never be met otherwise. */
-export const plansDueAgain = ({ work }: Slice<RoutePlanWork>): Covers[] =>
-  'ids' in work ? [] : [{ scopes: [PLANS_SCOPE], ...intervalOf(work.span) }];
 
 export const canBeCut = (span: Span): boolean => halves(span, LEAST_SPAN_MS) !== undefined;
 

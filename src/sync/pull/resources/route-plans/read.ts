@@ -5,6 +5,7 @@ import { Skippable } from '../../../../core/errors.ts';
 import { pieces } from '../../../../core/pieces.ts';
 import { routePlan as planCall } from '../../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
+import type { ScopedInterval } from '../../../../warehouse/coverage.ts';
 import {
   FINAL_PLAN_STATUSES,
   type KnownPlan,
@@ -14,18 +15,13 @@ import {
 import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
+import { untilRead } from '../../plan/window-slices.ts';
 import { intervalOf, type Span } from '../../plan/windows.ts';
-import { askableId, canBeAsked, goneFrom, type RecordId } from '../../presets/unlisted.ts';
+import { goneFrom } from '../../presets/unlisted.ts';
+import { askableId, canBeAsked, type RecordId } from '../../records/record-id.ts';
 import type { Load } from '../../records/types.ts';
-import type { Covers, SliceResult, Source } from '../../types.ts';
-import {
-  canBeCut,
-  PLANS_SCOPE,
-  type PlanSearch,
-  type RoutePlanOptions,
-  type RoutePlanWork,
-  readScope,
-} from './plan.ts';
+import type { SliceResult, Source } from '../../types.ts';
+import { canBeCut, type PlanSearch, type RoutePlanOptions, type RoutePlanWork, readScope } from './plan.ts';
 import { idsOf, planLoads, planParts } from './records.ts';
 import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
 
@@ -33,13 +29,13 @@ import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meani
 const MOST_PLANS = 1_000;
 
 export async function readRoutePlans(
-  { work }: Slice<RoutePlanWork>,
+  { work, covers }: Slice<RoutePlanWork>,
   source: Source,
   options: RoutePlanOptions,
 ): Promise<SliceResult> {
   if ('ids' in work) {
     const { loads, fullRefresh } = await brought(work.ids, work.ids, source);
-    return { loads, fullRefresh, covers: [] };
+    return { loads, fullRefresh };
   }
   const { span, readings } = work;
   const { found, refused } = await search(work, source, options);
@@ -70,7 +66,7 @@ export async function readRoutePlans(
   return {
     loads: [...loads, unplaced],
     fullRefresh,
-    covers: coversOf(work, source.readAt, await foundAll(work, source, options)),
+    covered: coveredBy(covers, work, source.readAt, await foundAll(work, source, options)),
     invalidated: supersededBy(work),
   };
 }
@@ -171,16 +167,19 @@ const INCLUDES = [
   'user',
 ] as const;
 
-/** What has passed of the span is covered if all of it was found; the future is read again when it has come. */
-function coversOf({ span }: PlanSearch, readAt: string, isWhole: boolean): Covers[] {
+/** What has passed of the span is covered if all of it was found. */
+function coveredBy(
+  covers: Slice['covers'],
+  { span }: PlanSearch,
+  readAt: string,
+  isAll: boolean,
+): ScopedInterval[] {
   const read = { scopes: [readScope(span)], ...intervalOf(span) };
-  const passed = { begin: span.begin, end: Math.min(span.end, Date.parse(readAt)) };
-  if (!isWhole || passed.begin >= passed.end) return [read];
-  return [read, { scopes: [PLANS_SCOPE], ...intervalOf(passed) }];
+  return isAll ? [read, ...untilRead(covers ?? [], readAt)] : [read];
 }
 
 /** Readings of smaller pieces have nothing to tell after this one. */
-function supersededBy({ span, readings }: PlanSearch): Covers[] {
+function supersededBy({ span, readings }: PlanSearch): ScopedInterval[] {
   const period = intervalOf(span);
   const inside = readings.filter(
     ({ scope, beginAt, endAt }) =>

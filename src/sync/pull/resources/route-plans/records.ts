@@ -8,7 +8,8 @@ import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import { routePoint } from '../../../../warehouse/tables/route-point.ts';
 import { routePointExecution } from '../../../../warehouse/tables/route-point-execution.ts';
 import { routePointItem } from '../../../../warehouse/tables/route-point-item.ts';
-import { askableId, goneFrom, type RecordId } from '../../presets/unlisted.ts';
+import { goneFrom } from '../../presets/unlisted.ts';
+import { askableId, type RecordId } from '../../records/record-id.ts';
 import type { FullRefreshRange, Load } from '../../records/types.ts';
 
 type Fields = Record<string, unknown>;
@@ -44,6 +45,14 @@ function levels(plans: readonly unknown[]) {
   const items = below(points, 'route_point_items', ({ id }, position) => ({ route_point_id: id, position }));
   return { points, executions, items };
 }
+
+/** The calls that bring the records of each level, and their tables. */
+export const planTables = [
+  [routePlans, routePlan],
+  [routePointCall, routePoint],
+  [null, routePointExecution],
+  [null, routePointItem],
+] as const;
 
 export function planLoads(plans: readonly unknown[]): Load[] {
   const { points, executions, items } = levels(plans);

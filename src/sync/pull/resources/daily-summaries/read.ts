@@ -1,0 +1,48 @@
+// Reads one slice of daily summaries: a day of vehicles or of drivers, in as many calls as their addresses allow. The rows
+// get the day and whom they are of.
+import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
+import type { RowRange } from '../../../../warehouse/engine.ts';
+import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
+import type { Slice } from '../../../slice.ts';
+import type { SliceResult, Source } from '../../types.ts';
+import { mergeByTitle, titleOf } from './merge.ts';
+import { type Owners, ownersOf, unknownOwners } from './owners.ts';
+import { callsOf, requestOf, type SummaryWork } from './plan.ts';
+
+export async function readDailySummaries({ work }: Slice<SummaryWork>, source: Source): Promise<SliceResult> {
+  const { subject, day } = work;
+  const answers = await source.mapCalls(callsOf(work, source), (part, calling) =>
+    calling.call(summaryCall, requestOf(work, part)),
+  );
+  const owners = await ownersOf(subject, source);
+  const { records, refused } = mergeByTitle({
+    // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
+    answers: subject === 'driver' ? answers : [answers.flat()],
+    isAmbiguous: owners.isAmbiguous,
+    isPart: work.isPart ?? false,
+  });
+  const unknown = [...new Set(records.map(titleOf))].filter(owners.isUnknown);
+  return {
+    loads: [
+      {
+        table: dailySummary,
+        endpoint: summaryCall,
+        records: records.map((record) => dated(record, work, owners)),
+        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
+      },
+    ],
+    unknown: await unknownOwners(subject, day.date, unknown, source),
+    fullRefresh: [{ table: dailySummary, range: rangeOf(work) }],
+  };
+}
+
+function rangeOf({ subject, day, vehicles }: SummaryWork): RowRange {
+  const range: RowRange = { day: { in: [day.date] }, subject: { in: [subject] } };
+  return subject === 'vehicle' ? { ...range, vehicle_id: { in: vehicles } } : range;
+}
+
+function dated(record: unknown, { subject, day }: SummaryWork, { ownerOf }: Owners): unknown {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
+  const owner = ownerOf(titleOf(record));
+  return { ...record, day: day.date, subject, [`${subject}_id`]: owner };
+}
