@@ -1,27 +1,37 @@
-// The calls of a slice and what else it reads from. Many calls go out so many at a time, and the first failure aborts the
-// others, because the slice has failed with it. How many of them are sent at once is the limiter's to say.
+// The calls of a slice and what else it reads from. Calls of history wait for those of what is happening now. Many calls go
+// out so many at a time, and the first failure aborts the others, because the slice has failed with it. How many of them
+// are sent at once is the limiter's to say.
 import { PRIORITY } from '../../core/limiter.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
 import type { RunContext } from '../job.ts';
+import type { Slice } from '../slice.ts';
 import { mapRecords } from './records/map-records.ts';
 import type { Source } from './types.ts';
 
 /** All calls of a usual slice wait together, so that one slice after the other is read to its end. */
 const AT_ONCE = 32;
 
-const priorityOf = ({ period }: RunContext): number =>
-  period?.resumable === true ? PRIORITY.history : PRIORITY.live;
+/** What ended longer ago is history, of a first fill or of a period that was asked for. */
+const LIVE_MS = 86_400_000;
+
+/** Pushes and what is happening now go before history. A slice that covers nothing, such as one by id, is of now. */
+export function priorityOf({ covers = [] }: Slice, { period, parts }: RunContext): number {
+  if (period?.resumable === true) return PRIORITY.history;
+  const liveFrom = parts.clock.now() - LIVE_MS;
+  const isPast = covers.length > 0 && covers.every(({ endAt }) => Date.parse(endAt) <= liveFrom);
+  return isPast ? PRIORITY.history : PRIORITY.live;
+}
 
 /** What belongs to one reading of a slice. */
 type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
 
-export function createSource(context: RunContext, reading: Reading): Source {
+export function createSource(slice: Slice, context: RunContext, reading: Reading): Source {
   const { parts } = context;
   const source: Source = {
-    call: callWith(context, context.signal),
+    call: callWith(slice, context, context.signal),
     mapCalls: (items, work) =>
       mapCalls(items, context.signal, (signal) => {
-        const aborting = { ...source, call: callWith(context, signal) };
+        const aborting = { ...source, call: callWith(slice, context, signal) };
         return (item) => work(item, aborting);
       }),
     readAt: reading.readAt,
@@ -40,9 +50,9 @@ export function createSource(context: RunContext, reading: Reading): Source {
   return source;
 }
 
-function callWith(context: RunContext, signal: AbortSignal): Source['call'] {
+function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Source['call'] {
   const { parts, counts } = context;
-  const priority = priorityOf(context);
+  const priority = priorityOf(slice, context);
   const onRequest = (): void => void counts.requests++;
   const onRetry = (): void => void counts.retries++;
   return (endpoint, request) => parts.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });

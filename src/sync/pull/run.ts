@@ -6,6 +6,7 @@ import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { invalidate, withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
+import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
 import { createReferenceCheck, referencesInSlice } from './references.ts';
@@ -26,8 +27,10 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   const scale = await readScale(parts.engine, context.job);
   await withdrawFuture(parts.engine, plannedCoverage(context), isoInstant(parts.clock.now() + CLOCK_PLAY_MS));
   const planning = planContext(context, scale);
-  const { slices: planned, withdraw } = await job.plan(planning);
+  const { slices: due, withdraw } = await job.plan(planning);
   if (withdraw !== undefined) await parts.engine.write(withdraw);
+  // History waits for the live calls of every job, so it must not hold up the live slices of its own run.
+  const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
   const references = createReferenceCheck(job, parts);
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
@@ -74,8 +77,8 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   });
   undo();
   if (loaded > 0 && !context.signal.aborted) {
-    const due = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
-    await makeDueAgain(due, context);
+    const stillDue = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
+    await makeDueAgain(stillDue, context);
   }
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded < all) failures.push(stoppedEarly());

@@ -60,7 +60,7 @@ async function readOnce(
   const batches = newBatches();
   const cleanups: (() => void)[] = [];
   const loading: Loading = { context, slice, readAt: isoInstant(clock.now()), ahead: NOTHING };
-  const source = createSource(context, {
+  const source = createSource(slice, context, {
     readAt: loading.readAt,
     prepare: batches.prepare,
     async commitPart(part) {

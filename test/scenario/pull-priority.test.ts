@@ -1,0 +1,68 @@
+// Which calls of a pull wait for others: those of history, whether a first run reads it or a backfill.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PRIORITY } from '../../src/core/limiter.ts';
+import type { Fleet } from '../../src/fleet/client.ts';
+import { makeRig, type Rig } from '../support/rig.ts';
+
+const NOON = '2026-03-11T15:00:00Z';
+const YESTERDAY = '2026-03-10T15:00:00.000Z';
+
+interface Sent {
+  name: string;
+  /** End of the period that was asked for. */
+  until: string;
+  priority: number | undefined;
+}
+
+let rig: Rig;
+let sent: Sent[];
+
+beforeEach(async () => {
+  rig = await makeRig({ startAt: NOON, sandbox: { vehicles: 3 } });
+  await rig.run('pull-vehicles');
+  await rig.run('pull-drivers');
+  const { call } = rig.parts.fleet;
+  sent = [];
+  const noted: Fleet['call'] = (endpoint, request, context) => {
+    const { end_date = '', date_time_end = end_date } = request as Record<string, string>;
+    sent.push({ name: endpoint.name, until: date_time_end, priority: context?.priority });
+    return call(endpoint, request, context);
+  };
+  Object.assign(rig.parts, { fleet: { ...rig.parts.fleet, call: noted } });
+});
+afterEach(() => rig.close());
+
+/** `live` or `history` of each call, in the order in which they were made. */
+const words = () =>
+  sent.map(({ priority }) => Object.entries(PRIORITY).find(([, number]) => number === priority)?.[0]);
+
+describe('a first run', () => {
+  it('reads what ended more than a day ago as history, after the rest', async () => {
+    expect(await rig.run('pull-daily-summaries', { since: '5d' })).toMatchObject({ status: 'ok' });
+    const expected = sent.map(({ until }) => (until < YESTERDAY ? 'history' : 'live'));
+    expect(words()).toEqual(expected);
+    expect(expected.filter((word) => word === 'live')).toHaveLength(4);
+    expect(expected.indexOf('history')).toBe(4);
+    expect(expected.length).toBeGreaterThan(10);
+  });
+
+  it('reads a listing, and a period that reaches up to now, as live', async () => {
+    await rig.run('pull-points-of-interest');
+    await rig.run('pull-itineraries');
+    expect(new Set(words())).toEqual(new Set(['live']));
+    expect(sent.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a backfill', () => {
+  it('is history up to its end', async () => {
+    const period = {
+      beginAt: '2026-03-10T03:00:00.000Z',
+      endAt: '2026-03-11T12:00:00.000Z',
+      resumable: true,
+    };
+    await rig.run('pull-daily-summaries', {}, period);
+    expect(new Set(words())).toEqual(new Set(['history']));
+    expect(sent.length).toBeGreaterThan(1);
+  });
+});
