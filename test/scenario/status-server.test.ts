@@ -138,7 +138,8 @@ describe('/api/status', () => {
 
   it('tells a reading that did not reach now as the old data that it is, and no success', async () => {
     place = await makeStatusPlace();
-    place.rig.sandbox.addFault({ call: 'events', fault: '422', skip: 30 });
+    // A run begins with its newest slice.
+    place.rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
     const { status } = await place.rig.run('pull-events', { since: '90d' });
     expect(status).toBe('partial');
     const [reached] = await place.rig.rows(
@@ -163,13 +164,13 @@ describe('the data', () => {
 
   it('shows no name of a person in the key of a record that did not fit', async () => {
     place = await makeStatusPlace();
-    const misfit = (table: string, key: string) => ({ table, key, reason: 'no', record: { key } });
+    const invalid = (table: string, key: string) => ({ table, key, reason: 'no', record: { key } });
     await place.rig.engine.write((tx) =>
       quarantine(
         tx,
         quarantineRows(
           'pull-daily-summaries',
-          [misfit('daily_summary', '2026-03-10 driver A. Person'), misfit('vehicle', '17')],
+          [invalid('daily_summary', '2026-03-10 driver A. Person'), invalid('vehicle', '17')],
           place.rig.parts.redactor,
         ),
         metadataAt('r', '2026-03-10T12:00:00.000Z'),
