@@ -16,7 +16,7 @@ export function pullJob<Options extends z.ZodObject, Work>(declaration: PullDecl
     usualCalls: carried.usualCalls,
     usualReadings: carried.usualReadings,
     execute: (context) => executePull(carried, context),
-    workSlice: (slice, context, settle) => workSlice(carried, slice, context, settle),
+    workSlice: (slice, context) => workSlice(carried, slice, context),
     preview: (context) => previewPull(carried, context),
   };
 }

@@ -5,7 +5,7 @@ import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
+import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
 import { forgetBackfill, plannedCoverage } from './backfill-progress.ts';
 import { createDimensionCheck, namesIn } from './dimension-check.ts';
 import { makeDueAgain } from './due-again.ts';
@@ -87,26 +87,14 @@ export async function executePull(job: AnyPull, context: RunContext): Promise<Ru
   return { failures, worked: loaded > 0, wants: await dimensions.unmet() };
 }
 
-/** One slice to its end, whatever that is. `settle` is told in the transaction of its rows; without rows, not at all. */
-export async function workSlice(
-  job: AnyPull,
-  slice: Slice,
-  context: RunContext,
-  settle?: Settle,
-): Promise<SliceOutcome> {
+/** One slice to its end, whatever that is. */
+export async function workSlice(job: AnyPull, slice: Slice, context: RunContext): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const names = namesIn(job);
   const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...names.found() });
-  const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
-    ...facts(),
-    counts: { ...counts, ...brought },
-    end: 'loaded',
-  });
   try {
-    const brought = await pullSlice(job, slice, { ...context, counts }, names, (tx, each) =>
-      settle?.(tx, loaded(each)),
-    );
-    return loaded(brought);
+    Object.assign(counts, await pullSlice(job, slice, { ...context, counts }, names));
+    return { ...facts(), end: 'loaded' };
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);

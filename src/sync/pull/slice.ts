@@ -29,15 +29,11 @@ export interface SliceCounts {
 /** Readings of a slice that another run overtakes each time, before it is left to the next run. */
 const READINGS = 3;
 
-/** The last word in the transaction. */
-type Seal = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
-
 export async function pullSlice(
   job: AnyPull,
   slice: Slice,
   context: RunContext,
   names: NamesInSlice,
-  seal: Seal,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     const atEnd: (() => void)[] = [];
@@ -45,8 +41,8 @@ export async function pullSlice(
     const newBatches = () => createBatches({ engine, privacy, references: names.references });
     const readAt = isoInstant(clock.now());
     const ahead: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
-    const store = async (harvest: Harvest, batches: Batches, last?: Seal): Promise<SliceCounts> =>
-      loadSlice(harvest, await readyBatches(harvest, batches), { readAt, context, ahead, seal: last });
+    const store = async (harvest: Harvest, batches: Batches): Promise<SliceCounts> =>
+      loadSlice(harvest, await readyBatches(harvest, batches), { readAt, context, ahead });
     const commitPart: Source['commitPart'] = async (part) => {
       Object.assign(ahead, await store({ ...part, covers: [] }, newBatches()));
     };
@@ -57,7 +53,7 @@ export async function pullSlice(
       const harvest = await job.read(slice, source, context.options);
       context.log.debug({ scope: slice.scope }, 'slice read');
       names.noteUnknown(harvest.unknown ?? []);
-      return await store(harvest, batches, seal);
+      return await store(harvest, batches);
     } catch (thrown) {
       if (!(thrown instanceof Overtaken) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'slice overtaken, read again');
@@ -79,14 +75,13 @@ interface Loading {
   context: RunContext;
   /** What parts of the slice brought that are stored already. */
   ahead: Readonly<SliceCounts>;
-  seal?: Seal | undefined;
 }
 
 /** Gives the counts of the slice up to now. */
 async function loadSlice(
   harvest: Harvest,
   batches: readonly Batch[],
-  { readAt, context, ahead, seal }: Loading,
+  { readAt, context, ahead }: Loading,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
@@ -116,7 +111,6 @@ async function loadSlice(
       for (const covers of harvest.covers) await cover(tx, covers, by);
       for (const gone of harvest.uncovers ?? []) await uncover(tx, gone, by);
     }
-    await seal?.(tx, counts);
     return counts;
   };
   const loaded = await parts.engine.write(load, { isLong: true });
