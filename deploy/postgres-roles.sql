@@ -41,7 +41,7 @@ begin
     select relname from pg_class
     where relnamespace = 'fleet'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition
   loop
-    if item.relname in ('sync_state', 'sync_quarantine', 'sync_lease', 'sync_daemon', 'sync_rate', 'sync_slice', 'sync_audit', 'push_outbox', 'push_attempt', 'push_return') then
+    if item.relname in ('sync_state', 'sync_quarantine', 'sync_lease', 'sync_daemon', 'sync_rate', 'sync_audit', 'push_outbox', 'push_attempt', 'push_return') then
       execute format('revoke all on fleet.%I from roadbook_bi', item.relname);
     else
       execute format('grant select on fleet.%I to roadbook_bi', item.relname);

@@ -21,7 +21,8 @@ import { openSource } from './erp/sources.ts';
 import type { SessionFacts, SessionMemory } from './fleet/session-memory.ts';
 import { createStorage } from './storage.ts';
 import type { Dispatcher } from './sync/dispatch/dispatcher.ts';
-import { dispatcherFor } from './sync/dispatch/dispatchers.ts';
+import { localDispatcher } from './sync/dispatch/local.ts';
+import { createPgBossDispatcher } from './sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from './sync/job.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
@@ -175,12 +176,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
     rest.during(() => connections.during(async (mine) => run(await syncParts(mine))));
 
-  const dispatcher = dispatcherFor(loaded.config.scale, {
-    home: async () => (await warehouse.open()).queueHome,
-    find: (name) => jobs.find((job) => job.name === name),
-    during,
-    log,
-  });
+  const { dispatcher: kind, workers } = loaded.config.scale;
+  const home = async () => (await warehouse.open()).queueHome;
+  const dispatcher =
+    kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
   async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
     return {

@@ -8,7 +8,7 @@ import type { RecordFields } from '../fleet/endpoint.ts';
 import type { Lease } from '../warehouse/leases.ts';
 import type { Table } from '../warehouse/table.ts';
 import type { CoverageScopes } from './pull/plan/scopes.ts';
-import type { AskedPeriod, Settle, Slice, SliceOutcome } from './slice.ts';
+import type { AskedPeriod, Slice, SliceOutcome } from './slice.ts';
 import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
@@ -99,7 +99,7 @@ export interface Job extends JobDeclaration {
   scopes?(options: Record<string, unknown>): CoverageScopes;
   execute(context: RunContext): Promise<RunOutcome>;
   /** Works one slice of a run that another process may have planned; only a pull has slices. */
-  workSlice?(slice: Slice, context: RunContext, settle: Settle): Promise<SliceOutcome>;
+  workSlice?(slice: Slice, context: RunContext): Promise<SliceOutcome>;
   /** Its slices at once in one process; as many as the process works unless told. */
   slicesAtOnce?: number;
   /** For --dry-run: says what would be done and does none of it. */

@@ -2,7 +2,6 @@
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Interval, ScopedInterval } from '../warehouse/coverage.ts';
-import type { Transaction } from '../warehouse/engine.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
 export interface Slice<Work = unknown> {
@@ -51,6 +50,3 @@ export interface SliceFacts {
   /** What its records name by a label that nothing has; none unless told. */
   unknown?: UnknownName[];
 }
-
-/** Puts down how a slice ends in the transaction of its rows, so that both are kept or neither. */
-export type Settle = (tx: Transaction, outcome: SliceOutcome) => Promise<void>;

@@ -142,7 +142,7 @@ export interface Engine extends Ddl {
   close(): Promise<void>;
 }
 
-/** Beside the tables, in the same database, so that one transaction reaches both. */
+/** Beside the tables, in the same database. */
 export interface QueueHome {
   /** Address of the database, password included. */
   url: string;

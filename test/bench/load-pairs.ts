@@ -32,14 +32,15 @@ function eventRow(n: number): Row {
 
 export interface Pair {
   name: string;
-  load(rows: readonly Row[]): Promise<void>;
+  load(rows: readonly Row[]): () => Promise<void>;
   /** Makes the text of the rows; what is given sends it, and that alone is the barest. */
   bare(rows: readonly Row[]): () => Promise<void>;
   close(): Promise<void>;
 }
 
-const load = (engine: Engine) => async (rows: readonly Row[]) => {
-  await engine.write((tx) => tx.load(event, rows, stamp));
+const load = (engine: Engine) => (rows: readonly Row[]) => {
+  const written = [engine.writeDown(event, rows)];
+  return async () => void (await engine.write((tx) => tx.loadWritten(event, written, stamp)));
 };
 
 const COLUMNS = [...recordColumns(event).map(({ name }) => name), 'extra'];

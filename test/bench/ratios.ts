@@ -57,9 +57,10 @@ async function pairRatio(pair: Pair, rows: number, cpu?: () => number): Promise<
   const of = (round: number) => eventRows(round * rows, (round + 1) * rows);
   const batches = Array.from({ length: WARM_UP + ROUNDS }, (_, round) => of(round));
   const sends = batches.map((batch) => pair.bare(batch));
+  const loads = batches.map((batch) => pair.load(batch));
   const ratio = await ratioOf(
     async (round) => sends[round]?.(),
-    (round) => pair.load(batches[round] ?? []),
+    async (round) => loads[round]?.(),
     cpu,
   );
   await pair.close();

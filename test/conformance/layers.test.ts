@@ -69,7 +69,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   got: ['src/fleet', 'src/erp', 'src/status/webhook.ts'],
   knex: ['src/warehouse', 'src/erp'],
   sqlite3: ['src/warehouse/engines/sqlite.ts'],
-  'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/pg-boss-attempt.ts'],
+  'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/worker.ts'],
   commander: ['src/cli'],
   pino: ['src/core/log.ts'],
   'p-retry': ['src/core/retry.ts'],

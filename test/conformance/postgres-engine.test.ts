@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
+import { createPgBossDispatcher } from '../../src/sync/dispatch/pg-boss.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
-import type { QueueHome, Row } from '../../src/warehouse/engine.ts';
+import type { Row } from '../../src/warehouse/engine.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
@@ -177,14 +177,21 @@ describe('the roles of deploy/postgres-roles.sql', () => {
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-08-15T00:00:00.000Z')], metadata));
     await admin.raw(ROLES);
     const log = createLog({ level: 'silent', redactor: createRedactor() });
-    const queue = await openPgBoss(engine.queueHome as QueueHome, { log });
-    expect(await queue.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
-    await queue.close();
+    const dispatcher = createPgBossDispatcher({
+      home: async () => engine.queueHome,
+      jobs: [],
+      during: () => Promise.reject(new Error('nothing to work')),
+      workers: 1,
+      log,
+    });
+    await dispatcher.start();
+    expect(await dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
+    await dispatcher.close();
 
     const bi = connect(as('roadbook_bi'));
     expect(await bi('event').select('id')).toEqual([{ id: '1' }]);
     expect(await bi('event_category').select('id')).not.toHaveLength(0);
-    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine', 'sync_slice']) {
+    for (const closed of ['push_outbox', 'sync_state', 'sync_quarantine', 'sync_lease']) {
       expect((await failureOf(bi(closed).select('*').then())).code, closed).toBe('42501');
     }
     const own = [

@@ -3,30 +3,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { isoInstant, systemClock } from '../../src/core/clock.ts';
-import { Retriable } from '../../src/core/errors.ts';
+import { type Clock, isoInstant, systemClock } from '../../src/core/clock.ts';
+import { Fatal, type RoadbookError, Skippable } from '../../src/core/errors.ts';
 import { noCounts } from '../../src/core/glossary.ts';
-import { dispatcherFor } from '../../src/sync/dispatch/dispatchers.ts';
-import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
-import { createQueuedDispatcher } from '../../src/sync/dispatch/queued.ts';
-import type { Received, SliceQueue } from '../../src/sync/dispatch/slice-queue.ts';
-import { workReceived } from '../../src/sync/dispatch/slice-worker.ts';
-import type { RunContext } from '../../src/sync/job.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
+import type { NamedJob } from '../../src/sync/job.ts';
 import type { Slice, SliceOutcome } from '../../src/sync/slice.ts';
-import type { Engine, QueueHome } from '../../src/warehouse/engine.ts';
-import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
-import { tellSlice } from '../../src/warehouse/slice-outcomes.ts';
+import type { QueueHome } from '../../src/warehouse/engine.ts';
+import { createLeaseKeeper, type HeldLease } from '../../src/warehouse/lease-keeper.ts';
+import type { Lease } from '../../src/warehouse/leases.ts';
 import { stopPostgres } from '../support/postgres.ts';
-import {
-  commandsOn,
-  dispatcherOn,
-  dispatcherParts,
-  find,
-  queuedRig,
-  rigOn,
-  TIMES,
-} from '../support/queued-rig.ts';
+import { commandsOn, dispatcherOn, jobs, queuedRig, rigOn, TIMES } from '../support/queued-rig.ts';
 import type { Rig } from '../support/rig.ts';
+import { silentNetworkTo } from '../support/silent-network.ts';
 
 const SUMMARIES = 'pull-daily-summaries';
 const EVENTS = { categories: [1], since: '1d' };
@@ -59,29 +48,63 @@ const showNoLife = (rig: Rig) =>
 
 const callsOf = (rig: Rig, call: string): number => rig.sandbox.ledger().requests[call] ?? 0;
 
-const contextOn = ({ parts }: Rig): RunContext => ({
-  job: 'pull-vehicles',
-  runId: 'r',
-  options: find('pull-vehicles')?.options.parse({}) as Record<string, unknown>,
-  lease: { name: 'pull-vehicles', token: 1 },
-  counts: noCounts(),
-  parts,
-  log: parts.log,
-  signal: new AbortController().signal,
-});
+/** The jobs that the queue has of a name, in the order they were begun. */
+const begunJobs = async (rig: Rig): Promise<unknown[]> => {
+  const rows = await rig.rows(
+    `select data->>'job' as job from ${rig.engine.queueHome?.schema}.job where name = 'slices-v1' order by started_on`,
+  );
+  return rows.map(({ job }) => job);
+};
 
-/** As a worker does it whose slice was too large. */
-async function cut(rig: Rig, queue: SliceQueue, { message, complete, end }: Received, slice: Slice) {
-  const part = { ...message, id: crypto.randomUUID(), slice };
-  await rig.engine.write(async (tx) => {
-    await complete(tx);
-    await queue.put(tx, [part]);
-    const facts = { scope: 'all', counts: noCounts(), named: [] };
-    const told = { ...facts, end: 'cut', parts: [slice], code: 'too_large', partIds: [part.id] };
-    await tellSlice(tx.sql, message.runId, message.id, told);
-  });
-  await end('settled');
+async function leaseOn(rig: Rig): Promise<HeldLease> {
+  const held = await rig.parts.leases?.take('pull-vehicles');
+  if (held === undefined || 'heldBy' in held) throw new Error('the lease is free');
+  return held;
 }
+
+/** Slices of a run of pull-vehicles under the lease; gives how they ended. */
+async function dispatch(
+  { parts }: Rig,
+  { name, token }: Lease,
+  slices: Slice[],
+  { signal = new AbortController().signal, draining, take }: Partial<Dispatching> = {},
+): Promise<SliceOutcome[]> {
+  const outcomes: SliceOutcome[] = [];
+  await parts.dispatcher.dispatch({
+    slices,
+    context: {
+      job: 'pull-vehicles',
+      runId: 'r',
+      options: {},
+      lease: { name, token },
+      log: parts.log,
+      parts,
+      draining,
+    },
+    atOnce: 1,
+    work: () => Promise.reject(new Error('not here')),
+    take(outcome) {
+      outcomes.push(outcome);
+      take?.(outcome);
+    },
+    signal,
+  });
+  return outcomes;
+}
+
+interface Dispatching {
+  signal: AbortSignal;
+  draining: AbortSignal | undefined;
+  take(outcome: SliceOutcome): void;
+}
+
+async function vehicleSlice(rig: Rig): Promise<Slice> {
+  const [step] = await rig.preview('pull-vehicles');
+  return { scope: step?.what ?? '', work: step?.detail };
+}
+
+/** Waits that take a twentieth of their time. */
+const hasty: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
 
 const balanced = (run: Awaited<ReturnType<Rig['run']>>) =>
   expect(run.inserted + run.updated + run.unchanged + run.quarantined).toBe(run.records);
@@ -103,7 +126,6 @@ describe('slices through the queue', () => {
     expect(sums[1]).toEqual(sums[0]);
     expect(sums[0]?.records).toBeGreaterThan(0);
     expect(await facts(shared)).toEqual(await facts(alone));
-    expect(await shared.rows('select * from sync_slice')).toEqual([]);
     await helper.stop();
   });
 
@@ -149,144 +171,193 @@ describe('slices through the queue', () => {
 
   it('of a run whose lease has changed hands write nothing', async () => {
     const rig = await queuedRig(1);
-    const held = await rig.parts.leases?.take('pull-vehicles');
-    if (held === undefined || 'heldBy' in held) throw new Error('the lease is free');
-    const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log });
-    onTestFinished(() => queue.close());
-    const lease = { name: held.name, token: held.token - 1 };
-    const message = {
-      id: crypto.randomUUID(),
-      job: 'pull-vehicles',
-      runId: 'old',
-      options: {},
-      lease,
-      turn: 0,
-    };
-    const [slice] = await rig.preview('pull-vehicles');
-    const work = { scope: slice?.what ?? '', work: slice?.detail };
-    await rig.engine.write((tx) => queue.put(tx, [{ ...message, slice: work }]));
-    await rig.parts.dispatcher.start();
-    await expect.poll(() => queue.unfinished('old').then(({ size }) => size)).toBe(0);
+    const { name, token } = await leaseOn(rig);
+    const outcomes = await dispatch(rig, { name, token: token - 1 }, [await vehicleSlice(rig)]);
+    expect(outcomes).toMatchObject([{ end: 'failed', failure: { code: 'slice_given_up' } }]);
     expect(await rig.rows('select * from vehicle')).toEqual([]);
     expect(callsOf(rig, 'vehicles')).toBe(0);
-    await rig.parts.dispatcher.stop();
   });
 
-  it('that were given out twice are loaded and told once', async () => {
+  it('that two workers have, because the first stood still, are loaded and counted once', async () => {
     const rig = await queuedRig(0);
-    const held = await rig.parts.leases?.take('pull-vehicles');
-    if (held === undefined || 'heldBy' in held) throw new Error('the lease is free');
-    const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log });
-    onTestFinished(() => queue.close());
-    const [step] = await rig.preview('pull-vehicles');
-    const slice = { scope: step?.what ?? '', work: step?.detail };
-    const { name, token } = held;
-    const message = {
-      id: crypto.randomUUID(),
-      job: 'pull-vehicles',
-      runId: 'r',
-      options: {},
-      slice,
-      turn: 0,
-    };
-    await rig.engine.write((tx) => queue.put(tx, [{ ...message, lease: { name, token } }]));
-    const parts = {
-      find,
-      during: <T>(work: (own: typeof rig.parts) => Promise<T>) => work(rig.parts),
-      newId: () => crypto.randomUUID(),
-      clock: systemClock,
-      log: rig.parts.log,
-    };
-    // One worker that stood still until the slice had been given to another.
-    const received = await queue.next([]);
-    if (received === undefined) throw new Error('the slice waits');
-    await Promise.all([workReceived(received, queue, parts), workReceived(received, queue, parts)]);
-    expect(await queue.unfinished('r')).toEqual(new Set());
-    expect(callsOf(rig, 'vehicles')).toBe(2);
-    const told = await rig.rows("select outcome from sync_slice where run_id = 'r'");
-    expect(told).toHaveLength(1);
+    const wakes: (() => void)[] = [];
+    const still = dispatcherOn(rig, 1, {
+      async during(work) {
+        await new Promise<void>((resolve) => wakes.push(resolve));
+        return work(rig.parts);
+      },
+    });
+    await still.start();
+    const run = rig.run('pull-vehicles');
+    await expect.poll(() => wakes.length, { timeout: 10_000 }).toBe(1);
+    rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
+    await showNoLife(rig);
+    const other = dispatcherOn(rig, 1);
+    await other.start();
+    // The second one is in the middle of it, and never comes to an end.
+    await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 20_000 }).toBe(1);
+    wakes[0]?.();
+    const ended = await run;
+    expect(ended).toMatchObject({ status: 'ok', slices: 1, requests: 1 });
+    balanced(ended);
     const [{ n } = { n: 0 }] = await rig.rows('select count(*) as n from vehicle');
-    expect(JSON.parse(String(told[0]?.outcome)).counts).toMatchObject({ inserted: Number(n), unchanged: 0 });
-    await held.release();
-  });
+    expect(ended.inserted).toBe(Number(n));
+  }, 60_000);
 
-  it('are not put there once the daemon drains', async () => {
+  it('are not sent once the daemon drains', async () => {
     const rig = await queuedRig(1);
+    const { name, token } = await leaseOn(rig);
     const draining = AbortSignal.abort();
-    const { failures } = (await find('pull-vehicles')?.execute({ ...contextOn(rig), draining })) ?? {};
-    expect(failures?.map(({ code }) => code)).toEqual(['stopped']);
+    expect(await dispatch(rig, { name, token }, [await vehicleSlice(rig)], { draining })).toEqual([]);
     expect(await (rig.engine.queueHome as QueueHome).isMade()).toBe(false);
   });
 
-  it('are waited for where the warehouse did not answer for a while', async () => {
+  it('of a run that is stopped are cancelled, and are no failures of it', async () => {
     const rig = await queuedRig(1);
-    rig.sandbox.addFault({ call: 'vehicles', fault: 'latency', ms: 500, times: 1 });
-    let failing = 2;
-    const engine: Engine = {
-      ...rig.engine,
-      async read(work) {
-        if (callsOf(rig, 'vehicles') > 0 && failing-- > 0) throw new Retriable('Away', { code: 'away' });
-        return rig.engine.read(work);
-      },
-    };
-    rig.parts.leases = createLeaseKeeper(engine, { clock: systemClock, log: rig.parts.log });
-    expect(await rig.run('pull-vehicles')).toMatchObject({ status: 'ok', slices: 1 });
-    expect(failing).toBeLessThan(0);
+    const lease = await leaseOn(rig);
+    const slice = await vehicleSlice(rig);
+    const stopping = new AbortController();
+    rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', skip: 1 });
+    const slices = ['a', 'b', 'c'].map((scope) => ({ ...slice, scope }));
+    const take = () => stopping.abort();
+    const outcomes = await dispatch(rig, lease, slices, { signal: stopping.signal, take });
+    expect(outcomes).toMatchObject([{ scope: 'a', end: 'loaded' }]);
+    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
-  it('and the parts of one that was cut at the last moment are all cancelled', async () => {
-    const rig = await queuedRig(0);
-    const queue = await openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES });
-    const ending = new AbortController();
-    const slice = { scope: 'all', work: {} };
-    let cutting = true;
-    const dispatcher = createQueuedDispatcher({
-      ...dispatcherParts(rig, 0),
-      open: async () => ({
-        ...queue,
-        async put(tx, messages) {
-          await queue.put(tx, messages);
-          ending.abort();
-        },
-        async cancel(ids) {
-          const received = cutting ? await queue.next([]) : undefined;
-          cutting = false;
-          if (received !== undefined) await cut(rig, queue, received, slice);
-          await queue.cancel(ids);
-        },
+  it('carry the failure back, whatever its words hold', async () => {
+    const failures = [
+      new Skippable('a\0b\ud800', { code: 'odd', hint: 'try' }),
+      new Fatal('all of it', { code: 'pointless' }),
+    ];
+    const facts = { counts: noCounts(), named: [] };
+    const odd = jobs.map(
+      (job): NamedJob => ({
+        ...job,
+        workSlice: async ({ scope }) => ({
+          ...facts,
+          scope,
+          end: 'failed',
+          failure: failures[Number(scope)] as RoadbookError,
+        }),
       }),
+    );
+    const rig = await queuedRig(1, {}, { jobs: odd });
+    const slices = ['0', '1'].map((scope) => ({ scope, work: {} }));
+    const outcomes = await dispatch(rig, await leaseOn(rig), slices);
+    const carried = outcomes.map((outcome) => (outcome.end === 'failed' ? outcome.failure : undefined));
+    expect(carried[0]).toBeInstanceOf(Skippable);
+    expect(carried[0]).toMatchObject({ message: 'a\ufffdb\ufffd', code: 'odd', hint: 'try' });
+    expect(carried[1]).toBeInstanceOf(Fatal);
+    expect(carried[1]).toMatchObject({ message: 'all of it', code: 'pointless' });
+  });
+
+  it('are waited for where the queue did not answer for a while', async () => {
+    const rig = await rigOn('postgres');
+    const home = rig.engine.queueHome as QueueHome;
+    const network = await silentNetworkTo(home.url);
+    onTestFinished(network.close);
+    const times = { ...TIMES, silent: 1 };
+    rig.parts.leases = createLeaseKeeper(rig.engine, { clock: systemClock, log: rig.parts.log });
+    rig.parts.dispatcher = dispatcherOn(rig, 0, { home: async () => ({ ...home, url: network.url }), times });
+    const run = rig.run('pull-vehicles');
+    const waiting = async () => (await rig.parts.dispatcher.facts())?.waiting;
+    await expect.poll(waiting).toBe(1);
+    network.goSilent();
+    const isMissed = () => rig.logLines.some((line) => line.includes('outcomes of slices could not be read'));
+    await expect.poll(isMissed, { timeout: 10_000 }).toBe(true);
+    network.hearNew();
+    await dispatcherOn(rig, 1).start();
+    expect(await run).toMatchObject({ status: 'ok', slices: 1 });
+  }, 60_000);
+
+  it('hold nobody up at the end where the server is silent', async () => {
+    const rig = await queuedRig(0);
+    const home = rig.engine.queueHome as QueueHome;
+    const network = await silentNetworkTo(home.url);
+    onTestFinished(network.close);
+    const dispatcher = dispatcherOn(rig, 1, {
+      home: async () => ({ ...home, url: network.url }),
+      times: { ...TIMES, silent: 1 },
+      clock: hasty,
     });
-    onTestFinished(() => dispatcher.close());
-    const ends: string[] = [];
-    const work = () => Promise.reject(new Error('not here'));
-    const take = ({ end }: SliceOutcome) => void ends.push(end);
-    const context = contextOn(rig);
-    await dispatcher.dispatch({ slices: [slice], context, atOnce: 1, work, take, signal: ending.signal });
-    expect(ends).toEqual(['cut']);
-    expect(await queue.unfinished(context.runId)).toEqual(new Set());
+    await dispatcher.start();
+    expect(await dispatcher.facts()).toMatchObject({ dead: 0 });
+    network.goSilent();
+    expect(await dispatcher.facts()).toBeNull();
+    await dispatcher.close();
+  });
+
+  it('go back to the queue where their worker is stopped', async () => {
+    const rig = await queuedRig(0);
+    rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
+    const stopped = dispatcherOn(rig, 1, { clock: hasty });
+    await stopped.start();
+    const run = rig.run('pull-vehicles');
+    await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 10_000 }).toBe(1);
+    await stopped.stop();
+    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
+    await dispatcherOn(rig, 1).start();
+    expect(await run).toMatchObject({ status: 'ok', slices: 1 });
+  });
+
+  it('of a job that a process does not know are left to others, and it rests for half a minute', async () => {
+    const rig = await queuedRig(0);
+    const known: NamedJob[] = [];
+    const clock = createManualClock(0);
+    const old = dispatcherOn(rig, 1, { jobs: known, clock });
+    await old.start();
+    const run = rig.run('pull-vehicles');
+    const isLeft = () => rig.logLines.some((line) => line.includes('slice is left to others'));
+    await expect.poll(isLeft, { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(() => rig.parts.dispatcher.facts(), { timeout: 10_000 })
+      .toEqual({ waiting: 1, active: 0, dead: 0 });
+    known.push(...jobs);
+    await clock.advance(29_999);
+    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
+    await clock.advance(1);
+    expect(await run).toMatchObject({ status: 'ok', slices: 1 });
+  });
+
+  it('are at most so many at once in a process as it has workers, and of a job as many as it allows', async () => {
+    let busy = 0;
+    let most = 0;
+    const rig = await queuedRig(3);
+    const worker = dispatcherOn(rig, 3, {
+      async during(work) {
+        most = Math.max(most, ++busy);
+        return work(rig.parts).finally(() => busy--);
+      },
+    });
+    await rig.run('pull-vehicles');
+    await rig.parts.dispatcher.stop();
+    rig.parts.dispatcher = worker;
+    for (const call of ['events', 'daily-summary'] as const)
+      rig.sandbox.addFault({ call, fault: 'latency', ms: 500 });
+    await rig.run(SUMMARIES, { since: '4d' });
+    expect(most).toBe(3);
+    most = 0;
+    expect(await rig.run('pull-events', { ...EVENTS, since: '20d' })).toMatchObject({ status: 'ok' });
+    expect(most).toBe(2);
   });
 
   it('are counted by nobody who would have to make the queue, or cannot read it', async () => {
     const rig = await queuedRig(0);
     const home = rig.engine.queueHome as QueueHome;
-    const factsAt = (at: QueueHome) => {
-      const around = { ...dispatcherParts(rig, 1), home: async () => at };
-      const dispatcher = dispatcherFor({ dispatcher: 'pg-boss', workers: 1 }, around);
-      onTestFinished(() => dispatcher.close());
-      return dispatcher.facts();
-    };
+    const factsAt = (at: QueueHome) => dispatcherOn(rig, 1, { home: async () => at }).facts();
     expect(await factsAt(home)).toBeNull();
     expect(await home.isMade()).toBe(false);
     const away = { ...home, url: 'postgres://nobody@127.0.0.1:1/nothing', isMade: async () => true };
     expect(await factsAt(away)).toBeNull();
-    await rig.parts.dispatcher.facts();
+    await rig.parts.dispatcher.start();
     expect(await factsAt(home)).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
   it('of a daemon that was killed are given out again and counted once', async () => {
     // The planner works none itself, so that the daemon has to.
     const rig = await queuedRig(0);
-    await rig.parts.dispatcher.facts();
+    await rig.parts.dispatcher.start();
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
     const place = commandsOn(rig);
     const daemon = place.start(['start']);
@@ -308,7 +379,7 @@ describe('slices through the queue', () => {
 
   it('are left to others by a daemon that cannot log in, and do not end the run', async () => {
     const rig = await queuedRig(0);
-    await rig.parts.dispatcher.facts();
+    await rig.parts.dispatcher.start();
     const sick = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
     const daemon = sick.start(['start']);
     await daemon.printed(/is running/);
@@ -325,7 +396,7 @@ describe('slices through the queue', () => {
 
   it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
     const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
-    await rig.parts.dispatcher.facts();
+    await rig.parts.dispatcher.start();
     const sick = commandsOn(rig, (config) =>
       config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
     );
@@ -348,9 +419,7 @@ describe('slices through the queue', () => {
   }, 60_000);
 
   it('that fail at every attempt are given up and told so, and the next run reads what is missing', async () => {
-    // A run that hears nothing asks the queue after a while, which is shorter here.
-    const hasty = { ...systemClock, monotonic: () => systemClock.monotonic() * 20 };
-    const rig = await queuedRig(2, {}, { clock: hasty });
+    const rig = await queuedRig(2);
     await rig.run('pull-vehicles');
     await change(
       rig,
@@ -387,15 +456,9 @@ describe('slices through the queue', () => {
     expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
-  it('of a live run go before those of a backfill that wait already', async () => {
+  it('take turns between live runs, and all of them go before those of a backfill that wait already', async () => {
     const rig = await queuedRig(0);
-    const calls: Record<string, number>[] = [];
-    const helper = dispatcherOn(rig, 1, {
-      during(work) {
-        calls.push(rig.sandbox.ledger().requests);
-        return work(rig.parts);
-      },
-    });
+    const helper = dispatcherOn(rig, 1);
     await helper.start();
     for (const name of ['pull-vehicles', 'pull-drivers']) await rig.run(name);
     await helper.stop();
@@ -403,16 +466,23 @@ describe('slices through the queue', () => {
     const period = { beginAt: '2026-02-01T03:00:00Z', endAt: '2026-02-03T03:00:00Z', resumable: true };
     const past = rig.run(SUMMARIES, {}, period);
     await expect.poll(waiting).toBe(4);
-    const live = rig.run('pull-events', { ...EVENTS, since: '20d' });
+    const long = rig.run('pull-events', { ...EVENTS, since: '20d' });
     await expect.poll(waiting).toBeGreaterThan(4);
+    const before = (await waiting()) ?? 0;
+    const short = rig.run('pull-vehicles');
+    await expect.poll(waiting).toBe(before + 1);
     await helper.start();
-    const [{ slices, requests }, { status }] = await Promise.all([live, past]);
-    expect(status).toBe('ok');
-    expect(slices).toBeGreaterThan(1);
-    const before = calls.filter((at) => (at['daily-summary'] ?? 0) > 0);
-    expect(before).toHaveLength(3);
-    expect(before.map(({ events }) => events)).toEqual(Array(3).fill(requests));
-    await helper.stop();
+    const ends = await Promise.all([past, long, short]);
+    expect(ends.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+    expect(ends[1].slices).toBeGreaterThan(1);
+    expect(await begunJobs(rig)).toEqual([
+      'pull-vehicles',
+      'pull-drivers',
+      'pull-events',
+      'pull-vehicles',
+      ...Array(ends[1].slices - 1).fill('pull-events'),
+      ...Array(4).fill(SUMMARIES),
+    ]);
   });
 
   it('whose planner was killed stop where they are, and the same backfill goes on from there', async () => {
@@ -454,7 +524,6 @@ describe('slices through the queue', () => {
     expect(callsOf(rig, 'daily-summary')).toBe(12 + 2);
     const again = await rig.run(SUMMARIES, {}, { ...range, resumable: false });
     expect(again).toMatchObject({ status: 'ok', slices: 12, inserted: 0, updated: 0 });
-    expect(await rig.rows('select * from sync_slice')).toEqual([]);
     await helper.stop();
   }, 180_000);
 });

@@ -4,9 +4,7 @@ import { onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
-import { openPgBoss } from '../../src/sync/dispatch/pg-boss.ts';
-import { createQueuedDispatcher, type QueuedOptions } from '../../src/sync/dispatch/queued.ts';
-import type { QueueHome } from '../../src/warehouse/engine.ts';
+import { createPgBossDispatcher, type PgBossOptions } from '../../src/sync/dispatch/pg-boss.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
@@ -14,8 +12,7 @@ import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 /** As short as the queue allows. */
 export const TIMES = { heartbeat: 10, refresh: 5, look: 1, again: 0, silent: 20 };
 
-const jobs = await loadJobs();
-export const find = (name: string) => jobs.find((job) => job.name === name);
+export const jobs = await loadJobs();
 
 export async function rigOn(
   engine: RigOptions['engine'],
@@ -26,25 +23,26 @@ export async function rigOn(
   return rig;
 }
 
-export const dispatcherParts = (rig: Rig, workers: number): QueuedOptions => ({
-  open: () => openPgBoss(rig.engine.queueHome as QueueHome, { log: rig.parts.log, times: TIMES }),
-  find,
-  during: (work) => work(rig.parts),
-  workers,
-  log: rig.parts.log,
-});
-
-/** A daemon's share in this process, with a connection of its own to the queue. */
-export function dispatcherOn(rig: Rig, workers: number, other: Partial<QueuedOptions> = {}): Dispatcher {
-  const dispatcher = createQueuedDispatcher({ ...dispatcherParts(rig, workers), ...other });
+/** A daemon's share in this process, with connections of its own to the queue. */
+export function dispatcherOn(rig: Rig, workers: number, other: Partial<PgBossOptions> = {}): Dispatcher {
+  const dispatcher = createPgBossDispatcher({
+    home: async () => rig.engine.queueHome,
+    jobs,
+    during: (work) => work(rig.parts),
+    workers,
+    log: rig.parts.log,
+    times: TIMES,
+    ...other,
+  });
   onTestFinished(() => dispatcher.close());
   return dispatcher;
 }
 
+/** A rig whose runs are leased and go through the queue; it works `workers` of their slices at once itself. */
 export async function queuedRig(
   workers: number,
   options: Partial<RigOptions> = {},
-  other: Partial<QueuedOptions> = {},
+  other: Partial<PgBossOptions> = {},
 ): Promise<Rig> {
   const rig = await rigOn('postgres', options);
   const { log } = rig.parts;

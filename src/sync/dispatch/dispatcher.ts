@@ -1,5 +1,5 @@
-// Who works the slices of a run. The pull engine hands its slices over and is told how each one ended; whether that
-// happened in this process or in another one it does not know.
+// Who works the slices of a run: this process alone (local.ts), or all processes on one PostgreSQL (pg-boss.ts). The pull
+// engine hands its slices over and gets the outcome of each; it does not know which process worked it.
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Lease } from '../../warehouse/leases.ts';
@@ -17,7 +17,7 @@ export interface SlicedRun {
   parts: { engine: Engine };
 }
 
-/** The slices of one run, and what is done with them. */
+/** The slices of one run. */
 export interface SliceOrder {
   slices: readonly Slice[];
   context: SlicedRun;
@@ -25,26 +25,26 @@ export interface SliceOrder {
   atOnce: number;
   /** Works one in this process; never throws. */
   work(slice: Slice): Promise<SliceOutcome>;
-  /** Told of every slice that was begun, cut ones and their parts included. */
+  /** Called with the outcome of every slice that was begun, cut ones and their parts included. */
   take(outcome: SliceOutcome): void;
   /** Aborts when the slices have to end where they stand. */
   signal: AbortSignal;
 }
 
-/** What waits to be worked by any process. */
+/** The slices in the queue. */
 export interface QueueFacts {
   waiting: number;
   active: number;
-  /** Slices that were given up because no attempt came to an end, and that no run has read since. */
+  /** Slices whose attempts all failed, and that no run has read since. */
   dead: number;
 }
 
 export interface Dispatcher {
-  /** Resolves when the last slice has ended, whoever worked it, or when none may begin any more. */
+  /** Resolves when the last slice has ended, in whichever process, or when none may begin any more. */
   dispatch(order: SliceOrder): Promise<void>;
-  /** From now on slices of every process's runs are worked here too; otherwise only while a run goes on here. */
+  /** From now on this process works slices of every process's runs; without it, from its own first run on. */
   start(): Promise<void>;
-  /** Begins no more slices of other processes; those under way get some time, then they are given back. */
+  /** Begins no more slices of the queue; those under way get some time, then they go back to it. */
   stop(): Promise<void>;
   /** Null where slices never leave the process. */
   facts(): Promise<QueueFacts | null>;

@@ -1,67 +1,215 @@
-// The queue on pg-boss, in a schema of its own beside the warehouse's. Giving out, giving out again when a worker
-// dies, priorities, dead letters and clearing up are pg-boss's; here is only the mapping. A slice is asked for and
-// settled here rather than by pg-boss's workers, for these settle what another worker has by now.
-import { isDeepStrictEqual } from 'node:util';
-import { fromKnex, type JobInsert, PgBoss } from 'pg-boss';
-import { Retriable } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+// Slices through a pg-boss queue that all processes on one PostgreSQL share, in a schema of its own beside the warehouse's.
+// Delivery at least once, retries, heartbeats, priorities and dead letters are pg-boss's. The process that planned a run
+// sends its slices, works some of them like every other process, and reads the outcomes from their jobs.
+import { randomUUID } from 'node:crypto';
+import type { JobInsert, PgBoss } from 'pg-boss';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
+import { noCounts } from '../../core/glossary.ts';
+import { createPart } from '../../core/part.ts';
 import { pieces } from '../../core/pieces.ts';
-import type { QueueHome, Transaction } from '../../warehouse/engine.ts';
-import type { QueueFacts } from './dispatcher.ts';
-import { createAttempt, type Reason, type SliceJob } from './pg-boss-attempt.ts';
-import type { SliceMessage, SliceQueue } from './slice-queue.ts';
-
-/** Named by the form of the messages: versions that do not understand each other's leave them alone. */
-const QUEUE = 'slices-v1';
-const DEAD = 'slices-v1-dead';
+import type { QueueHome } from '../../warehouse/engine.ts';
+import type { Slice, SliceOutcome } from '../slice.ts';
+import type { Dispatcher, QueueFacts, SliceOrder } from './dispatcher.ts';
+import { DEAD, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
+import { startWorkers, type WorkerDependencies } from './worker.ts';
 
 /**
- * Seconds. A worker that shows no life for `heartbeat` has its slice taken away at the next look. One that failed is
- * given out again after `again`: what was in its way may have passed, or another worker is free. A statement that has no
- * answer after `silent` fails: none of the queue's takes long.
+ * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (`look`). A slice that failed is
+ * retried after `again`. A statement without an answer after `silent` fails: none of the queue's takes long.
  */
 export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 20 };
 
-/**
- * As long as the queue allows. A worker that died is known by its beats; one that lives may wait for hours for the rate
- * of the account, and what hangs is bounded by the client of the service.
- */
+/** As long as pg-boss allows: a slice may wait for hours for the rate of the account, and dead workers have no heartbeat. */
 const LONGEST_SLICE_S = 24 * 3_600;
-/** A worker that stands still within a transaction must not keep what the others need. */
+/** A process that stands still within a transaction must not keep what the others need. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
-/** How often a slice is given out again before it is called dead. */
+/** Retries of a slice before it becomes a dead letter. */
 const MOST_RETRIES = 5;
-/** What is done is kept this long, for people who look. */
+/** Slices that ended are kept this long, for people who look. */
 const KEEP_S = 600;
 const CLEAR_UP_S = 300;
 const CONNECTIONS = 4;
-const MESSAGES_A_STATEMENT = 1_000;
-/** Each turn is one less, in whole numbers of 32 bits. */
+/** How often the jobs of a run are read for outcomes, and how many of them at a time: the first ones end first. */
+const LOOK_MS = 250;
+const JOBS_A_LOOK = 500;
+const JOBS_A_STATEMENT = 1_000;
+/** How long slices under way may take once the daemon drains; as long as the pull engine gives its own. */
+const DRAIN_MS = 5_000;
+/** How long slices may take to end when the queue is closed under them. */
+const CLOSE_MS = 1_000;
+/** How long the server may take to close the connections. */
+const GOODBYE_MS = 5_000;
+/** Later turns have less, in whole numbers of 32 bits. */
 const PRIORITY = { live: 2_000_000_000, backfill: 1_000_000_000 };
 const LAST_TURN = 999_999_999;
 
-export async function openPgBoss(
-  home: QueueHome,
-  { log, times = QUEUE_TIMES }: Options,
-): Promise<SliceQueue> {
+export interface PgBossOptions extends Omit<WorkerDependencies, 'clock' | 'refreshSeconds'> {
+  /** Where the warehouse has room for a queue. */
+  home(): Promise<QueueHome | undefined>;
+  /** Default: real time. */
+  clock?: Clock;
+  times?: typeof QUEUE_TIMES;
+}
+
+/** A slice that was sent; the parts of a slice that was cut have its turn. */
+interface Sent {
+  slice: Slice;
+  turn: number;
+}
+
+interface JobRow {
+  id: string;
+  state: 'created' | 'retry' | 'active' | 'completed' | 'cancelled' | 'failed';
+  output: object | null;
+}
+
+/** Opens nothing yet. */
+export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
+  const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
+  const queue = createPart('queue', () => openQueue(options), closeQueue);
+  let graceMs = DRAIN_MS;
+  const workers = createPart(
+    'workers',
+    async () => startWorkers((await queue.open()).boss, { ...options, clock, refreshSeconds: times.refresh }),
+    (opened) => opened.stop(graceMs),
+  );
+  const query = async <Row>(text: (table: string) => string, values: unknown[]): Promise<Row[]> => {
+    const { boss, table } = await queue.open();
+    return viaQueue(async () => (await boss.getDb().executeSql(text(table), values)).rows);
+  };
+
+  async function send(slices: readonly Sent[], context: SliceOrder['context']): Promise<[string, Sent][]> {
+    const { boss } = await queue.open();
+    const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
+    const sent = slices.map((each): [string, Sent] => [randomUUID(), each]);
+    for (const some of pieces(sent, JOBS_A_STATEMENT)) {
+      const inserts = some.map(
+        ([id, { slice, turn }]): JobInsert<SliceMessage> => ({
+          id,
+          data: messageOf(slice, context),
+          priority:
+            PRIORITY[context.period?.resumable === true ? 'backfill' : 'live'] - Math.min(turn, LAST_TURN),
+          ...(isLimited && { group: { id: context.job } }),
+        }),
+      );
+      await viaQueue(() => boss.insert(QUEUE, inserts));
+    }
+    return sent;
+  }
+
+  async function dispatch({ slices, context, take, signal }: SliceOrder): Promise<void> {
+    if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
+    const turns = slices.map((slice, turn) => ({ slice, turn }));
+    const open = new Map(await send(turns, context));
+    let isWhole = true;
+
+    /** Takes the outcomes of those that have ended; true where there was one. */
+    async function look(ids: readonly string[]): Promise<boolean> {
+      const found = await query<JobRow>(STATES, [QUEUE, ids]);
+      const rows = new Map(found.map((row) => [row.id, row]));
+      const ended = ids.filter((id) => !UNFINISHED.has(rows.get(id)?.state));
+      for (const id of ended) {
+        const { slice, turn } = open.get(id) as Sent;
+        const row = rows.get(id);
+        // The run itself has cancelled it.
+        if (signal.aborted && row?.state !== 'completed') continue;
+        const outcome = outcomeOf(slice, row);
+        // First, so that they are not lost where the queue cannot take them now.
+        if (outcome.end === 'cut' && !signal.aborted) {
+          const parts = await send(
+            outcome.parts.map((part) => ({ slice: part, turn })),
+            context,
+          );
+          for (const [partId, part] of parts) open.set(partId, part);
+        }
+        open.delete(id);
+        if (outcome.end === 'failed') isWhole = false;
+        take(outcome);
+      }
+      return ended.length > 0;
+    }
+
+    (await workers.open()).wake();
+    // A look that fails ends nothing: others go on working, and the signal aborts when the lease is lost.
+    while (open.size > 0 && !signal.aborted) {
+      const isNews = await look([...open.keys()].slice(0, JOBS_A_LOOK)).catch((thrown) => {
+        context.log.warn({ code: asRoadbookError(thrown).code }, 'outcomes of slices could not be read');
+        return false;
+      });
+      if (!isNews) await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    }
+    for (const ids of pieces([...open.keys()], JOBS_A_STATEMENT)) {
+      const { boss } = await queue.open();
+      await viaQueue(() => boss.cancel(QUEUE, ids));
+      await look(ids);
+    }
+    if (isWhole && !signal.aborted) await forgetDead(context);
+  }
+
+  /** A run that read all it planned has read what earlier ones left. */
+  const forgetDead = ({ job, period, log }: SliceOrder['context']): Promise<unknown> =>
+    query(FORGET_DEAD, [DEAD, job, period === undefined ? null : JSON.stringify(period)]).catch((thrown) =>
+      log.warn({ code: asRoadbookError(thrown).code }, 'dead slices could not be cleared'),
+    );
+
+  async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    const timeout = new AbortController();
+    await Promise.race([work, clock.sleep(ms, timeout.signal)]).finally(() => timeout.abort());
+  }
+
+  return {
+    dispatch,
+    start: async () => void (await workers.open()),
+    stop: workers.close,
+    // Counting alone makes no queue, and is left out where the queue cannot be read.
+    async facts() {
+      try {
+        if ((await (await options.home())?.isMade()) !== true) return null;
+        const [facts] = await query<QueueFacts>(COUNTS, [QUEUE, DEAD]);
+        return facts ?? null;
+      } catch (thrown) {
+        log.debug({ code: asRoadbookError(thrown).code }, 'the queue could not be counted');
+        return null;
+      }
+    },
+    async close() {
+      graceMs = 0;
+      await atMost(CLOSE_MS, workers.close());
+      await atMost(GOODBYE_MS, queue.close());
+      log.debug('queue closed');
+    },
+  };
+}
+
+interface OpenQueue {
+  boss: PgBoss;
+  table: string;
+}
+
+async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Promise<OpenQueue> {
+  const found = await home();
+  if (found === undefined) throw new Fatal('The warehouse has no room for a queue', { code: 'unexpected' });
+  const { url, schema, isMade } = found;
+  // Loaded where it is used: every other start of a command would wait for it.
+  const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
-    connectionString: home.url,
-    schema: home.schema,
-    createSchema: !(await home.isMade()),
+    connectionString: url,
+    schema,
+    createSchema: !(await isMade()),
     application_name: 'roadbook queue',
     max: CONNECTIONS,
-    ...limitsOf(times),
     // Schedules are Roadbook's own.
     schedule: false,
     superviseIntervalSeconds: times.look,
     monitorIntervalSeconds: times.look,
     maintenanceIntervalSeconds: CLEAR_UP_S,
+    ...driverLimits(times),
   });
-  // Named by its code alone: the text of a driver's error may hold what was bound.
-  const onError = (error: unknown): void => log.warn({ code: codeOf(error) }, 'the queue had a failure');
-  boss.on('error', onError);
+  // Named by its code alone: the text of a driver's error may hold bound values.
+  boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'the queue had a failure'));
   boss.on('warning', ({ message }) => log.warn({ warning: message.split(':')[0] }, 'the queue warns'));
-  await plainly(async () => {
+  await viaQueue(async () => {
     await boss.start();
     await boss.createQueue(DEAD);
     await boss.createQueue(QUEUE, {
@@ -73,100 +221,50 @@ export async function openPgBoss(
       deleteAfterSeconds: KEEP_S,
     });
   });
-  const within = (tx: Transaction) => ({ db: fromKnex(tx.sql) });
-  const attempts = { boss, queue: QUEUE, beatMs: times.refresh * 1_000, again, onError };
-
-  return {
-    async put(tx, messages) {
-      for (const some of pieces(messages, MESSAGES_A_STATEMENT)) {
-        await boss.insert(QUEUE, some.map(jobOf), within(tx));
-      }
-    },
-    next: (except) =>
-      plainly(async () => {
-        const ignoreGroups = [...except];
-        const [job] = await boss.fetch<SliceMessage>(QUEUE, { includeMetadata: true, ignoreGroups });
-        if (job === undefined) return undefined;
-        const { signal, complete, end } = createAttempt(job, attempts);
-        return {
-          message: job.data,
-          signal,
-          complete: (tx) => complete(within(tx)),
-          end: (how, code) => plainly(() => end(how, code)),
-        };
-      }),
-    cancel: (ids) =>
-      plainly(async () => {
-        for (const some of pieces(ids, MESSAGES_A_STATEMENT)) await boss.cancel(QUEUE, some);
-      }),
-    unfinished: (runId) =>
-      plainly(async () => {
-        const jobs = await boss.findJobs<SliceMessage>(QUEUE, { data: { runId } });
-        return new Set(jobs.filter(({ state }) => UNFINISHED.has(state)).map(({ id }) => id));
-      }),
-    lastReason: (id) =>
-      plainly(async () => {
-        const [job] = await boss.findJobs<SliceMessage>(QUEUE, { id });
-        return job === undefined ? undefined : ((job.output as Reason | null)?.code ?? 'no sign of life');
-      }),
-    forgetDead: ({ job, period }) =>
-      plainly(async () => {
-        const dead = await boss.findJobs<SliceMessage>(DEAD, { data: { job } });
-        const read = dead.filter(({ data }) => isDeepStrictEqual(data.period, period));
-        if (read.length > 0)
-          await boss.deleteJob(
-            DEAD,
-            read.map(({ id }) => id),
-          );
-      }),
-    facts: () =>
-      plainly(async () => {
-        const { rows } = await boss.getDb().executeSql(COUNTS(home.schema), [QUEUE, DEAD]);
-        return rows[0] as QueueFacts;
-      }),
-    close: () => plainly(() => boss.stop({ graceful: false })),
-  };
+  return { boss, table: `"${schema}".job` };
 }
 
-interface Options {
-  log: Log;
-  times?: typeof QUEUE_TIMES;
+/** Slices that are still under way go back to the queue. */
+const closeQueue = ({ boss }: OpenQueue): Promise<void> => viaQueue(() => boss.stop({ graceful: false }));
+
+function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
+  if (job?.state === 'completed' && job.output !== null) return outcomeFromJson(job.output);
+  const reason =
+    job?.state === 'failed'
+      ? `every attempt failed, the last with: ${(job.output as { code?: string } | null)?.code ?? 'no heartbeat'}`
+      : 'the queue no longer has it';
+  const failure = new Skippable(`The slice ${slice.scope} was given up: ${reason}`, {
+    code: 'slice_given_up',
+    hint: 'The logs of the daemons say what ended the attempts; the next run reads it again.',
+  });
+  return { scope: slice.scope, counts: noCounts(), named: [], end: 'failed', failure };
 }
 
-/** Grouped by the job, so that a process can leave out those that it does not know or has enough of. */
-const jobOf = (message: SliceMessage): JobInsert<SliceMessage> => ({
-  id: message.id,
-  data: message,
-  group: { id: message.job },
-  priority: PRIORITY[isBackfill(message) ? 'backfill' : 'live'] - Math.min(message.turn, LAST_TURN),
-});
+const UNFINISHED: ReadonlySet<string | undefined> = new Set(['created', 'retry', 'active']);
 
-const isBackfill = ({ period }: SliceMessage): boolean => period?.resumable === true;
+const STATES = (table: string): string =>
+  `select id, state, output from ${table} where name = $1 and id = any($2::uuid[])`;
 
-const again = ({ data, retryLimit, retryCount }: SliceJob): JobInsert<SliceMessage> => ({
-  ...jobOf(data),
-  retryLimit: retryLimit - retryCount,
-});
-
-/** pg-boss's own figures are up to a minute old, and then tell of slices as waiting that are done. */
-const COUNTS = (schema: string): string =>
+/** pg-boss's own figures are up to a minute old, and then count slices as waiting that are done. */
+const COUNTS = (table: string): string =>
   `select count(*) filter (where name = $1 and state in ('created', 'retry'))::int as waiting,
      count(*) filter (where name = $1 and state = 'active')::int as active,
      count(*) filter (where name = $2)::int as dead
-   from "${schema}".job where name in ($1, $2) and state < 'completed'`;
+   from ${table} where name in ($1, $2) and state < 'completed'`;
 
-/** For the driver, to which pg-boss hands on what it does not know. */
-const limitsOf = ({ silent }: typeof QUEUE_TIMES) => ({
+const FORGET_DEAD = (table: string): string =>
+  `delete from ${table} where name = $1 and data->>'job' = $2 and data->'period' is not distinct from $3::jsonb`;
+
+/** For the driver, to which pg-boss hands on settings that it does not know. */
+const driverLimits = ({ silent }: typeof QUEUE_TIMES) => ({
   query_timeout: silent * 1_000,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   keepAlive: true,
 });
 
-const UNFINISHED: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
-
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? 'unknown');
 
-async function plainly<T>(work: () => Promise<T>): Promise<T> {
+async function viaQueue<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

@@ -26,7 +26,7 @@ export function pull<Options extends z.ZodObject, Work>(declaration: PullDeclara
     cost: cost && ((given, load) => cost(given as z.output<Options>, load)),
     slicesAtOnce,
     execute: (context) => executePull(engine, context),
-    workSlice: (slice, context, settle) => workSlice(engine, slice, context, settle),
+    workSlice: (slice, context) => workSlice(engine, slice, context),
     preview: (context) => previewPull(engine, context),
   };
 }

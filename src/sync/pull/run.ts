@@ -5,7 +5,7 @@ import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { invalidate, withdrawFuture } from '../../warehouse/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
-import type { Settle, Slice, SliceFacts, SliceOutcome } from '../slice.ts';
+import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
 import { forgetBackfill, plannedCoverage, writtenCoverage } from './plan/backfill-progress.ts';
 import { isTooLarge, isTooMuch, learnScale, readScale } from './plan/slice-scale.ts';
@@ -87,26 +87,14 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   return { failures, worked: loaded > 0, wants: await references.unmet() };
 }
 
-/** One slice to its end, whatever that is. `settle` is told in the transaction of its rows; without rows, not at all. */
-export async function workSlice(
-  job: Pull,
-  slice: Slice,
-  context: RunContext,
-  settle?: Settle,
-): Promise<SliceOutcome> {
+/** One slice to its end, whatever that is. */
+export async function workSlice(job: Pull, slice: Slice, context: RunContext): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const references = referencesInSlice(job);
   const facts = (): SliceFacts => ({ scope: slice.scope, counts, ...references.found() });
-  const loaded = (brought: Partial<RunCounts>): SliceOutcome => ({
-    ...facts(),
-    counts: { ...counts, ...brought },
-    end: 'loaded',
-  });
   try {
-    const brought = await pullSlice(job, slice, { ...context, counts }, references, (tx, each) =>
-      settle?.(tx, loaded(each)),
-    );
-    return loaded(brought);
+    Object.assign(counts, await pullSlice(job, slice, { ...context, counts }, references));
+    return { ...facts(), end: 'loaded' };
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);

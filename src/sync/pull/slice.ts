@@ -27,19 +27,15 @@ export interface SliceCounts {
 /** Readings of a slice that are stale each time, before it is left to the next run. */
 const READINGS = 3;
 
-/** The last step of the transaction. */
-type CommitHook = (tx: Transaction, counts: SliceCounts) => Promise<void> | undefined;
-
 export async function pullSlice(
   job: Pull,
   slice: Slice,
   context: RunContext,
   references: SliceReferences,
-  commitHook: CommitHook,
 ): Promise<SliceCounts> {
   for (let reading = 1; ; reading++) {
     try {
-      return await readOnce(job, slice, context, references, commitHook);
+      return await readOnce(job, slice, context, references);
     } catch (thrown) {
       if (!(thrown instanceof StaleRead) || reading === READINGS) throw thrown;
       context.log.info({ scope: slice.scope, err: thrown }, 'stale read, slice is read again');
@@ -53,7 +49,6 @@ async function readOnce(
   slice: Slice,
   context: RunContext,
   references: SliceReferences,
-  commitHook: CommitHook,
 ): Promise<SliceCounts> {
   const { engine, privacy, clock } = context.parts;
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
@@ -74,7 +69,7 @@ async function readOnce(
     const result = await job.read(slice, source, context.options);
     context.log.debug({ scope: slice.scope }, 'slice read');
     references.noteUnknown(result.unknown ?? []);
-    return await commit(result, await readyBatches(result, batches), loading, commitHook);
+    return await commit(result, await readyBatches(result, batches), loading);
   } finally {
     for (const cleanup of cleanups) cleanup();
   }
@@ -96,7 +91,7 @@ interface Loading {
   /** When the reading began. */
   readAt: string;
   /** What parts of the slice brought that are stored already. */
-  ahead: SliceCounts;
+  ahead: Readonly<SliceCounts>;
 }
 
 /** Gives the counts of the slice up to now. */
@@ -104,7 +99,6 @@ async function commit(
   result: SliceResult,
   batches: readonly Batch[],
   { context, slice, readAt, ahead }: Loading,
-  commitHook?: CommitHook,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
@@ -126,7 +120,6 @@ async function commit(
       for (const each of covered) await markCovered(tx, each, by);
       for (const each of result.invalidated ?? []) await invalidate(tx, each, by);
     }
-    await commitHook?.(tx, counts);
     return counts;
   };
   const counts = await parts.engine.write(load, { isLong: true });

@@ -1,8 +1,8 @@
 // Notifies the ERP of every state once it is stored: one by one, or by the result of the file that the ERP dropped. The ERP is
 // notified first and that is stored afterwards, so a crash notifies twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
-import type { EntryKey, OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
+import type { EntryKey } from '../../warehouse/outbox/entry.ts';
+import { type EntryStatus, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, outcomeOf } from './codes.ts';
 import { entriesOutsideFiles, finishFiles, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
@@ -32,7 +32,7 @@ async function acknowledgeNews(
 ): Promise<boolean> {
   const { kind, settings, context, engine } = push;
   const idAwaitedSince = push.ago(settings.settle);
-  const notifier = createNotifier<OutboxEntry>(context.signal, async (entries) => {
+  const notifier = createNotifier<EntryStatus>(context.signal, async (entries) => {
     const outside = await outsideFiles(entries);
     await acknowledge(push, outside);
     // Those of a waiting file are left to its result: it comes, or they are acknowledged one by one after all.
@@ -55,7 +55,7 @@ async function acknowledgeNews(
   return isListening;
 }
 
-async function acknowledge({ feed }: PushRun, entries: readonly OutboxEntry[]): Promise<void> {
+async function acknowledge({ feed }: PushRun, entries: readonly EntryStatus[]): Promise<void> {
   const outcomes = entries.flatMap((entry) => {
     const code = codeInClear(entry);
     return code === undefined ? [] : [outcomeOf(entry, code)];

@@ -5,6 +5,7 @@ import { isCpf } from '../../core/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Outcome, OutcomeState } from '../../erp/source.ts';
 import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
+import type { EntryStatus } from '../../warehouse/outbox/queries.ts';
 import type { Digest } from '../../warehouse/personal-digest.ts';
 
 const PREFIX = 'cpf-';
@@ -24,11 +25,11 @@ export function codesOf(
 export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);
 
 /** Undefined where the outbox holds a digest alone: the result of a file names the item by the code that was read. */
-export const codeInClear = ({ kind, external_code, erp_code }: OutboxEntry): string | undefined =>
+export const codeInClear = ({ kind, external_code, erp_code }: EntryStatus): string | undefined =>
   erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
 
 /** What the ERP is notified of, under its own code. */
-export const outcomeOf = (entry: OutboxEntry, externalCode: string): Outcome => ({
+export const outcomeOf = (entry: EntryStatus, externalCode: string): Outcome => ({
   externalCode,
   periodStart: entry.period_start,
   state: entry.state as OutcomeState,

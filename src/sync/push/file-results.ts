@@ -1,10 +1,11 @@
 // The outcomes of a dropped file's items are in the file's result, which is written when all of them are final. Nothing else
 // notifies the ERP of them, as long as the file waits.
+import PQueue from 'p-queue';
 import { pieces } from '../../core/pieces.ts';
 import { localDay } from '../../erp/moments.ts';
 import type { FileContent, FileItem, Outcome, TakenFile } from '../../erp/source.ts';
-import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { entriesByCode, FINAL } from '../../warehouse/outbox/queries.ts';
+import { nameOf } from '../../warehouse/outbox/entry.ts';
+import { type EntryStatus, FINAL, statusByCode } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, codesOf, outcomeOf } from './codes.ts';
 import type { PushRun } from './kind.ts';
 import { abandonFile, closeFile, takenFiles } from './taken-files.ts';
@@ -41,13 +42,13 @@ export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]
   );
 
   /** The outbox may not know the day of an item that could not be read. */
-  function isUnread(entry: OutboxEntry): boolean {
+  function isUnread(entry: EntryStatus): boolean {
     const [code, day] = [codeInClear(entry), dayOf(push, entry)];
     if (code === undefined || entry.state !== 'rejected') return false;
     return unread.get(code)?.some(({ startDay }) => day === '' || startDay === day) ?? false;
   }
 
-  return async (entries: readonly OutboxEntry[]): Promise<OutboxEntry[]> => {
+  return async (entries: readonly EntryStatus[]): Promise<EntryStatus[]> => {
     const held = entries.flatMap((entry) => items.get(codeInClear(entry) ?? '') ?? []);
     const found = await entriesOf(push, held);
     const inResults = new Set(found.map((entry) => entry && nameOf(entry)));
@@ -55,24 +56,31 @@ export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]
   };
 }
 
+const AT_ONCE = 4;
+
 /** Finishes the files whose items are all final. One that cannot be finished does not hold up the others. */
 export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]): Promise<void> {
   const { feed, engine, context } = push;
   const { files } = feed.source;
   if (files === undefined) return;
   const failures: unknown[] = [];
-  for (const { file, content } of waiting) {
+  const finish = async ({ file, content }: WaitingFile): Promise<void> => {
     if (context.signal.aborted) return;
     const outcomes = await finalOutcomes(push, content.items);
-    if (outcomes === 'open') continue;
+    if (outcomes === 'open') return;
     // The file is read again, and the item taken.
-    if (outcomes === 'absent') await engine.write((tx) => abandonFile(tx, push, file));
-    else
-      await files.finish(file, content, outcomes).then(
-        () => engine.write((tx) => closeFile(tx, push, file)),
-        (failure) => failures.push(failure),
-      );
-  }
+    if (outcomes === 'absent') return engine.write((tx) => abandonFile(tx, push, file));
+    try {
+      await files.finish(file, content, outcomes);
+    } catch (failure) {
+      failures.push(failure);
+      return;
+    }
+    await engine.write((tx) => closeFile(tx, push, file));
+  };
+  // Most of the time is spent waiting for the disk.
+  await new PQueue({ concurrency: AT_ONCE }).addAll(waiting.map((file) => () => finish(file)));
+  if (context.signal.aborted) return;
   await files.removeExpired();
   if (failures.length > 0) throw failures[0];
 }
@@ -105,11 +113,11 @@ async function finalOutcomes(
 }
 
 /** The entry of each item, in the same order. */
-async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(OutboxEntry | undefined)[]> {
+async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(EntryStatus | undefined)[]> {
   const { kind, engine, digest } = push;
   const codes = items.map(({ externalCode }) => codesOf(kind.feed, externalCode, digest).external_code);
   if (codes.length === 0) return [];
-  const known = await engine.read((sql) => entriesByCode(sql, kind.feed, [...new Set(codes)]));
+  const known = await engine.read((sql) => statusByCode(sql, kind.feed, [...new Set(codes)]));
   return items.map((item, i) => entryOf(push, item, known.get(codes[i] ?? '') ?? []));
 }
 
@@ -117,8 +125,8 @@ async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(Ou
 function entryOf(
   push: PushRun,
   { startDay }: FileItem,
-  uses: readonly OutboxEntry[],
-): OutboxEntry | undefined {
+  uses: readonly EntryStatus[],
+): EntryStatus | undefined {
   const sameDay = uses.find((use) => startDay !== '' && dayOf(push, use) === startDay);
   if (sameDay !== undefined) return sameDay;
   // Another day of a reused code is another plan.
@@ -126,5 +134,5 @@ function entryOf(
   return uses.findLast(({ attention }) => attention !== 'code_reused') ?? uses.at(-1);
 }
 
-const dayOf = ({ context }: PushRun, { period_start }: OutboxEntry): string =>
+const dayOf = ({ context }: PushRun, { period_start }: EntryStatus): string =>
   localDay(period_start, context.parts.timezone);

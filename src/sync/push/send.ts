@@ -2,9 +2,9 @@
 // the first byte leaves; the same transaction stores the outcomes of the batch before. A crash leaves about two batches
 // to read back.
 import type { Transaction } from '../../warehouse/engine.ts';
-import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
+import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
-import { transition } from '../../warehouse/outbox/transitions.ts';
+import { storeWithoutPayload, transition } from '../../warehouse/outbox/transitions.ts';
 import { type PushRun, payloadOf, type Verdict } from './kind.ts';
 import { type Answer, afterSend, factsOf, type Outcome, type Sent, storeOutcomes } from './outcome.ts';
 import type { Cleared } from './read-back.ts';
@@ -147,7 +147,11 @@ async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): 
     }),
   }));
   context.log.debug({ entries: claimed.length }, 'outbox batch claimed');
-  return storeOutcomes(tx, push, claimed);
+  const stored = await storeWithoutPayload(
+    tx,
+    claimed.map(({ entry }) => entry),
+  );
+  return claimed.filter(({ entry }) => stored.has(nameOf(entry)));
 }
 
 /** Of several codes with one key one is sent; the others wait for its outcome, and share it once it is confirmed. */

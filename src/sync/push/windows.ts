@@ -32,7 +32,7 @@ export function windowsOf<T extends Dated>(entries: readonly T[], isDated = true
 /** A window spans three days, or three more than its longest period. */
 function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
   const windows: (Period & { longestMs: number; entries: T[] })[] = [];
-  for (const { entry, start, end } of dated.toSorted((a, b) => Date.parse(a.start) - Date.parse(b.start))) {
+  for (const { entry, start, end } of dated.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
     const last = windows.at(-1);
     const longestMs = Math.max(last?.longestMs ?? 0, spanMs({ start, end }));
     const mostMs = longestMs > LONGEST_MS ? longestMs + LONGEST_MS : LONGEST_MS;

@@ -12,30 +12,28 @@ interface Wire {
   endCopyFrom(): void;
 }
 
+/** Lines sent between two turns of the event loop; the server stores those before meanwhile. */
+const CHUNK_LINES = 4_000;
+
 /**
- * Rows made into text between two turns of the event loop; the server stores those before meanwhile. A turn of its own
- * is not waited for: the lock of all writers is held.
+ * `statement` is a COPY … FROM STDIN; `lines` are rows without their ends, all with the same `end`. Resolves once the
+ * server has taken all rows.
  */
-const CHUNK_ROWS = 2_000;
-
-interface Copied {
-  rows: readonly Row[];
-  /** Behind each of them. */
-  tail?: readonly Scalar[];
-  /** Made of a row and its place as it is sent. */
-  as?: (row: Row, index: number) => Row;
-}
-
-/** `statement` is a COPY … FROM STDIN. Resolves once the server has taken all rows. */
-export const copyIn = (connection: PgConnection, statement: string, copied: Copied): Promise<void> =>
+export const copyIn = (
+  connection: PgConnection,
+  statement: string,
+  lines: readonly string[],
+  end = '',
+): Promise<void> =>
   new Promise((resolve, reject) => {
     let isRefused = false;
     const send = async (wire: Wire): Promise<void> => {
-      for (let start = 0; start < copied.rows.length; start += CHUNK_ROWS) {
+      for (let start = 0; start < lines.length; start += CHUNK_LINES) {
         if (start > 0) await nextTurn();
         // The connection may be in another statement by now, which would take the rows for its own.
         if (isRefused) return;
-        for (const piece of pieces(copyText(copied, start))) wire.sendCopyFromChunk(piece);
+        const text = lines.slice(start, start + CHUNK_LINES).join(`${end}\n`);
+        for (const piece of pieces(Buffer.from(`${text}${end}\n`))) wire.sendCopyFromChunk(piece);
       }
       wire.endCopyFrom();
     };
@@ -64,22 +62,17 @@ function* pieces(text: Buffer): Generator<Buffer> {
     yield text.subarray(start, start + PIECE_BYTES);
 }
 
-function copyText({ rows, tail = [], as = (row) => row }: Copied, start: number): Buffer {
-  const end = `${tail.map((value) => `\t${field(value)}`).join('')}\n`;
-  let text = '';
-  for (const [index, each] of rows.slice(start, start + CHUNK_ROWS).entries()) {
-    const row = as(each, start + index);
-    text += field(row[0] ?? null);
-    for (let position = 1; position < row.length; position++) text += `\t${field(row[position] ?? null)}`;
-    text += end;
-  }
-  return Buffer.from(text);
+/** A row, or the end of one, as a line of the text format. */
+export function copyLine(row: Row): string {
+  let text = copyField(row[0] ?? null);
+  for (let position = 1; position < row.length; position++) text += `\t${copyField(row[position] ?? null)}`;
+  return text;
 }
 
 const SPECIAL = /[\\\n\r\t]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-function field(value: Scalar): string {
+function copyField(value: Scalar): string {
   if (value === null) return '\\N';
   if (typeof value !== 'string') return String(value);
   return SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, (met) => ESCAPES[met] ?? met) : value;

@@ -1,11 +1,12 @@
 // Loads rows into PostgreSQL. The keys are looked up first: rows that are new go straight into the table by COPY, the
 // fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
-import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar } from '../engine.ts';
+import { pieces } from '../../core/pieces.ts';
+import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../engine.ts';
 import { StaleRead } from '../stale-read.ts';
 import type { Table } from '../table.ts';
 import { recordColumns } from '../table.ts';
-import { copyIn } from './postgres-copy.ts';
+import { copyIn, copyLine } from './postgres-copy.ts';
 import type { PgConnection } from './postgres-driver.ts';
 import { ensureMonths, partTeller } from './postgres-months.ts';
 import { arrayText, runStatement } from './postgres-statement.ts';
@@ -26,27 +27,39 @@ import {
   updateStatement,
 } from './postgres-statements.ts';
 
+/** Rows with their lines for a COPY, which are made before the transaction begins. */
+export interface CopyRows extends WrittenRows {
+  readonly lines: readonly string[];
+}
+
+export const writeDown = (rows: readonly Row[]): CopyRows => ({
+  count: rows.length,
+  rows: () => rows,
+  lines: rows.map(copyLine),
+});
+
 /** Rows a round of statements: those of a usual slice. Each statement more is a time in which the server waits. */
 const BATCH_ROWS = 25_000;
 
 export async function loadRows(
   connection: PgConnection,
   table: Table,
-  rows: readonly Row[],
+  written: readonly CopyRows[],
   metadata: LoadMetadata,
 ): Promise<LoadCounts> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
-  if (rows.length === 0) return counts;
-  const parts =
-    table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, rows);
-  for (let start = 0; start < rows.length; start += BATCH_ROWS) {
-    const batch = rows.slice(start, start + BATCH_ROWS);
-    const { fresh, known } = await sortByKey(connection, table, batch, { parts, metadata });
+  const all = written.flatMap((each) =>
+    each.rows().map((row, index) => ({ row, line: each.lines[index] ?? '' })),
+  );
+  if (all.length === 0) return counts;
+  const months =
+    table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, all);
+  for (const rows of pieces(all, BATCH_ROWS)) {
+    const { fresh, known } = await sortByKey(connection, table, rows, { parts: months, metadata });
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
-    if (fresh.length > 0) {
-      const tail = [metadata.at, metadata.at, metadata.runId];
-      await copyIn(connection, copyStatement(table), { rows: fresh, tail });
-    }
+    const lines = fresh.map(({ line }) => line);
+    const end = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}`;
+    if (lines.length > 0) await copyIn(connection, copyStatement(table), lines, end);
     counts.inserted += fresh.length;
     counts.updated += updated;
     counts.unchanged += known.length - updated;
@@ -61,10 +74,15 @@ export async function loadRows(
 const LOOK_UP_EACH = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
 const JOIN_FREELY = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
 
+interface CopyRow {
+  row: Row;
+  line: string;
+}
+
 interface Sorted {
-  fresh: Row[];
+  fresh: readonly CopyRow[];
   /** Each with the part that its stored row is in. */
-  known: { row: Row; part: string; isNewer: boolean }[];
+  known: readonly (CopyRow & { part: string; isNewer: boolean })[];
 }
 
 interface Found {
@@ -76,34 +94,31 @@ interface Found {
 async function sortByKey(
   connection: PgConnection,
   table: Table,
-  rows: readonly Row[],
+  rows: readonly CopyRow[],
   { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
 ): Promise<Sorted> {
   const keys = keyColumns(table, rows);
-  const near = parts === undefined ? [table.name] : nearParts(connection, table, keys, parts);
+  const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
+  if (targets.length === 0) return { fresh: rows, known: [] };
   const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
-  const targets = await near;
-  const found = new Map<number, { part: string; isNewer: boolean }>();
-  if (targets.length > 0) {
-    const result = await runStatement(connection, lookupStatement(table, targets), values);
-    for (const { place, part, is_newer } of result.rows as Found[])
-      found.set(place, { part, isNewer: is_newer });
-  }
-  const sorted: Sorted = { fresh: [], known: [] };
-  for (const [index, row] of rows.entries()) {
+  const result = await runStatement(connection, lookupStatement(table, targets), values);
+  const found = new Map((result.rows as Found[]).map((each) => [each.place, each]));
+  const fresh: CopyRow[] = [];
+  const known: Sorted['known'][number][] = [];
+  for (const [index, each] of rows.entries()) {
     const stored = found.get(index + 1);
-    if (stored === undefined) sorted.fresh.push(row);
-    else sorted.known.push({ row, ...stored });
+    if (stored === undefined) fresh.push(each);
+    else known.push({ ...each, part: stored.part, isNewer: stored.is_newer });
   }
-  return sorted;
+  return { fresh, known };
 }
 
 /** The values of each key column. */
-function keyColumns(table: Table, rows: readonly Row[]): Scalar[][] {
+function keyColumns(table: Table, rows: readonly CopyRow[]): Scalar[][] {
   const columns = recordColumns(table);
   return table.key.map((name) => {
     const position = columns.findIndex((column) => column.name === name);
-    return rows.map((row) => row[position] ?? null);
+    return rows.map(({ row }) => row[position] ?? null);
   });
 }
 
@@ -116,14 +131,17 @@ async function nearParts(
 ): Promise<string[]> {
   const lasts = keys.at(-1) ?? [];
   const leads = keys.slice(0, -1);
-  const spans = new Map<string, { lead: Scalar[]; least: bigint; greatest: bigint }>();
+  const spans = new Map<string, { lead: Scalar[]; least: number | bigint; greatest: number | bigint }>();
   for (const [index, last] of lasts.entries()) {
-    const lead = leads.map((column) => column[index] ?? null);
-    const value = BigInt(last as number | string);
-    const span = spans.get(lead.join()) ?? { lead, least: value, greatest: value };
-    if (value < span.least) span.least = value;
-    if (value > span.greatest) span.greatest = value;
-    spans.set(lead.join(), span);
+    const name = leads.map((column) => column[index]).join();
+    // Beyond 2^53 a key is text.
+    const value = typeof last === 'number' ? last : BigInt(last as string);
+    const span = spans.get(name);
+    if (span === undefined) {
+      const lead = leads.map((column) => column[index] ?? null);
+      spans.set(name, { lead, least: value, greatest: value });
+    } else if (value < span.least) span.least = value;
+    else if (value > span.greatest) span.greatest = value;
   }
   const all = [...spans.values()];
   const values = [
@@ -146,14 +164,14 @@ async function mergeRows(
   const isTold = table.history !== null || table.revisions !== null;
   const partOf = table.monthsOf === null ? () => table.name : partTeller(table, table.monthsOf);
   const places = known.map(({ row, part }) => (part === partOf(row) ? part : null));
-  const staged = known.map(({ row }) => row).concat(isTold ? fresh : []);
+  const staged = known.map(
+    ({ line, isNewer }, index) => `${line}\t${copyLine([places[index] ?? null, isNewer])}`,
+  );
+  if (isTold) staged.push(...fresh.map(({ line }) => `${line}\t${copyLine([null, false])}`));
   if (staged.length === 0) return 0;
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, LOOK_UP_EACH];
   await runStatement(connection, ready.join('; '));
-  await copyIn(connection, copyToStageStatement(table), {
-    rows: staged,
-    as: (row, index) => [...row, places[index] ?? null, known[index]?.isNewer ?? false],
-  });
+  await copyIn(connection, copyToStageStatement(table), staged);
   if (known.some(({ isNewer }) => isNewer)) {
     await refuseNewer(connection, table, { text: newerStatement(table), values: [] });
   }

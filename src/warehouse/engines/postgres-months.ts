@@ -67,10 +67,10 @@ export async function ensureMonths(
   connection: PgConnection,
   table: Table,
   instant: string,
-  rows: readonly Row[],
+  rows: readonly { row: Row }[],
 ): Promise<string[]> {
   const position = positionOf(table, instant);
-  const months = new Set(rows.map((row) => String(row[position] ?? '').slice(0, 7)));
+  const months = new Set(rows.map(({ row }) => String(row[position] ?? '').slice(0, 7)));
   const parts = await partsOf(connection, table);
   for (const month of months) {
     const part = monthPart(table, month);

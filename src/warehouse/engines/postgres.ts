@@ -19,7 +19,14 @@ import {
 import { hasSchema, postgresDdl } from './postgres-ddl.ts';
 import type { PgConnection } from './postgres-driver.ts';
 import { isAnswered, isLockTimeout, isLostSession, postgresError } from './postgres-errors.ts';
-import { countPresentRows, hasPresentRows, loadRows, markMissingRows } from './postgres-load.ts';
+import {
+  type CopyRows,
+  countPresentRows,
+  hasPresentRows,
+  loadRows,
+  markMissingRows,
+  writeDown,
+} from './postgres-load.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
 import { ONE_WRITER, watchHolder } from './postgres-stalled.ts';
@@ -134,8 +141,7 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
       isMade: () => reading(() => hasSchema(reader, queueSchema(given.schema))),
     },
     ...postgresDdl(given.schema),
-    // Which rows go by which COPY is known only in the transaction.
-    writeDown: (_table, rows) => ({ count: rows.length, rows: () => rows }),
+    writeDown: (_table, rows) => writeDown(rows),
     write: (work, how) => turns.add(() => plainErrors(() => transact(work)), turnOf(how)),
     beside: (work) =>
       reads.run(() =>
@@ -207,14 +213,8 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   return {
     sql,
-    load: (table, rows, metadata) => loadRows(connection, table, rows, metadata),
-    loadWritten: (table, written, metadata) =>
-      loadRows(
-        connection,
-        table,
-        written.flatMap((each) => each.rows()),
-        metadata,
-      ),
+    load: (table, rows, metadata) => loadRows(connection, table, [writeDown(rows)], metadata),
+    loadWritten: (table, written, metadata) => loadRows(connection, table, written as CopyRows[], metadata),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),
     countPresent: (table, range) => countPresentRows(connection, table, range),

@@ -21,17 +21,50 @@ export interface Period {
 export const FINAL: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
 /** By code, every use of it in order; codes that are not there are left out. */
-export async function entriesByCode(
+export const entriesByCode = (
   sql: Knex,
   kind: string,
   codes: readonly string[],
-): Promise<Map<string, OutboxEntry[]>> {
-  const rows: OutboxEntry[] = await sql('push_outbox')
+): Promise<Map<string, OutboxEntry[]>> => byCode<OutboxEntry>(sql, kind, codes, ['*']);
+
+async function byCode<Entry extends EntryKey>(
+  sql: Knex,
+  kind: string,
+  codes: readonly string[],
+  columns: readonly string[],
+): Promise<Map<string, Entry[]>> {
+  const rows = (await sql('push_outbox')
     .where({ kind })
     .whereIn('external_code', [...codes])
-    .orderBy('code_use');
+    .orderBy('code_use')
+    .select(...columns)) as Entry[];
   return Map.groupBy(rows, (row) => row.external_code);
 }
+
+const STATUS_COLUMNS = [
+  'kind',
+  'external_code',
+  'code_use',
+  'erp_code',
+  'state',
+  'attention',
+  'message',
+  'reasons',
+  'remote_id',
+  'period_start',
+  'told_at',
+  'revision',
+] as const;
+
+/** What the ERP is notified of: reading all columns would take several times as long. */
+export type EntryStatus = Pick<OutboxEntry, (typeof STATUS_COLUMNS)[number]>;
+
+/** As `entriesByCode`. */
+export const statusByCode = (
+  sql: Knex,
+  kind: string,
+  codes: readonly string[],
+): Promise<Map<string, EntryStatus[]>> => byCode<EntryStatus>(sql, kind, codes, STATUS_COLUMNS);
 
 /** Entries that are still as they were read, in the same order. */
 export async function entriesByKey(
@@ -196,7 +229,7 @@ export function unacknowledged(
   kind: string,
   idAwaitedSince: string,
   after: EntryKey | undefined,
-): Promise<OutboxEntry[]> {
+): Promise<EntryStatus[]> {
   const page = sql('push_outbox')
     .where({ kind })
     .whereNull('told_at')
@@ -209,13 +242,16 @@ export function unacknowledged(
     );
   if (after !== undefined)
     page.whereRaw('(external_code, code_use) > (?, ?)', [after.external_code, after.code_use]);
-  return page.orderBy(['external_code', 'code_use']).limit(PAGE);
+  return page
+    .orderBy(['external_code', 'code_use'])
+    .limit(PAGE)
+    .select(...STATUS_COLUMNS);
 }
 
 /** The ERP was notified of these, each as it was read. A clear code that nobody needs any more is dropped. */
 export async function markAcknowledged(
   sql: Knex,
-  entries: readonly OutboxEntry[],
+  entries: readonly EntryStatus[],
   at: string,
   by: 'call' | 'result',
 ): Promise<void> {

@@ -112,6 +112,8 @@ export function newEntry(entry: NewEntry, at: string): OutboxEntry {
   return { ...columns, ...counted, ...entry } as OutboxEntry;
 }
 
+const SAME_REVISION = 'push_outbox.revision = excluded.revision - 1';
+
 /**
  * Writes entries as they now are, each only over the revision it was made from: what a person changed meanwhile stays.
  * Gives the names of those that were written.
@@ -121,8 +123,23 @@ export async function storeEntries(
   entries: readonly OutboxEntry[],
 ): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
-  const keys = await store(pushOutbox, entries, {
-    where: 'push_outbox.revision = excluded.revision - 1',
-  });
-  return new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
+  const keys = await store(pushOutbox, entries, { where: SAME_REVISION });
+  return namesOf(keys);
 }
+
+/** The same of entries whose payload stays, which is most of their text. */
+export async function storeWithoutPayload(
+  { store }: Pick<Transaction, 'store'>,
+  entries: readonly OutboxEntry[],
+): Promise<Set<string>> {
+  if (entries.length === 0) return new Set();
+  const rows = entries.map((entry) => ({ ...entry, payload: null }));
+  const keys = await store(pushOutbox, rows, {
+    where: SAME_REVISION,
+    set: { payload: 'push_outbox.payload' },
+  });
+  return namesOf(keys);
+}
+
+const namesOf = (keys: readonly EntryKey[]): Set<string> =>
+  new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));

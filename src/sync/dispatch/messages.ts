@@ -1,0 +1,58 @@
+// What goes through the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. Of a failure
+// only its kind, words and code survive; its cause stays in the log of the process that met it.
+import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
+import type { Lease } from '../../warehouse/leases.ts';
+import type { RunContext } from '../job.ts';
+import type { Slice, SliceOutcome } from '../slice.ts';
+
+/** Named by the form of the messages: versions that do not understand each other's leave them alone. */
+export const QUEUE = 'slices-v1';
+export const DEAD = 'slices-v1-dead';
+
+/** A slice with all that another process needs to work it. */
+export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'options' | 'period'> {
+  slice: Slice;
+  /** The lease of the run: a write under another token is refused. */
+  lease: Lease;
+}
+
+type MessageContext = Pick<RunContext, 'job' | 'runId' | 'options' | 'period' | 'lease'>;
+
+export function messageOf(
+  slice: Slice,
+  { job, runId, options, period, lease }: MessageContext,
+): SliceMessage {
+  if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
+  // Only these two: the lease of a run also carries its engine, and that the password of the database.
+  const { name, token } = lease;
+  return { job, runId, options, period, lease: { name, token }, slice };
+}
+
+interface FailureFacts {
+  isFatal: boolean;
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+type OutcomeJson = Exclude<SliceOutcome, { end: 'failed' }> | { end: 'failed'; failure: FailureFacts };
+
+export function outcomeToJson(outcome: SliceOutcome): object {
+  if (outcome.end !== 'failed') return outcome;
+  const { code, message, hint } = outcome.failure;
+  const failure = { isFatal: outcome.failure instanceof Fatal, code, message: storable(message), hint };
+  return { ...outcome, failure };
+}
+
+export function outcomeFromJson(json: object): SliceOutcome {
+  const outcome = json as OutcomeJson;
+  return outcome.end === 'failed'
+    ? ({ ...outcome, failure: failureFrom(outcome.failure) } as SliceOutcome)
+    : (outcome as SliceOutcome);
+}
+
+const failureFrom = ({ isFatal, code, message, hint }: FailureFacts): RoadbookError =>
+  isFatal ? new Fatal(message, { code, hint }) : new Skippable(message, { code, hint });
+
+/** PostgreSQL stores neither NUL nor lone surrogates, and a message may quote the service. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
