@@ -8,7 +8,7 @@ import { isStorable, isStorableJson } from '../core/storable-text.ts';
 import { isObject } from './canonical-form.ts';
 import type { Fields, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
-import { momentMs } from './moments.ts';
+import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
 import { POINT_TYPE_NAMES } from './point-types.ts';
 
 /** What is wrong with one value, or undefined where nothing is. */
@@ -50,7 +50,7 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
   boolean: rule((value) => typeof value === 'boolean', 'is neither true nor false'),
   moment: rule(
     (value) => momentMs(value) !== undefined,
-    'is not an ISO 8601 date-time such as 2026-05-18T08:00 or 2026-05-18T08:00:00-03:00',
+    `is not an ISO 8601 date-time of the years ${FIRST_YEAR} to ${LAST_YEAR}, such as 2026-05-18T08:00 or 2026-05-18T08:00:00-03:00`,
   ),
   latitude: within(90),
   longitude: within(180),

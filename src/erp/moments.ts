@@ -29,13 +29,21 @@ function fullOffset(offset: string): string {
   return `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
 }
 
-/** Milliseconds since the epoch, or undefined where `value` is no date-time with a zone. */
+/** Other years are errors of an ERP, such as 0001 for no date or 9999 for no end; databases and services differ on them. */
+export const [FIRST_YEAR, LAST_YEAR] = [1970, 2199];
+
+export const isUsualYear = (instant: string): boolean => {
+  const year = Number(instant.slice(0, 4));
+  return year >= FIRST_YEAR && year <= LAST_YEAR;
+};
+
+/** Milliseconds since the epoch, or undefined where `value` is no date-time with a zone, or of an unusual year. */
 export function momentMs(value: unknown): number | undefined {
   const parts = typeof value === 'string' ? USUAL.exec(value) : null;
   if (parts === null) return undefined;
   const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
   // Date.parse takes 30 February for 2 March. It is used all the same: Temporal needs ten times as long.
-  if (day > daysOfMonth(year, month)) return undefined;
+  if (day > daysOfMonth(year, month) || year < FIRST_YEAR || year > LAST_YEAR) return undefined;
   const ms = Date.parse(value as string);
   return Number.isNaN(ms) ? undefined : ms;
 }

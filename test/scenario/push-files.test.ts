@@ -576,3 +576,19 @@ it('an agent whose waiting file is replaced is told by its code, and the code is
   expect(late).toContain(`"external_code":"${known}"`);
   expect(await codes()).toEqual([null, null]);
 });
+
+it('a file that the warehouse cannot close holds up no other, and all have ended when the run has', async () => {
+  const place = await makePushPlace();
+  const names = Array.from({ length: 12 }, (_, n) => `f${String(n).padStart(2, '0')}.json`);
+  for (const name of names) place.drop('route_plans', name, plan(`P-${name}`));
+  await place.engine.write(({ sql }) =>
+    sql.raw(`create trigger refusing before delete on sync_state when old.name like '%f00.json'
+      begin select raise(abort, 'refused'); end`),
+  );
+  expect((await place.run(JOB)).status).toBe('partial');
+  expect(namesIn(place, 'done').filter((name) => !name.endsWith('.result.json'))).toEqual(names);
+  await place.engine.write(({ sql }) => sql.raw('drop trigger refusing'));
+  expect((await place.run(JOB)).status).toBe('ok');
+  expect(await marks(place)).toEqual([]);
+  expect(namesIn(place, 'done')).toHaveLength(2 * names.length);
+});

@@ -1,11 +1,16 @@
 // Rare cases in which push could break a promise: an answer that is wrong about what was done, a person who acts in
 // between, a code or title that is used twice.
-import { describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { isoInstant } from '../../src/core/clock.ts';
 import { act, cancel } from '../../src/sync/push/actions.ts';
+import { stopPostgres } from '../support/postgres.ts';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, itinerary, plan, plans, pointOfInterest } from '../support/push-samples.ts';
+
+afterAll(stopPostgres);
 
 const JOB = 'push-route-plans';
 const POINTS = 'push-points-of-interest';
@@ -15,6 +20,11 @@ const LATER = { date_time_end: '2025-03-13T19:00:00-03:00' };
 const on = (day: string) => ({
   date_time_start: `2025-03-${day}T08:00:00-03:00`,
   date_time_end: `2025-03-${day}T18:00:00-03:00`,
+});
+
+const week = (day: string) => ({
+  date_time_start_estimated: `2025-03-${day}T08:00:00-03:00`,
+  date_time_end_estimated: `2025-03-${Number(day) + 7}T18:00:00-03:00`,
 });
 
 describe('never twice', () => {
@@ -195,5 +205,54 @@ describe('never silent', () => {
     await place.run(job);
     await place.clock.advance(HOUR_MS);
     expect(await place.run(job)).toMatchObject({ status: 'partial', error: { code: 'found_twice' } });
+  });
+});
+
+describe('a date of a year that no plan is made for', () => {
+  it.each(['sqlite', 'postgres'] as const)(
+    'is rejected and told, and holds up no other item (%s)',
+    async (engine) => {
+      const place = await makePushPlace({ engine });
+      const endless = { date_time_end: '9999-12-31T23:59:59-03:00' };
+      const yearZero = {
+        date_time_start: '0001-01-01T00:00:00+03:00',
+        date_time_end: '0001-01-02T00:00:00+03:00',
+      };
+      place.drop('route_plans', 'a.json', [plan('ENDLESS', endless), plan('ZERO', yearZero)]);
+      place.drop('route_plans', 'b.json', plan('GOOD'));
+      await place.run(JOB);
+      const states = (await place.outbox()).map(({ external_code, state }) => [external_code, state]);
+      expect(Object.fromEntries(states)).toEqual({
+        ENDLESS: 'rejected',
+        ZERO: 'rejected',
+        GOOD: 'confirmed',
+      });
+      expect(existsSync(join(place.folder('route_plans'), 'failed', 'a.json.result.json'))).toBe(true);
+    },
+  );
+
+  it('that an earlier version took neither goes beyond the years of a search nor stops the others', async () => {
+    const place = await makePushPlace();
+    place.drop('itineraries', 'a.json', [itinerary('LONG', week('13')), itinerary('LONGER', week('14'))]);
+    place.sandbox.addFault({ call: 'create-itinerary', fault: '403', times: 2 });
+    await place.run('push-itineraries');
+    await place.engine.write(({ sql }) =>
+      sql('push_outbox')
+        .where({ external_code: 'LONGER' })
+        .update({ period_end: '9999-12-31T12:00:00.000Z' }),
+    );
+    await place.runs('push-itineraries', 3);
+    expect((await place.entry('LONG')).state).toBe('confirmed');
+  });
+
+  it('that an earlier version could not read is reported by every run', async () => {
+    const place = await makePushPlace();
+    place.drop('route_plans', 'a.json', plan('P1'));
+    place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
+    await place.run(JOB);
+    await place.engine.write(({ sql }) =>
+      sql('push_outbox').update({ period_start: null, next_attempt_at: null }),
+    );
+    expect((await place.run(JOB)).error).toMatchObject({ code: 'no_period' });
   });
 });

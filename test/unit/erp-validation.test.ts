@@ -55,6 +55,14 @@ describe('a route plan', () => {
     [plan({ date_time_start: null }), 'date_time_start: is required'],
     [plan({ date_time_end: '2026-02-30T08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
     [plan({ date_time_end: '18/05/2026 08:00' }), 'date_time_end: is not an ISO 8601 date-time'],
+    [
+      plan({ date_time_end: '9999-12-31T23:59:59-03:00' }),
+      'date_time_end: is not an ISO 8601 date-time of the years',
+    ],
+    [
+      plan({ date_time_start: '0001-01-01T00:00' }),
+      'date_time_start: is not an ISO 8601 date-time of the years',
+    ],
     [plan({ date_time_end: '2026-05-18T07:59' }), 'date_time_end: lies before date_time_start'],
     [plan({ route_points: [] }), 'route_points: at least one is required'],
     [plan({ route_points: 'x' }), 'route_points: is not a list'],

@@ -70,16 +70,13 @@ export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]
     if (outcomes === 'open') return;
     // The file is read again, and the item taken.
     if (outcomes === 'absent') return engine.write((tx) => abandonFile(tx, push, file));
-    try {
-      await files.finish(file, content, outcomes);
-    } catch (failure) {
-      failures.push(failure);
-      return;
-    }
+    await files.finish(file, content, outcomes);
     await engine.write((tx) => closeFile(tx, push, file));
   };
-  // Most of the time is spent waiting for the disk.
-  await new PQueue({ concurrency: AT_ONCE }).addAll(waiting.map((file) => () => finish(file)));
+  // Most of the time is spent waiting for the disk. All have ended before the run does.
+  await new PQueue({ concurrency: AT_ONCE }).addAll(
+    waiting.map((file) => () => finish(file).catch((failure) => failures.push(failure))),
+  );
   if (context.signal.aborted) return;
   await files.removeExpired();
   if (failures.length > 0) throw failures[0];

@@ -3,11 +3,11 @@
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/content-hash.ts';
-import { localDay } from '../../erp/moments.ts';
+import { isUsualYear, localDay } from '../../erp/moments.ts';
 import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
 import { validateThing } from '../../erp/validation.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
-import { entriesByCode } from '../../warehouse/outbox/queries.ts';
+import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
 import { codesOf } from './codes.ts';
 import type { Payload, PushRun } from './kind.ts';
@@ -120,10 +120,14 @@ function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
 
 const UNREAD = { content_hash: '', payload: null } as const;
 
+/** The period of an invalid item may be one that a database does not store. */
+const usualPeriod = (period: Period | undefined): Period | undefined =>
+  period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
+
 export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThing): Offer {
   const { redact } = context.parts.redactor;
   const { externalCode, data } = thing;
-  const period = kind.periodOf?.(data);
+  const period = usualPeriod(kind.periodOf?.(data));
   const place = {
     remote_key: kind.keyOf(data, digest),
     period_start: period?.start ?? null,

@@ -1,7 +1,7 @@
 // Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
 // the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
 import PQueue from 'p-queue';
-import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
+import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { pieces } from '../../core/pieces.ts';
 import { localDay } from '../../erp/moments.ts';
@@ -38,6 +38,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const cleared: Cleared[] = due.filter(isUpdate);
   const searched = due.filter((entry) => !isUpdate(entry));
   const windows = windowsOf(searched, kind.periodOf !== undefined);
+  if (kind.periodOf !== undefined) reportUndated(push, searched);
   const narrow = narrowListings(push);
   const queue = new PQueue({ concurrency: context.parts.concurrency });
   let serviceIsAway = false;
@@ -49,7 +50,8 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
-        serviceIsAway ||= failure instanceof Fatal;
+        // A period that the service cannot be asked for holds up only its own entries.
+        serviceIsAway ||= failure instanceof Fatal && failure.code !== 'request_invalid';
         await noteUnreadable(push, window.entries, failure);
       }
     }),
@@ -57,6 +59,23 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   // Windows end in any order; what starts first is sent first.
   const byName = new Map(cleared.map((each) => [nameOf(each), each]));
   return due.flatMap((each) => byName.get(nameOf(each)) ?? []);
+}
+
+/** No listing can show them, so they are never sent: an earlier version stored them. */
+function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]): void {
+  const undated = entries.filter(
+    ({ period_start, period_end }) => period_start === null || period_end === null,
+  );
+  const [first] = undated;
+  if (first === undefined) return;
+  const failure = new Skippable(
+    `${undated.length} of the ${kind.noun}s to send have no period: ${first.external_code}`,
+    {
+      code: 'no_period',
+      hint: 'Correct the dates in the ERP, or cancel the entry: npx roadbook outbox cancel CODE.',
+    },
+  );
+  report(failure, 'entries without a period are not sent');
 }
 
 function dueEntries(push: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {

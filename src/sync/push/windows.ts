@@ -52,9 +52,12 @@ function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
 const isWithinADay = ({ end }: Period, start: string): boolean =>
   Date.parse(start) - Date.parse(end) <= DAY_MS;
 
+/** A later instant has no form that a service reads. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 export const padded = ({ start, end }: Period, byMs = DAY_MS): Period => ({
   start: isoInstant(Date.parse(start) - byMs),
-  end: isoInstant(Date.parse(end) + byMs),
+  end: isoInstant(Math.min(Date.parse(end) + byMs, LAST_MS)),
 });
 
 export const overlaps = (a: Period, b: Period): boolean => a.start <= b.end && b.start <= a.end;
