@@ -6,8 +6,8 @@ import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 
 /** Named by the form of the messages: versions that do not understand each other's leave them alone. */
-export const QUEUE = 'slices-v1';
-export const DEAD = 'slices-v1-dead';
+export const QUEUE = 'slices-v2';
+export const DEAD = 'slices-v2-dead';
 
 /** A slice with all that another process needs to work it. */
 export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'options' | 'period'> {
@@ -27,6 +27,12 @@ export function messageOf(
   const { name, token } = lease;
   return { job, runId, options, period, lease: { name, token }, slice };
 }
+
+/** The output of a slice that a process could not work and leaves to others: the planner sends it again. */
+export const GIVEN_BACK = { is: 'given back' };
+
+export const isGivenBack = (output: object | null | undefined): boolean =>
+  (output as Partial<typeof GIVEN_BACK> | null | undefined)?.is === GIVEN_BACK.is;
 
 interface FailureFacts {
   isFatal: boolean;

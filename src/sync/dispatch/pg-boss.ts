@@ -11,7 +11,7 @@ import { pieces } from '../../core/pieces.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceOrder } from './dispatcher.ts';
-import { DEAD, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
+import { DEAD, isGivenBack, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
 import { startWorkers, type WorkerDependencies } from './worker.ts';
 
 /**
@@ -27,7 +27,7 @@ const IDLE_IN_TRANSACTION_MS = 15_000;
 /** Retries of a slice before it becomes a dead letter. */
 const MOST_RETRIES = 5;
 /** Slices that ended are kept this long, for people who look. */
-const KEEP_S = 600;
+const KEEP_S = 3_600;
 const CLEAR_UP_S = 300;
 const CONNECTIONS = 4;
 /** How often the jobs of a run are read for outcomes, and how many of them at a time: the first ones end first. */
@@ -69,6 +69,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
   const queue = createPart('queue', () => openQueue(options), closeQueue);
   let graceMs = DRAIN_MS;
+  let isStopped = false;
   const workers = createPart(
     'workers',
     async () => startWorkers((await queue.open()).boss, { ...options, clock, refreshSeconds: times.refresh }),
@@ -101,7 +102,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   async function dispatch({ slices, context, take, signal }: SliceOrder): Promise<void> {
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
     const turns = slices.map((slice, turn) => ({ slice, turn }));
-    const open = new Map(await send(turns, context));
+    let open = new Map(await send(turns, context));
     let isWhole = true;
 
     /** Takes the outcomes of those that have ended; true where there was one. */
@@ -114,23 +115,25 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         const row = rows.get(id);
         // The run itself has cancelled it.
         if (signal.aborted && row?.state !== 'completed') continue;
-        const outcome = outcomeOf(slice, row);
-        // First, so that they are not lost where the queue cannot take them now.
-        if (outcome.end === 'cut' && !signal.aborted) {
-          const parts = await send(
-            outcome.parts.map((part) => ({ slice: part, turn })),
+        const outcome = isGivenBack(row?.output) ? undefined : outcomeOf(slice, row);
+        const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.parts : [];
+        // Before anything else: the queue may not take them now. They come first, as their turn is the next.
+        if (next.length > 0 && !signal.aborted) {
+          const sent = await send(
+            next.map((part) => ({ slice: part, turn })),
             context,
           );
-          for (const [partId, part] of parts) open.set(partId, part);
+          open = new Map([...sent, ...open]);
         }
         open.delete(id);
+        if (outcome === undefined) continue;
         if (outcome.end === 'failed') isWhole = false;
         take(outcome);
       }
       return ended.length > 0;
     }
 
-    (await workers.open()).wake();
+    if (!isStopped) (await workers.open()).wake();
     // A look that fails ends nothing: others go on working, and the signal aborts when the lease is lost.
     while (open.size > 0 && !signal.aborted) {
       const isNews = await look([...open.keys()].slice(0, JOBS_A_LOOK)).catch((thrown) => {
@@ -160,8 +163,14 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
 
   return {
     dispatch,
-    start: async () => void (await workers.open()),
-    stop: workers.close,
+    async start() {
+      isStopped = false;
+      await workers.open();
+    },
+    async stop() {
+      isStopped = true;
+      await workers.close();
+    },
     // Counting alone makes no queue, and is left out where the queue cannot be read.
     async facts() {
       try {
@@ -175,6 +184,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     },
     async close() {
       graceMs = 0;
+      isStopped = true;
       await atMost(CLOSE_MS, workers.close());
       await atMost(GOODBYE_MS, queue.close());
       log.debug('queue closed');

@@ -13,7 +13,7 @@ import { isHeld, isHeldBy, type Lease } from '../../warehouse/leases.ts';
 import { thisProcess } from '../../warehouse/this-process.ts';
 import type { NamedJob, RunContext } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
-import { outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
+import { GIVEN_BACK, outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
 
 /** How often an idle worker asks for a slice; the least that pg-boss allows. */
 const ASK_S = 0.5;
@@ -111,7 +111,10 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
   };
 }
 
-/** `completed` ends the slice, `failed` has pg-boss retry it; the output of a slice that nobody waits for is undefined. */
+/**
+ * `completed` ends the slice, `failed` has pg-boss retry it, which costs one of its tries; the output of a slice that nobody
+ * waits for is undefined.
+ */
 interface WorkResult {
   status: 'completed' | 'failed';
   output?: object | undefined;
@@ -126,13 +129,17 @@ async function workMessage(
   { jobs, during, clock, log }: WorkerDependencies,
 ): Promise<WorkResult> {
   const { job: name, runId, lease, slice } = message;
-  const retry = (code: string, isUnable = false): WorkResult => {
-    const text = isUnable ? 'slice is left to others' : 'slice will be retried';
-    log.warn({ job: name, run_id: runId, scope: slice.scope, code }, text);
-    return { status: 'failed', output: { code }, isUnable };
+  const facts = { job: name, run_id: runId, scope: slice.scope };
+  const retry = (code: string): WorkResult => {
+    log.warn({ ...facts, code }, 'slice will be retried');
+    return { status: 'failed', output: { code } };
+  };
+  const leave = (code: string): WorkResult => {
+    log.warn({ ...facts, code }, 'slice is left to others');
+    return { status: 'completed', output: GIVEN_BACK, isUnable: true };
   };
   const job = jobs.find((each) => each.name === name);
-  if (job?.workSlice === undefined) return retry('job_unknown', true);
+  if (job?.workSlice === undefined) return leave('job_unknown');
   const { workSlice } = job;
 
   async function work(parts: SyncParts): Promise<WorkResult> {
@@ -143,10 +150,10 @@ async function workMessage(
     const outcome = await workSlice(slice, context).finally(watch.stop);
     const code = outcome.end === 'failed' ? outcome.failure.code : undefined;
     if (watch.lost.aborted || code === 'lease_lost') return { status: 'completed' };
-    if (outcome.end === 'stopped') return { status: 'failed', output: { code: 'stopped' } };
+    if (outcome.end === 'stopped') return { status: 'completed', output: GIVEN_BACK };
     if (code?.startsWith('warehouse_')) return retry(code);
     if (code !== undefined && LOCAL.has(code) && !(await isPlannedHere(parts.engine, lease)))
-      return retry(code, true);
+      return leave(code);
     return { status: 'completed', output: outcomeToJson(outcome) };
   }
 
