@@ -1,7 +1,7 @@
 // The one form of a thing, whatever source it came from: null and empty text are absent, date-times have a
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
-import type { Json, JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import type { FeedKind } from './feed-kinds.ts';
 import {
   AGENT_FIELDS,
@@ -28,9 +28,6 @@ export function canonicalData(kind: FeedKind, data: JsonObject, zone: string): J
 
 export const canonicalOptions = (options: JsonObject): JsonObject =>
   objectForm(OPTION_FIELDS, 'UTC')(options);
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject {
   switch (kind) {
@@ -67,7 +64,7 @@ function objectForm(fields: Fields, zone: string, parts: Record<string, Form> = 
 const nested =
   (form: (value: JsonObject) => JsonObject): Form =>
   (value) =>
-    isObject(value) ? form(value) : value;
+    isJsonObject(value) ? form(value) : value;
 
 const listForm =
   (form: Form): Form =>

@@ -1,11 +1,10 @@
 // Holds the fields of an object to their table: known names, right types, right ranges. A reason names path and
 // rule, never the value, which may be a person's.
 import { POINT_OF_INTEREST_CATEGORIES } from '../core/code-lists.ts';
-import type { Json, JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { didYouMean } from '../core/near-word.ts';
 import { isCpf } from '../core/redaction.ts';
 import { isStorable, isStorableJson } from '../core/storable-text.ts';
-import { isObject } from './canonical-form.ts';
 import type { Fields, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
 import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
@@ -62,7 +61,7 @@ const RULES: Readonly<Record<FieldType, Rule>> = {
   plates: rule(listOf(plate), 'is not a list of plates of the form ABC1234 or ABC1D23'),
   document: rule(document, 'is not a tax number with right check digits'),
   documents: rule(listOf(document), 'is not a list of tax numbers with right check digits'),
-  address: (value) => (isObject(value) ? storable(value) : text(value)),
+  address: (value) => (isJsonObject(value) ? storable(value) : text(value)),
   category: rule(isCategory, `is not one of ${POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id).join(', ')}`),
 };
 

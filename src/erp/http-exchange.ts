@@ -4,6 +4,7 @@ import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../core/errors.ts';
 import type { Json } from '../core/glossary.ts';
 import { type RetryPolicy, retry } from '../core/retry.ts';
+import { retryAfterMs } from '../core/retry-after.ts';
 import { parseJson, UnreadableJson } from './json-text.ts';
 import type { SourceContext } from './source.ts';
 
@@ -27,7 +28,10 @@ export function createHttpExchange(
     retry(
       async () => {
         opened ??= openClient(headers);
-        return once(await opened, url, body, signal);
+        const { answer, content } = await once(await opened, url, body, signal);
+        const failure = statusFailure(url, answer, clock.now());
+        if (failure !== undefined) throw failure;
+        return content;
       },
       { clock, random, policy: POLICY, signal },
     );
@@ -64,7 +68,12 @@ async function openClient(headers: Readonly<Record<string, string>>): Promise<Go
   });
 }
 
-async function once(client: Got, url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> {
+async function once(
+  client: Got,
+  url: string,
+  body: Json | undefined,
+  signal?: AbortSignal,
+): Promise<{ answer: PlainResponse; content: Buffer }> {
   const stream =
     body === undefined ? client.stream(url, { signal }) : client.stream.post(url, { json: body, signal });
   let answer: PlainResponse | undefined;
@@ -86,9 +95,7 @@ async function once(client: Got, url: string, body: Json | undefined, signal?: A
     stream.destroy();
   }
   if (answer === undefined) throw unreachable(url, undefined);
-  const failure = statusFailure(url, answer);
-  if (failure !== undefined) throw failure;
-  return Buffer.concat(chunks);
+  return { answer, content: Buffer.concat(chunks) };
 }
 
 /** The headers hold the feed's credentials, and a POST is not sent to a second address. */
@@ -97,17 +104,19 @@ function staysOnHost({ headers, url, request }: PlainResponse): boolean {
   return request.options.method === 'GET' && target?.origin === new URL(url).origin;
 }
 
-function statusFailure(url: string, { statusCode, headers }: PlainResponse): RoadbookError | undefined {
+function statusFailure(
+  url: string,
+  { statusCode, headers }: PlainResponse,
+  nowMs: number,
+): RoadbookError | undefined {
   if (statusCode >= 200 && statusCode < 300) return undefined;
   const message = `The ERP answered ${shown(url)} with status ${statusCode}`;
   if (statusCode === 429 || statusCode >= 500) {
-    const waitMs = Number(headers['retry-after']) * 1_000;
-    const pauseMs = waitMs > 0 ? Math.min(waitMs, LONGEST_PAUSE_MS) : undefined;
-    const hint = 'It is tried again at the next run; ask the people of the ERP if it stays.';
+    const asked = retryAfterMs(headers['retry-after'], nowMs);
     return new Retriable(message, {
       code: 'erp_unavailable',
-      hint,
-      ...(pauseMs !== undefined && { pauseMs }),
+      hint: 'It is tried again at the next run; ask the people of the ERP if it stays.',
+      ...(asked !== undefined && { pauseMs: Math.min(asked, LONGEST_PAUSE_MS) }),
     });
   }
   if (statusCode === 401 || statusCode === 403) {

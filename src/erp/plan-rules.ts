@@ -1,7 +1,6 @@
 // What a route plan must keep to before it is sent. The service documents no form for a time window: one with
 // `start` and `end` is checked, any other is sent as it is.
-import type { Json, JsonObject } from '../core/glossary.ts';
-import { isObject } from './canonical-form.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { fieldReasons, isAbsent, onlyOneReasons, orderReasons } from './field-rules.ts';
 import {
   ENTITY_FIELDS,
@@ -65,7 +64,7 @@ function placeReasons({ address, latitude, longitude }: JsonObject, at: string):
 }
 
 function windowReasons(window: Json | undefined, at: string, plan: JsonObject): string[] {
-  if (!isObject(window) || !('start' in window || 'end' in window)) return [];
+  if (!isJsonObject(window) || !('start' in window || 'end' in window)) return [];
   const reasons = [
     ...fieldReasons(window, { fields: WINDOW_FIELDS, required: ['start', 'end'] }, at),
     ...orderReasons(window, 'start', 'end', at),
@@ -84,7 +83,7 @@ function duplicateReasons(points: Json | undefined): string[] {
   const first = new Map<string, number>();
   const reasons: string[] = [];
   for (const [i, point] of (Array.isArray(points) ? points : []).entries()) {
-    const code = isObject(point) ? point.external_code : undefined;
+    const code = isJsonObject(point) ? point.external_code : undefined;
     if (typeof code !== 'string') continue;
     const before = first.get(code);
     if (before === undefined) first.set(code, i);
@@ -101,6 +100,6 @@ function eachReasons(
   if (isAbsent(list)) return [];
   if (!Array.isArray(list)) return [`${name}: is not a list`];
   return list.flatMap((entry, i) =>
-    isObject(entry) ? reasonsOf(entry, `${name}[${i}].`) : [`${name}[${i}]: is not an object`],
+    isJsonObject(entry) ? reasonsOf(entry, `${name}[${i}].`) : [`${name}[${i}]: is not an object`],
   );
 }

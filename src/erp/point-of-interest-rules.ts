@@ -1,6 +1,5 @@
 // What a point of interest must keep to before it is sent. The category may be given in either documented form.
-import type { JsonObject } from '../core/glossary.ts';
-import { isObject } from './canonical-form.ts';
+import { isJsonObject, type JsonObject } from '../core/glossary.ts';
 import { fieldReasons, isAbsent, onlyOneReasons } from './field-rules.ts';
 import { POINT_OF_INTEREST_FIELDS } from './fields.ts';
 
@@ -18,7 +17,7 @@ export function pointOfInterestReasons(data: JsonObject): string[] {
 
 function categoryReasons({ point_of_interest_category: category }: JsonObject): string[] {
   if (category === undefined || isAbsent(category)) return [];
-  if (!isObject(category)) return ['point_of_interest_category: is not an object with an id'];
+  if (!isJsonObject(category)) return ['point_of_interest_category: is not an object with an id'];
   return fieldReasons(
     category,
     { fields: { id: 'category' }, required: ['id'] },

@@ -1,7 +1,6 @@
 // From rows or JSON records to things. A header that does not fit is one fault and ends the reading; a record
 // that does not fit is a fault and the others go on.
-import type { Json, JsonObject } from '../core/glossary.ts';
-import { isObject } from './canonical-form.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { readCell } from './cell-values.ts';
 import { FLAT_COLUMNS } from './fields.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
@@ -48,7 +47,7 @@ export function* readRecords(
   const known = new Map<string, FlatColumnsInUse>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
-    if (!isObject(record)) yield { fault: { origin, reason: 'is not an object' } };
+    if (!isJsonObject(record)) yield { fault: { origin, reason: 'is not an object' } };
     else if (!isFlat) yield thingOf(record, origin, context);
     else yield* readFlatRecord(record, origin, context, { reader, known });
   }
@@ -76,7 +75,7 @@ function* readFlatRecord(
 }
 
 const hasDottedName = (record: Json): boolean =>
-  isObject(record) && Object.keys(record).some((name) => name.includes('.'));
+  isJsonObject(record) && Object.keys(record).some((name) => name.includes('.'));
 
 interface FlatReader {
   push(row: FlatRow): Iterable<Reading>;

@@ -1,8 +1,8 @@
 // Makes a thing of what a source has read: canonical form, and the code by which the ERP knows it. Without a
 // code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
-import type { JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type JsonObject } from '../core/glossary.ts';
 import { isStorable } from '../core/storable-text.ts';
-import { canonicalData, canonicalOptions, isObject } from './canonical-form.ts';
+import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import type { FeedKind } from './feed-kinds.ts';
 import { UNSTORABLE } from './field-rules.ts';
 import { localDay } from './moments.ts';
@@ -37,7 +37,7 @@ export interface ThingContext {
 export function thingOf(given: JsonObject, origin: string, context: ThingContext): Reading {
   const { kind, zone } = context;
   const isPlan = kind === 'route_plans';
-  const whole = isObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
+  const whole = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
   const { options = null, ...planFields } = whole;
   const data = canonicalData(kind, isPlan ? planFields : whole, zone);
   const names = CODE_FIELDS[kind];
@@ -51,7 +51,7 @@ export function thingOf(given: JsonObject, origin: string, context: ThingContext
   const startDay = start === undefined ? '' : localDay(data[start], zone);
   const thing = { externalCode, startDay, data, origin };
   if (!isPlan || options === null) return { thing };
-  if (!isObject(options)) {
+  if (!isJsonObject(options)) {
     const reason = 'options: is not an object';
     return { fault: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
   }

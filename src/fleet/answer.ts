@@ -1,5 +1,6 @@
 // Takes the document out of an answer, and the records out of the document, in every shape the service is known
 // to use. A shape that could mean anything is refused: an empty list is only read where there is one.
+import { isJsonObject } from '../core/glossary.ts';
 import { withoutDepth } from './cut-record.ts';
 import { NestedTooDeep, parseJson, UnreadableJson } from './json.ts';
 import type { WireAnswer } from './transport.ts';
@@ -35,12 +36,12 @@ export type Identity = 'id' | 'title';
 export function recordsOf(document: unknown, identity: Identity = 'id'): unknown[] {
   if (document === undefined || document === null) return [];
   if (Array.isArray(document)) return document;
-  if (!isObject(document)) throw unreadable('no list');
+  if (!isJsonObject(document)) throw unreadable('no list');
   if (!('data' in document)) return recordAlone(document, identity === 'title' ? undefined : identity);
   const { data } = document;
   if (data === null) return [];
   if (Array.isArray(data)) return data;
-  if (isObject(data)) return recordAlone(data, identity);
+  if (isJsonObject(data)) return recordAlone(data, identity);
   throw unreadable('no list in data');
 }
 
@@ -69,9 +70,9 @@ export function recordsIn(answer: WireAnswer, identity?: Identity): unknown[] {
 
 /** The id that an answer to a create or change holds, at the top or in its first record; undefined where none. */
 export function idOf(document: unknown): number | undefined {
-  const candidates = [document, isObject(document) ? document.data : undefined]
+  const candidates = [document, isJsonObject(document) ? document.data : undefined]
     .map((found) => (Array.isArray(found) ? found[0] : found))
-    .map((found) => (isObject(found) ? found.id : undefined));
+    .map((found) => (isJsonObject(found) ? found.id : undefined));
   return candidates.map(asId).find((id) => id !== undefined);
 }
 
@@ -79,8 +80,5 @@ function asId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;

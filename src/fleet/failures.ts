@@ -1,7 +1,7 @@
 // Turns a status or a fault into the error that says what to do about it, by the one table. A message names
 // method, path and status; body, query and token stay out of it.
 import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../core/errors.ts';
-import { DEFAULT_PAUSE_MS, retryAfterMs } from './retry-after.ts';
+import { DEFAULT_PAUSE_MS, retryAfterMs } from '../core/retry-after.ts';
 import { serviceWords } from './service-words.ts';
 import { FAULT_TABLE, type Meaning, meaningOfStatus, readMeaning } from './status-table.ts';
 import type { WireAnswer } from './transport.ts';

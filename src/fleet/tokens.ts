@@ -1,7 +1,8 @@
 // The tokens inside the answer of a login or renewal, and what their text tells about their life.
 import { decodeJwt } from 'jose/jwt/decode';
+import { isJsonObject } from '../core/glossary.ts';
 import type { Redactor } from '../core/redaction.ts';
-import { documentOf, isObject } from './answer.ts';
+import { documentOf } from './answer.ts';
 import type { WireAnswer } from './transport.ts';
 import { TransportFault } from './transport-fault.ts';
 
@@ -13,8 +14,8 @@ export interface Tokens {
 
 export function readTokens(answer: WireAnswer): Tokens {
   const document = documentOf(answer);
-  const holder = isObject(document) && isObject(document.data) ? document.data : document;
-  const { access_token: access, refresh_token: refresh } = isObject(holder) ? holder : {};
+  const holder = isJsonObject(document) && isJsonObject(document.data) ? document.data : document;
+  const { access_token: access, refresh_token: refresh } = isJsonObject(holder) ? holder : {};
   if (typeof access !== 'string' || access === '') throw new TransportFault('bad_answer', 'no access token');
   return { access, refresh: typeof refresh === 'string' && refresh !== '' ? refresh : undefined };
 }

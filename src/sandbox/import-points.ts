@@ -1,9 +1,10 @@
 // Turns the points of an imported plan into drafts: geocodes addresses (always to the same place), puts the
 // points into the order to drive, and says of each point that is of no use on which line it was and why.
+import { isJsonObject } from '../core/glossary.ts';
 import { SECOND_MS } from './company-time.ts';
 import { metresBetween, type Place, placeFor, roundCoordinate } from './places.ts';
 import { isTerminus, POINT_TYPES, type PointDraft, type PointType, travelSeconds } from './route-draft.ts';
-import { isCoordinate, isObject } from './written-fields.ts';
+import { isCoordinate } from './written-fields.ts';
 
 export interface WrongLine {
   /** Place in the list as given, from 1. */
@@ -30,7 +31,7 @@ export function sortOut(
   const wrong: WrongLine[] = [];
   given.forEach((one, i) => {
     const line = i + 1;
-    const fields = isObject(one) ? one : {};
+    const fields = isJsonObject(one) ? one : {};
     const name = typeof fields.name === 'string' && fields.name.trim() !== '' ? fields.name : null;
     const type = typeOf(fields.type);
     const place = placeOf(fields, seed);
@@ -73,7 +74,7 @@ const geocoded = (address: string, seed: number): Place => ({
 /** A text as in the shown calls, or an object whose parts are joined. */
 function addressText(given: unknown): string {
   if (typeof given === 'string') return given.trim();
-  return isObject(given)
+  return isJsonObject(given)
     ? Object.values(given)
         .filter((part) => part !== null && part !== '')
         .join(', ')
@@ -153,7 +154,7 @@ export function draftPoints(
 
 function capacityOf(items: readonly unknown[]): number | null {
   const needs = items.map((item) =>
-    isObject(item) && typeof item.capacity === 'number' ? item.capacity : 0,
+    isJsonObject(item) && typeof item.capacity === 'number' ? item.capacity : 0,
   );
   return needs.length === 0 ? null : needs.reduce((sum, need) => sum + need, 0);
 }

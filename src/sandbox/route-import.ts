@@ -1,5 +1,6 @@
 // Accepts or refuses an imported plan. A body against the document's rules is refused whole; a plan nobody
 // can drive comes back in wrong_route_plans; single points come back in wrong_lines or unassigned_points.
+import { isJsonObject } from '../core/glossary.ts';
 import { Refusal } from './answer.ts';
 import { cpfOf } from './cpf.ts';
 import type { WrittenAgent } from './drivers.ts';
@@ -10,7 +11,6 @@ import { plateOf } from './plates.ts';
 import type { RouteDraft } from './route-draft.ts';
 import type { World } from './world.ts';
 import {
-  isObject,
   requiredBoolean,
   requiredInstantField,
   requiredText,
@@ -34,13 +34,13 @@ interface Crew {
 }
 
 export function importPlan(world: World, body: unknown): ImportResult {
-  const top = isObject(body) ? body : {};
+  const top = isJsonObject(body) ? body : {};
   const optimize = requiredBoolean(top, 'optimize');
   requiredBoolean(top, 'geocoding');
   requiredBoolean(top, 'has_time_window');
   const isAsync = requiredBoolean(top, 'is_async');
   const source = requiredText(top, 'source');
-  if (!isObject(top.data)) throw new Refusal(422, 'data: is required and must be an object');
+  if (!isJsonObject(top.data)) throw new Refusal(422, 'data: is required and must be an object');
   const { data } = top;
   const startAt = requiredInstantField(data, 'date_time_start');
   const endAt = requiredInstantField(data, 'date_time_end');
@@ -121,7 +121,7 @@ function crewOf(world: World, data: Record<string, unknown>): Crew | string {
 
 function entitiesOf(given: unknown): { plate: string; document: string }[] {
   if (given === undefined || given === null) return [];
-  if (!Array.isArray(given) || !given.every(isObject))
+  if (!Array.isArray(given) || !given.every(isJsonObject))
     throw new Refusal(422, 'entity: must be a list of objects');
   return given.map((one) => {
     textField(one, 'helper');

@@ -9,9 +9,6 @@ const isAbsent = (value: unknown): boolean => value === undefined || value === n
 
 const wrong = (name: string, kind: string): Refusal => new Refusal(422, `${name}: must be ${kind}`);
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export function textField(fields: Fields, name: string): string | null {
   const value = fields[name];
   if (isAbsent(value)) return null;

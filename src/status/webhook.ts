@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { Fatal, Retriable } from '../core/errors.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import { type RetryPolicy, retry } from '../core/retry.ts';
-import { retryAfterMs } from '../fleet/retry-after.ts';
+import { retryAfterMs } from '../core/retry-after.ts';
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;

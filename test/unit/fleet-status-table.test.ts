@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RoadbookError } from '../../src/core/errors.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { faultFailure, saidBy, statusFailure } from '../../src/fleet/failures.ts';
 import {
   DEFAULT_PAUSE_MS,
   LONGEST_PAUSE_MS,
   retryAfterMs,
   SHORTEST_PAUSE_MS,
-} from '../../src/fleet/retry-after.ts';
+} from '../../src/core/retry-after.ts';
+import { faultFailure, saidBy, statusFailure } from '../../src/fleet/failures.ts';
 import { serviceWords } from '../../src/fleet/service-words.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport-fault.ts';

@@ -1,8 +1,8 @@
 // POST /import/route_plan: hands a plan over for execution. Not repeatable: a plan that is sent twice is there
 // twice, and no call changes it. The plan itself is checked once, when the ERP offers it, and sent as it is.
 import { z } from 'zod';
-import type { Json } from '../../core/glossary.ts';
-import { documentOf, idOf, isObject } from '../answer.ts';
+import { isJsonObject, type Json } from '../../core/glossary.ts';
+import { documentOf, idOf } from '../answer.ts';
 import { writeEndpoint } from '../endpoint.ts';
 import { word } from '../request-fields.ts';
 import type { WireAnswer } from '../transport.ts';
@@ -29,15 +29,15 @@ export const importRoutePlan = writeEndpoint({
     source: word.default('G'),
     has_time_window: z.boolean().default(false),
     is_async: z.boolean().default(false),
-    data: z.custom<object>(isObject, { error: 'expected a plan' }),
+    data: z.custom<object>(isJsonObject, { error: 'expected a plan' }),
   }),
   read: readImported,
 });
 
 function readImported(answer: WireAnswer): ImportedPlan {
   const raw = documentOf(answer);
-  if (!isObject(raw)) throw new TransportFault('bad_answer', 'no object');
-  const told = isObject(raw.data) ? raw.data : raw;
+  if (!isJsonObject(raw)) throw new TransportFault('bad_answer', 'no object');
+  const told = isJsonObject(raw.data) ? raw.data : raw;
   return {
     routePoints: countOf(told.route_points),
     wrongLines: listOf(told.wrong_lines),

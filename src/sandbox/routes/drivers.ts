@@ -1,12 +1,13 @@
 // POST and GET /driver/. is_deliveryman 1 lists agents, 0 the other drivers. The document requires no field of
 // a new agent; without a name and a CPF there is nobody to list, so these two are asked for.
+import { isJsonObject } from '../../core/glossary.ts';
 import { Refusal } from '../answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../call.ts';
 import { allDrivers, type DriverRecord, type WrittenAgent, writtenAgentRecord } from '../drivers.ts';
 import { collection, optionalInteger, optionalWord, type Query, requireParameter } from '../parameters.ts';
 import { listAnswer, writtenAnswer } from '../shapes.ts';
 import type { World } from '../world.ts';
-import { booleanField, isObject, requiredText, textField } from '../written-fields.ts';
+import { booleanField, requiredText, textField } from '../written-fields.ts';
 
 const DEFAULT_INCLUDES = ['department', 'cost_center', 'work_shift'] as const;
 
@@ -17,7 +18,7 @@ export const driverCalls = (world: World): Call[] => [
 
 function createAgent(world: World, body: unknown) {
   const data = dataOf(body);
-  const outer = isObject(body) ? booleanField(body, 'is_deliveryman') : null;
+  const outer = isJsonObject(body) ? booleanField(body, 'is_deliveryman') : null;
   const agent: WrittenAgent = {
     name: requiredText(data, 'name'),
     cpf: requiredText(data, 'cpf'),

@@ -1,5 +1,6 @@
 // GET, POST and PUT /point_of_interest/. The category comes as an object or as its id; both names are in the
 // document. A change replaces the required fields and keeps the optional ones that it does not name.
+import { isJsonObject } from '../../core/glossary.ts';
 import { Refusal } from '../answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../call.ts';
 import { collection, optionalWord } from '../parameters.ts';
@@ -11,7 +12,7 @@ import {
 } from '../points-of-interest.ts';
 import { listAnswer, writtenAnswer } from '../shapes.ts';
 import type { World } from '../world.ts';
-import { coordinateField, integerField, isObject, requiredText, textField } from '../written-fields.ts';
+import { coordinateField, integerField, requiredText, textField } from '../written-fields.ts';
 
 const DEFAULT_INCLUDES = ['point_of_interest_category'] as const;
 const DEFAULT_CATEGORY = 1;
@@ -67,7 +68,7 @@ function pointFrom(
 
 function categoryFrom(data: Record<string, unknown>): number | null {
   const object = data.point_of_interest_category;
-  const id = isObject(object)
+  const id = isJsonObject(object)
     ? integerField(object, 'id')
     : integerField(data, 'point_of_interest_category_id');
   if (id !== null && POINT_CATEGORIES[id] === undefined) {

@@ -1,6 +1,6 @@
 // Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
 // and quarantined by itself, and linked to the level above.
-
+import { isJsonObject } from '../../../../core/glossary.ts';
 import { withoutFields } from '../../../../fleet/cut-record.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import { routePoint as routePointCall } from '../../../../fleet/endpoints/route-point.ts';
@@ -14,10 +14,8 @@ import type { FullRefreshRange, Load } from '../../records/types.ts';
 
 type Fields = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const listIn = (record: unknown, field: string): unknown[] => {
-  const value = isObject(record) ? record[field] : undefined;
+  const value = isJsonObject(record) ? record[field] : undefined;
   return Array.isArray(value) ? value : [];
 };
 
@@ -29,13 +27,13 @@ const below = (
 ): unknown[] =>
   records.flatMap((record) =>
     listIn(record, field).map((element, position) =>
-      isObject(element) && isObject(record) ? { ...element, ...link(record, position) } : element,
+      isJsonObject(element) && isJsonObject(record) ? { ...element, ...link(record, position) } : element,
     ),
   );
 
 /** The record without the lists that have tables of their own; a list that is none stays where it is. */
 const header = (record: unknown, ...lists: string[]): unknown => {
-  if (!isObject(record)) return record;
+  if (!isJsonObject(record)) return record;
   return withoutFields(record, (name, value) => lists.includes(name) && Array.isArray(value));
 };
 
@@ -76,7 +74,7 @@ export function planLoads(plans: readonly unknown[]): Load[] {
 export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): FullRefreshRange[] {
   const { points } = levels(plans);
   const holding = (records: readonly unknown[], field: string): RecordId[] =>
-    idsOf(records.filter((record) => isObject(record) && Array.isArray(record[field])));
+    idsOf(records.filter((record) => isJsonObject(record) && Array.isArray(record[field])));
   return [
     { table: routePoint, range: { route_plan_id: { in: holding(plans, 'route_points') } } },
     ...goneFrom(routePoint, 'route_plan_id', gone),

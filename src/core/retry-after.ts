@@ -1,9 +1,9 @@
-// How long the service asks to wait: Retry-After in seconds or as a date, by the injected clock, bounded.
+// How long a server asks to wait: Retry-After in seconds or as a date, by the injected clock, bounded.
 
 export const LONGEST_PAUSE_MS = 600_000;
 /** A pause consumes no attempt: one of nothing at all would let a call ask without end until its deadline. */
 export const SHORTEST_PAUSE_MS = 1_000;
-/** Where the service throttles and does not say for how long. */
+/** Where a server throttles and does not say for how long. */
 export const DEFAULT_PAUSE_MS = 10_000;
 
 /** Milliseconds from `nowMs`, or undefined where the header is missing or makes no sense. */
