@@ -158,7 +158,8 @@ function fillColumn(
   if (held === undefined) return false;
   if (field.longest !== undefined && typeof held === 'string' && held.length > field.longest) return false;
   const same = held === state.last[position];
-  if (!same && typeof held === 'string' && !isStorable(held)) state.invalid ??= field.path;
+  const storable = type === 'json' ? isStorableJson : isStorable;
+  if (!same && typeof held === 'string' && !storable(held)) state.invalid ??= field.path;
   state.row[position] = same ? (state.last[position] as Scalar) : held;
   state.filled++;
   return type === 'json' || held === value;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
+import { compileTable } from '../../src/sync/pull/records/compile-table.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import {
   baseTable,
@@ -12,6 +13,7 @@ import {
   recordColumns,
   text,
 } from '../../src/warehouse/table.ts';
+import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rebuildRecord, withoutNulls } from '../support/rebuild.ts';
 
@@ -141,6 +143,13 @@ describe('the row mapping', () => {
     expect(toRow(record as JsonObject)).toEqual({
       invalid: expect.stringMatching(new RegExp(`^${field}: `)),
     });
+  });
+
+  it.each(['a\0b', '\ud800'])('refuses %j inside a column of JSON, on both ways', (text) => {
+    const record = { id: 1, route_plan_id: 2, time_window: { start: text } };
+    expect(rowMapping(routePoint)(record)).toEqual({ invalid: expect.stringMatching(/^time_window: /) });
+    expect(compileTable(routePoint)(record)).toBeUndefined();
+    expect(compileTable(routePoint)({ ...record, time_window: {} })).toBeDefined();
   });
 
   it('keeps a year that PostgreSQL does not know, and a text too long for an index, in extra', () => {

@@ -3,7 +3,7 @@
 // and the record goes through the wire schema and the generic mapping, which know every other form and every reason.
 // The function is generated code: on events it takes half the time of a chain of closures.
 import { stableJson } from '../../../core/stable-json.ts';
-import { isStorable } from '../../../core/storable-text.ts';
+import { isStorable, isStorableJson } from '../../../core/storable-text.ts';
 import { isCut } from '../../../fleet/cut-record.ts';
 import { toDay, toInstant } from '../../../fleet/instants.ts';
 import type { Row } from '../../../warehouse/engine.ts';
@@ -23,6 +23,7 @@ interface Field {
 /** What the generated code calls. Each gives undefined for what the column would not hold as it is. */
 const CALLED = {
   isStorable,
+  isStorableJson,
   isCut,
   stableJson,
   instantOf(value: string): string | undefined {
@@ -135,6 +136,7 @@ function writeValue(value: string, column: Column, variable: string, { table, li
       return;
     case 'json':
       lines.push(`${variable} = stableJson(${value});`);
+      unless(`isStorableJson(${variable})`);
       if (isIndexed) unless(`${variable}.length <= ${LONGEST_INDEXED}`);
       return;
   }
