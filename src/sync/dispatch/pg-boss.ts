@@ -117,7 +117,8 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         if (signal.aborted && row?.state !== 'completed') continue;
         const outcome = isGivenBack(row?.output) ? undefined : outcomeOf(slice, row);
         const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.parts : [];
-        // Before anything else: the queue may not take them now. They come first, as their turn is the next.
+        // Sent before the outcome is taken: where that fails, the next look does it again. They stand first, since they are
+        // worked next and only the first jobs are read.
         if (next.length > 0 && !signal.aborted) {
           const sent = await send(
             next.map((part) => ({ slice: part, turn })),

@@ -86,7 +86,8 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
 
   /** Leaves all slices to others for a while. */
   async function rest(): Promise<void> {
-    await boss.offWork(QUEUE, { wait: false });
+    // Those under way end first: the workers that come back would work as many beside them.
+    await boss.offWork(QUEUE);
     await clock.sleep(REST_MS, stopping.signal).then(work, () => undefined);
     resting = undefined;
   }
@@ -98,12 +99,12 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
     },
     async stop(graceMs) {
       stopping.abort();
-      await resting;
       const ended = new AbortController();
       const cutting = clock.sleep(graceMs, ended.signal).then(
         () => cut.abort(),
         () => undefined,
       );
+      await resting;
       await boss.offWork(QUEUE);
       ended.abort();
       await cutting;

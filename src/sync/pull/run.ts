@@ -67,15 +67,18 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   }
 
   const undo = cutAfterDraining(context, stop);
-  await parts.dispatcher.dispatch({
-    slices: planned,
-    context,
-    atOnce: job.slicesAtOnce ?? parts.concurrency,
-    work: (slice) => workSlice(job, slice, { ...context, signal }),
-    take,
-    signal,
-  });
-  undo();
+  try {
+    await parts.dispatcher.dispatch({
+      slices: planned,
+      context,
+      atOnce: job.slicesAtOnce ?? parts.concurrency,
+      work: (slice) => workSlice(job, slice, { ...context, signal }),
+      take,
+      signal,
+    });
+  } finally {
+    undo();
+  }
   if (loaded > 0 && !context.signal.aborted) {
     const stillDue = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
     await makeDueAgain(stillDue, context);

@@ -9,7 +9,7 @@ const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
 
 const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
-/** More to be done with what a slice holds than it can hold; how much the service is asked for at once is well. */
+/** The slice needs too many further calls; the size of its search is fine. */
 export const TOO_MANY = 'too_many';
 
 /** The slice may succeed if it is cut. */

@@ -21,11 +21,11 @@ export interface Batch {
   invalid: readonly InvalidRecord[];
   /** Records that a later one with the same key replaced. */
   superseded: number;
-  /** Keys that the records held, those of invalid included. */
+  /** Keys of all records, invalid ones included. */
   seen(): Row[];
   /** The keys of the rows as the quarantine writes them. */
   keyTexts(): string[];
-  /** False where a invalid has no readable key, so that absence cannot be told from misfortune. */
+  /** False where the key of an invalid record cannot be read: its row must not be marked missing. */
   allSeen: boolean;
   /** Rows that a full-refresh range holds. */
   inside(refresh: FullRefreshRange): number;

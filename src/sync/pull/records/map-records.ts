@@ -1,4 +1,4 @@
-// Sorts the records of a load into rows and invalid; every record ends in exactly one of the two.
+// Maps the records of a load to rows; every record becomes either a row or an invalid record.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { ownTurn } from '../../../core/own-turn.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';

@@ -15,12 +15,12 @@ export interface Load {
   refused?: readonly { record: unknown; reason: string }[];
 }
 
-/** Every record of a load is in exactly one of rows and invalid. */
+/** Every record of a load is either a row or an invalid record. */
 export interface Mapped {
   table: Table;
   rows: Row[];
   invalid: InvalidRecord[];
-  /** The key of each invalid; undefined where it cannot be read. */
+  /** The key of each invalid record; undefined where it cannot be read. */
   invalidKeys: (Row | undefined)[];
 }
 

@@ -1,11 +1,12 @@
-// Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. All of
-// it commits together, so a checklist in the warehouse has its answers, and its pictures or their errors.
+// Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. A
+// checklist commits with its answers, and its pictures or their errors.
 import { Skippable } from '../../../../core/errors.ts';
 import { pieces } from '../../../../core/pieces.ts';
 import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
 import type { Slice } from '../../../slice.ts';
+import { TOO_MANY } from '../../plan/slice-scale.ts';
 import { halvedWindow } from '../../plan/window-slices.ts';
 import { goneFrom } from '../../presets/unlisted.ts';
 import type { RecordId } from '../../records/record-id.ts';
@@ -74,6 +75,6 @@ const pictureOf = (answer: unknown): unknown => (answer as { picture?: unknown }
 
 const tooMany = (): Skippable =>
   new Skippable(`More than ${MOST_OPEN} checklists to open in one slice`, {
-    code: 'too_large',
+    code: TOO_MANY,
     hint: 'The slice is cut and read in parts.',
   });

@@ -94,7 +94,7 @@ async function silences(
       const first = Date.parse(text);
       const last = Date.parse(latest.get(id) ?? '');
       if (!(first - last > options.silence)) continue;
-      // FullRefreshRange days, so that vehicles that were silent together are read together.
+      // Whole days, so that vehicles that were silent together are read together.
       const silence = { begin: Math.floor(last / DAY_MS) * DAY_MS, end: first };
       const scopes = [eventScope(id, options)];
       const others = without(silence, first < lately ? reads : spans);
