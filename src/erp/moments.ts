@@ -43,7 +43,7 @@ export function momentMs(value: unknown): number | undefined {
   if (parts === null) return undefined;
   const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
   // Date.parse takes 30 February for 2 March. It is used all the same: Temporal needs ten times as long.
-  if (day > daysOfMonth(year, month) || year < FIRST_YEAR || year > LAST_YEAR) return undefined;
+  if (day > daysOfMonth(year, month) || !isUsualYear(value as string)) return undefined;
   const ms = Date.parse(value as string);
   return Number.isNaN(ms) ? undefined : ms;
 }

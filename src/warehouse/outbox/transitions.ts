@@ -1,6 +1,6 @@
 // The life of an outbox entry as one table: where each transition may start, where it ends, and every column that it
 // sets by itself. A transition is pure; `storeEntries` writes its result, and only over the row that was read.
-import type { Transaction } from '../engine.ts';
+import type { StoreOptions, Transaction } from '../engine.ts';
 import { type EntryKey, nameOf, type OutboxEntry, type OutboxState, pushOutbox } from './entry.ts';
 
 export type EntryChange = Partial<Omit<OutboxEntry, keyof EntryKey | 'state' | 'revision'>>;
@@ -112,34 +112,33 @@ export function newEntry(entry: NewEntry, at: string): OutboxEntry {
   return { ...columns, ...counted, ...entry } as OutboxEntry;
 }
 
-const SAME_REVISION = 'push_outbox.revision = excluded.revision - 1';
-
 /**
  * Writes entries as they now are, each only over the revision it was made from: what a person changed meanwhile stays.
  * Gives the names of those that were written.
  */
-export async function storeEntries(
-  { store }: Pick<Transaction, 'store'>,
+export const storeEntries = (
+  tx: Pick<Transaction, 'store'>,
   entries: readonly OutboxEntry[],
-): Promise<Set<string>> {
-  if (entries.length === 0) return new Set();
-  const keys = await store(pushOutbox, entries, { where: SAME_REVISION });
-  return namesOf(keys);
-}
+): Promise<Set<string>> => storeOver(tx, entries);
 
 /** The same of entries whose payload stays, which is most of their text. */
-export async function storeWithoutPayload(
+export const storeWithoutPayload = (
+  tx: Pick<Transaction, 'store'>,
+  entries: readonly OutboxEntry[],
+): Promise<Set<string>> =>
+  storeOver(
+    tx,
+    entries.map((entry) => ({ ...entry, payload: null })),
+    { payload: 'push_outbox.payload' },
+  );
+
+async function storeOver(
   { store }: Pick<Transaction, 'store'>,
   entries: readonly OutboxEntry[],
+  set: StoreOptions['set'] = {},
 ): Promise<Set<string>> {
   if (entries.length === 0) return new Set();
-  const rows = entries.map((entry) => ({ ...entry, payload: null }));
-  const keys = await store(pushOutbox, rows, {
-    where: SAME_REVISION,
-    set: { payload: 'push_outbox.payload' },
-  });
-  return namesOf(keys);
+  const where = 'push_outbox.revision = excluded.revision - 1';
+  const keys = await store(pushOutbox, entries, { where, set });
+  return new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
 }
-
-const namesOf = (keys: readonly EntryKey[]): Set<string> =>
-  new Set(keys.map((key) => nameOf({ ...key, code_use: Number(key.code_use) })));
