@@ -70,8 +70,13 @@ export interface Transaction {
 }
 
 export interface WriteOptions {
-  /** It loads or deletes many rows: beats, claims and outcomes need not wait for it. */
+  /** It loads or deletes many rows: heartbeats, claims and outcomes go first. */
   isLong?: boolean;
+  /**
+   * It writes these tables only, beside control rows that are its job's own. An engine that can runs it beside the loads
+   * of other tables; every other write is alone.
+   */
+  tables?: readonly string[];
 }
 
 /** The rows of a statement with `?` for its bindings. */
@@ -108,7 +113,7 @@ export interface Engine extends Ddl {
   readonly queueHome?: QueueHome;
   /** Does beforehand what a load needs no transaction for; the rows themselves need not be kept. */
   writeDown(table: Table, rows: readonly Row[]): WrittenRows;
-  /** One transaction; the writes of this process run one after another, short ones before long ones that wait. */
+  /** One transaction; writes run one after another, short ones before long ones that wait. See WriteOptions. */
   write<T>(work: (tx: Transaction) => Promise<T>, how?: WriteOptions): Promise<T>;
   /**
    * Reads a committed state; never waits for a write; may be done twice. The values are the same from every engine:

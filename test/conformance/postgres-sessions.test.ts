@@ -7,7 +7,7 @@ import type { Engine } from '../../src/warehouse/engine.ts';
 import { openPostgres, postgres } from '../../src/warehouse/engines/postgres.ts';
 import { connectBeside } from '../../src/warehouse/engines/postgres-connection.ts';
 import { postgresError } from '../../src/warehouse/engines/postgres-errors.ts';
-import { ONE_WRITER } from '../../src/warehouse/engines/postgres-stalled.ts';
+import { lockForWrite } from '../../src/warehouse/engines/postgres-locks.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
@@ -107,7 +107,7 @@ describe('a server that is silent', () => {
     let sent = 0;
     let isEnough = false;
     const sending = slow.transaction(async (sql) => {
-      await sql.raw(ONE_WRITER, ['fleet']);
+      await lockForWrite(sql, { schema: 'fleet' });
       await sql.raw('create table sent (id int)');
       const connection = await sql.client.acquireConnection();
       await new Promise<void>((handleReadyForQuery, handleError) => {
@@ -143,7 +143,7 @@ describe('a server that is silent', () => {
     const stalled = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
     const stands = Promise.withResolvers<void>();
     const lost = stalled.transaction(async (sql) => {
-      await sql.raw(ONE_WRITER, ['fleet']);
+      await lockForWrite(sql, { schema: 'fleet' });
       const connection = await sql.client.acquireConnection();
       // It is asked for rows and sends none.
       await new Promise((_, handleError) => {
@@ -160,7 +160,7 @@ describe('a server that is silent', () => {
       .toMatchObject({ inserted: 3 });
     const other = knex({ client: 'pg', connection: url, pool: { min: 1, max: 1 } });
     await other.transaction(async (sql) => {
-      await sql.raw(ONE_WRITER, ['fleet']);
+      await lockForWrite(sql, { schema: 'fleet' });
       await sql.raw('select pg_sleep(0.5)');
       await expect(engine.write((tx) => tx.load(vehicle, vehicles(3), metadata))).rejects.toMatchObject({
         code: 'warehouse_locked',

@@ -54,7 +54,7 @@ async function readOnce(
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
   const batches = newBatches();
   const cleanups: (() => void)[] = [];
-  const loading: Loading = { context, slice, readAt: isoInstant(clock.now()), ahead: NOTHING };
+  const loading: Loading = { job, context, slice, readAt: isoInstant(clock.now()), ahead: NOTHING };
   const source = createSource(slice, context, {
     readAt: loading.readAt,
     prepare: batches.prepare,
@@ -86,6 +86,7 @@ async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batche
 const NOTHING: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
 
 interface Loading {
+  job: Pull;
   context: RunContext;
   slice: Slice;
   /** When the reading began. */
@@ -98,7 +99,7 @@ interface Loading {
 async function commit(
   result: SliceResult,
   batches: readonly Batch[],
-  { context, slice, readAt, ahead }: Loading,
+  { job, context, slice, readAt, ahead }: Loading,
 ): Promise<SliceCounts> {
   const { parts, runId } = context;
   const invalid = quarantineRows(
@@ -113,16 +114,17 @@ async function commit(
     const counts = await loadBatches(tx, batches, metadata, ahead);
     await quarantine(tx, invalid, metadata);
     await markAllVanished(tx, filled, batches, metadata);
-    const job = writtenCoverage(context);
-    if (job !== undefined) {
-      const by = { job, runId, at: readAt };
+    const coverage = writtenCoverage(context);
+    if (coverage !== undefined) {
+      const by = { job: coverage, runId, at: readAt };
       const covered = result.covered ?? untilRead(slice.covers ?? [], readAt);
       for (const each of covered) await markCovered(tx, each, by);
       for (const each of result.invalidated ?? []) await invalidate(tx, each, by);
     }
     return counts;
   };
-  const counts = await parts.engine.write(load, { isLong: true });
+  const tables = job.into.map(([, table]) => table.name);
+  const counts = await parts.engine.write(load, { isLong: true, tables });
   parts.onSlice?.();
   return counts;
 }

@@ -45,8 +45,8 @@ const READER_SESSION = `${SAME_TEXT}; ${UNHURRIED}; set default_transaction_read
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
 
-export const connectWriter = (settings: WriterSettings, watch: SilenceWatch): Knex =>
-  connect(settings, { most: 1, session: writerSession(settings.lockMs), watch });
+export const connectWriter = (settings: WriterSettings, most: number, watch: SilenceWatch): Knex =>
+  connect(settings, { most, session: writerSession(settings.lockMs), watch });
 
 /** For short transactions that do not wait for the writer; what has no answer after `silentMs` will have none. */
 export const connectBeside = (settings: ConnectSettings, silentMs: number): Knex =>

@@ -1,6 +1,6 @@
-// The PostgreSQL engine. One connection writes, one transaction at a time; others read. The writers of several
-// processes take turns by a lock that ends with the transaction, as those of a SQLite file do, so whatever reads and
-// then writes in one transaction is alone with what it read.
+// The PostgreSQL engine. Loads of different tables run side by side, those of one table one after another. Any other
+// writing transaction is alone on the schema, over all processes, as with a SQLite file. So a transaction that reads
+// and then writes is alone with the rows that it has read. See postgres-locks.ts.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
@@ -27,15 +27,16 @@ import {
   markMissingRows,
   writeDown,
 } from './postgres-load.ts';
+import { type Locked, lockForWrite, watchHolders } from './postgres-locks.ts';
 import type { SilenceWatch } from './postgres-silence.ts';
 import { postgresSnapshot } from './postgres-snapshot.ts';
-import { ONE_WRITER, watchHolder } from './postgres-stalled.ts';
 import { arrayText, quote } from './postgres-statement.ts';
 import { latestStatement } from './postgres-statements.ts';
 import { rowsText, storeStatement } from './store-statement.ts';
-import { turnOf } from './write-turn.ts';
 
 const READERS = 4;
+/** Loads at once. */
+const LOADERS = 4;
 
 const settingsSchema = z.strictObject({
   url: z
@@ -93,9 +94,11 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     works: (pid) => again(() => aside.raw(AT_WORK, [pid])).then(({ rows }) => rows.length > 0, isAnswered),
     connections: new Set(),
   };
-  const writer = connectWriter(settings, watch);
+  const writer = connectWriter(settings, 1, watch);
+  const loaders = connectWriter(settings, LOADERS, watch);
   const reader = connectReaders(settings, READERS, watch);
-  const turns = new PQueue({ concurrency: 1 });
+  const writes = new PQueue({ concurrency: 1 });
+  const loads = new PQueue({ concurrency: LOADERS });
   const reads = createInFlight();
 
   const plainErrors = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -106,28 +109,35 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     }
   };
 
-  const transact = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const transact = <T>(from: Knex, locked: Locked, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     let isBegun = false;
     const attempt = () =>
-      writer.transaction(async (sql) => {
-        await sql.raw(ONE_WRITER, [given.schema]);
+      from.transaction(async (sql) => {
+        await lockForWrite(sql, locked);
         isBegun = true;
-        holder.rest();
+        holders.rest();
         return work(await transactionOn(sql));
       });
     const attempts = () => again(attempt, () => !isBegun);
-    const holder = watchHolder(aside, given.schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
+    const holders = watchHolders(aside, given.schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
     return attempts()
       .catch(async (thrown) => {
-        if (isBegun || !isLockTimeout(thrown) || !(await holder.endIfStill())) throw thrown;
+        if (isBegun || !isLockTimeout(thrown) || !(await holders.endIfStill())) throw thrown;
         return attempts();
       })
-      .finally(holder.rest);
+      .finally(holders.rest);
   };
+
+  const { schema } = given;
+  const write: Engine['write'] = (work, { isLong = false, tables } = {}) =>
+    tables === undefined
+      ? // A heartbeat or a claim must not wait for the long transactions of this process that have not begun.
+        writes.add(() => plainErrors(() => transact(writer, { schema }, work)), { priority: isLong ? 0 : 1 })
+      : loads.add(() => plainErrors(() => transact(loaders, { schema, tables }, work)));
 
   /** On a connection of its own. */
   const alone = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
-    const sql = connectWriter(settings, watch);
+    const sql = connectWriter(settings, 1, watch);
     return work(sql).finally(() => sql.destroy());
   };
 
@@ -142,7 +152,7 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     },
     ...postgresDdl(given.schema),
     writeDown: (_table, rows) => writeDown(rows),
-    write: (work, how) => turns.add(() => plainErrors(() => transact(work)), turnOf(how)),
+    write,
     beside: (work) =>
       reads.run(() =>
         plainErrors(() => again(() => aside.transaction((sql) => work(sql, () => serverTime(sql))))),
@@ -182,9 +192,9 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
         }),
       ),
     async close() {
-      await turns.onIdle();
+      await Promise.all([writes.onIdle(), loads.onIdle()]);
       await reads.idle();
-      await Promise.all([writer.destroy(), reader.destroy(), aside.destroy()]);
+      await Promise.all([writer, loaders, reader, aside].map((connections) => connections.destroy()));
     },
   };
 }

@@ -37,7 +37,6 @@ import {
   rangeCondition,
 } from './sqlite-upsert.ts';
 import { rowsText, storeStatement } from './store-statement.ts';
-import { turnOf } from './write-turn.ts';
 
 /** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
 const LOCK_MS = 30_000;
@@ -89,7 +88,9 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     name: 'sqlite',
     ...sqliteDdl,
     writeDown,
-    write: (work, how) => turns.add(() => plainErrors(() => transact(writer, () => work(tx))), turnOf(how)),
+    // A heartbeat or a claim must not wait for the loads of all workers.
+    write: (work, { isLong = false } = {}) =>
+      turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
     snapshot: (work) => plainErrors(() => sqliteSnapshot(file, lockMs, work)),
     latest: (table, by, column, bounds) =>
