@@ -4,5 +4,6 @@ import { keyAgentDigests } from './migrations/key-agent-digests.ts';
 import type { Migration } from './migrations/migration.ts';
 import { returnKey } from './migrations/return-key.ts';
 import { smallOutbox } from './migrations/small-outbox.ts';
+import { unusedIndexes } from './migrations/unused-indexes.ts';
 
-export const migrations: readonly Migration[] = [keyAgentDigests, returnKey, smallOutbox];
+export const migrations: readonly Migration[] = [keyAgentDigests, returnKey, smallOutbox, unusedIndexes];

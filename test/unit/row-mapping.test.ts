@@ -13,8 +13,8 @@ import {
   recordColumns,
   text,
 } from '../../src/warehouse/table.ts';
+import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
-import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rebuildRecord, withoutNulls } from '../support/rebuild.ts';
 
 const table = baseTable({
@@ -155,12 +155,12 @@ describe('the row mapping', () => {
   it('keeps a year that PostgreSQL does not know, and a text too long for an index, in extra', () => {
     const made_at = '0000-01-01T00:00:00.000Z';
     expect(rowOf({ id: 1, made_at })).toMatchObject({ made_at: null, extra: JSON.stringify({ made_at }) });
-    const toVehicle = rowMapping(vehicle);
-    const plate = 'x'.repeat(501);
-    const mapped = toVehicle({ id: 1, plate, title: plate });
-    const names = [...recordColumns(vehicle).map(({ name }) => name), 'extra'];
+    const external_code = 'x'.repeat(501);
+    const mapped = rowMapping(routePlan)({ id: 1, external_code, source: external_code });
+    const names = [...recordColumns(routePlan).map(({ name }) => name), 'extra'];
     const at = (name: string) => ('row' in mapped ? mapped.row[names.indexOf(name)] : undefined);
-    expect([at('plate'), at('title'), at('extra')]).toEqual([null, plate, JSON.stringify({ plate })]);
+    expect([at('external_code'), at('source')]).toEqual([null, external_code]);
+    expect(at('extra')).toBe(JSON.stringify({ external_code }));
   });
 
   it('keeps text that only looks like an escaped NUL', () => {

@@ -35,5 +35,5 @@ export const checklistAnswer = baseTable({
       field('table.date_created'),
     ),
   },
-  indexes: [['checklist_id'], ['checklist_form_field_id'], ['picture'], ['risk_level']],
+  indexes: [['checklist_id']],
 });

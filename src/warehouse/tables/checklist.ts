@@ -26,5 +26,5 @@ export const checklist = baseTable({
     receipt_email: text('Address that a receipt went to; may be empty.', { personal: true }),
     signature: text('Picture of the signature; see image.hash.'),
   },
-  indexes: [['date_executed'], ['user_id', 'date_executed'], ['checklist_form_id']],
+  indexes: [['date_executed']],
 });

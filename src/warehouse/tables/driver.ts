@@ -47,5 +47,5 @@ export const driver = baseTable({
     number: text('House number of the address.', personal),
     cep: text('Postal code of the address.', personal),
   },
-  indexes: [['user_id'], ['cpf'], ['company_registry'], ['cost_center_id'], ['department_id']],
+  indexes: [['user_id']],
 });

@@ -17,5 +17,5 @@ export const image = baseTable({
     error: text('Why there is no file, in one word; null where there is one.', { added: true }),
     attempts: integer('How often it was asked for.', { required: true, added: true }),
   },
-  indexes: [['sha256'], ['error']],
+  indexes: [['error']],
 });

@@ -40,11 +40,5 @@ export const itinerary = baseTable({
     position_end_latitude: real('Latitude at the end in degrees.', { from: 'position_end.latitude' }),
     position_end_longitude: real('Longitude at the end in degrees.', { from: 'position_end.longitude' }),
   },
-  indexes: [
-    ['vehicle_id', 'date_time_start'],
-    ['driver_id'],
-    ['date_time_start'],
-    ['date_time_end'],
-    ['external_id'],
-  ],
+  indexes: [['date_time_start'], ['date_time_end']],
 });

@@ -21,5 +21,4 @@ export const pointOfInterest = baseTable({
       from: 'point_of_interest_category.name',
     }),
   },
-  indexes: [['title'], ['point_of_interest_category_id']],
 });

@@ -28,5 +28,5 @@ export const routePointExecution = baseTable({
       undocumented: true,
     }),
   },
-  indexes: [['route_point_id', 'return_date'], ['return_date']],
+  indexes: [['route_point_id', 'return_date']],
 });

@@ -27,6 +27,6 @@ export const routePoint = baseTable({
     time_window: json('Time window in which it has to be executed.'),
     disable_picture: boolean('True where no picture is asked for.'),
   },
-  indexes: [['route_plan_id'], ['external_code'], ['status']],
+  indexes: [['route_plan_id']],
   history: 'status',
 });

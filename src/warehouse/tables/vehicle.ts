@@ -52,5 +52,4 @@ export const vehicle = baseTable({
     vehicle_category_id: integer('Category.', { from: 'vehicle_category.id' }),
     vehicle_category_name: text('Name of the category.', { from: 'vehicle_category.name' }),
   },
-  indexes: [['plate'], ['status']],
 });

@@ -1,0 +1,56 @@
+// Every index of a business table costs each load of it, so each has a query that SQLite answers by it: a recipe of the
+// cookbook, or a look-up of the product's own, named here.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { tables } from '../../src/warehouse/catalog.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
+import { fillLocalTime } from '../../src/warehouse/local-time.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { loadFleet } from '../bench/made-up-fleet.ts';
+import { recipes } from '../support/cookbook.ts';
+import { type EnginePlace, makePlace } from '../support/engines.ts';
+import { query } from '../support/view-place.ts';
+
+const PERIOD = ">= '2026-03-01T00:00:00.000Z'";
+
+const LOOK_UPS: Readonly<Record<string, string>> = {
+  'the checklists of a period': `select id from checklist where date_executed ${PERIOD}`,
+  'the answers of checklists that were read': 'select id from checklist_answer where checklist_id in (1, 2)',
+  'summaries of vehicles that are not known yet': `select title from daily_summary
+    where vehicle_id is null and day >= '2026-03-01'`,
+  'summaries of drivers that are not known yet': `select title from daily_summary
+    where driver_id is null and day >= '2026-03-01'`,
+  'revisions that are too old to keep': `select figure from daily_summary_revision where observed_at < '2026-01-01'`,
+  'pictures that are still to fetch': 'select hash from image where error is null and file is not null',
+  'itineraries of a period': `select id from itinerary where date_time_start ${PERIOD}`,
+  'itineraries that were open at an instant': `select id from itinerary where date_time_end ${PERIOD}`,
+  'route plans of a period': `select id from route_plan where date_time_start ${PERIOD}`,
+  'the plan of an ERP code': "select plan_code from bi_route_plan where plan_code = 'ROUTE-7'",
+  'plans whose status changed lately': `select entity_id from status_change where observed_at ${PERIOD}`,
+};
+
+let place: EnginePlace;
+let engine: Engine;
+beforeAll(async () => {
+  place = await makePlace('sqlite');
+  engine = await place.open();
+  await bringSchemaUpToDate(engine);
+  await fillLocalTime(engine, 'America/Sao_Paulo', Date.parse('2026-03-31T15:00:00.000Z'));
+  await loadFleet(engine, 20_000);
+  await engine.upkeep();
+});
+afterAll(async () => {
+  await engine?.close();
+  await place?.remove();
+});
+
+it('has no index that no query uses', async () => {
+  const used = new Set<string>();
+  for (const sql of [...Object.values(LOOK_UPS), ...recipes().map((recipe) => recipe.sql)]) {
+    for (const { detail } of await query(engine, `explain query plan ${sql}`))
+      for (const [name] of String(detail).matchAll(/\bidx_\w+/g)) used.add(name);
+  }
+  const declared = tables
+    .filter(({ kind, age }) => kind === 'base' || age === 'observed_at')
+    .flatMap(({ name, indexes }) => indexes.map(({ columns }) => `idx_${name}_${columns.join('_')}`));
+  expect(declared.filter((name) => !used.has(name))).toEqual([]);
+});
