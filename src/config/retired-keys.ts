@@ -1,5 +1,5 @@
 // Options of jobs that are gone. A file that still has one is refused, as for any unknown key, but is told why.
-import type { Path } from './faults.ts';
+import type { Path } from '../core/schema-place.ts';
 
 interface RetiredOption {
   job: RegExp;

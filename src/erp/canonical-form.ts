@@ -3,10 +3,12 @@
 // is, for the validation to name.
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import type { FeedKind } from './feed-kinds.ts';
+import { documentText, plateText } from './identifiers.ts';
 import {
   AGENT_FIELDS,
+  CATEGORY_FIELDS,
   ENTITY_FIELDS,
-  type Fields,
+  type FieldTable,
   type FieldType,
   ITEM_FIELDS,
   ITINERARY_FIELDS,
@@ -15,8 +17,7 @@ import {
   POINT_FIELDS,
   POINT_OF_INTEREST_FIELDS,
   WINDOW_FIELDS,
-} from './fields.ts';
-import { documentText, plateText } from './identifiers.ts';
+} from './items/fields.ts';
 import { zonedMoment } from './moments.ts';
 import { pointTypeName } from './point-types.ts';
 
@@ -32,7 +33,9 @@ export const canonicalOptions = (options: JsonObject): JsonObject =>
 function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject {
   switch (kind) {
     case 'points_of_interest':
-      return objectForm(POINT_OF_INTEREST_FIELDS, zone);
+      return objectForm(POINT_OF_INTEREST_FIELDS, zone, {
+        point_of_interest_category: nested(objectForm(CATEGORY_FIELDS, zone)),
+      });
     case 'agents':
       return objectForm(AGENT_FIELDS, zone);
     case 'itineraries':
@@ -47,12 +50,12 @@ function formOf(kind: FeedKind, zone: string): (data: JsonObject) => JsonObject 
   }
 }
 
-function objectForm(fields: Fields, zone: string, parts: Record<string, Form> = {}) {
+function objectForm({ types }: FieldTable, zone: string, parts: Record<string, Form> = {}) {
   return (given: JsonObject): JsonObject => {
     const form: [name: string, value: Json][] = [];
     for (const [name, value] of Object.entries(given)) {
       if (value === null || value === '' || value === undefined) continue;
-      const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const type = Object.hasOwn(types, name) ? types[name] : undefined;
       const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
       form.push([name, type === undefined ? (part?.(value) ?? value) : valueForm(type, value, zone)]);
     }

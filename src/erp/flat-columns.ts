@@ -4,7 +4,7 @@
 import { didYouMean } from '../core/near-word.ts';
 import { isEmptyCell } from './cell-values.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import { FLAT_COLUMNS } from './fields.ts';
+import { FLAT_COLUMNS } from './items/fields.ts';
 import type { ReadyMapping, Rename } from './mapping.ts';
 
 export type Cells = Readonly<Record<string, unknown>>;

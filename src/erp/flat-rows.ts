@@ -2,7 +2,7 @@
 // another; a plan with any row that cannot be read is no plan, so that a stop is never left out silently.
 import type { Json, JsonObject } from '../core/glossary.ts';
 import { readCell } from './cell-values.ts';
-import { FLAT_COLUMNS } from './fields.ts';
+import { FLAT_COLUMNS } from './items/fields.ts';
 import { localDay, zonedMoment } from './moments.ts';
 import type { ErpFault, SourceContext } from './source.ts';
 import { LARGEST_ITEM, TOO_LARGE } from './things.ts';

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../core/glossary.ts';
 import { didYouMean } from '../core/near-word.ts';
 import { readCell } from './cell-values.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import { FLAT_COLUMNS } from './fields.ts';
+import { FLAT_COLUMNS } from './items/fields.ts';
 
 export type Scalar = string | number | boolean;
 

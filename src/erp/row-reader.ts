@@ -2,9 +2,9 @@
 // that does not fit is a fault and the others go on.
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { readCell } from './cell-values.ts';
-import { FLAT_COLUMNS } from './fields.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
+import { FLAT_COLUMNS } from './items/fields.ts';
 import type { ReadyMapping } from './mapping.ts';
 import { type Reading, type ThingContext, thingOf } from './things.ts';
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../core/glossary.ts';
 import { isStorable } from '../core/storable-text.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import { UNSTORABLE } from './field-rules.ts';
+import { UNSTORABLE } from './items/field-schemas.ts';
 import { localDay } from './moments.ts';
 import type { ErpFault, ErpThing } from './source.ts';
 

@@ -1,6 +1,6 @@
 // A fault as a command-line flag: `<call>:<fault>[:name=value,…]`, for example
 // `events:429:rate=0.1,retry_after=date`. Throws what is wrong with it, in words.
-import { z } from 'zod';
+import { issueTexts, parseInWords } from '../core/zod-words.ts';
 import { type Fault, faultSchema } from './faults.ts';
 
 const FORM = '<call>:<fault>[:name=value,...]';
@@ -10,9 +10,11 @@ export function parseFaultFlag(text: string): Fault {
   const settings = rest.join(':');
   const pairs = settings === '' ? [] : settings.split(',').map((pair) => pair.split('='));
   const fields = Object.fromEntries(pairs.map(([name, ...value]) => [name, readValue(value.join('='))]));
-  const result = faultSchema.safeParse({ call, fault, ...fields });
-  if (!result.success) throw new Error(`Fault "${text}" is not ${FORM}: ${z.prettifyError(result.error)}`);
-  return result.data;
+  const given = { call, fault, ...fields };
+  const result = parseInWords(faultSchema, given);
+  if (result.success) return result.data;
+  const texts = issueTexts(result.error.issues, faultSchema, given, 'fault');
+  throw new Error(`Fault "${text}" is not ${FORM}: ${texts.join('; ')}`);
 }
 
 function readValue(text: string): string | number | boolean {

@@ -2,8 +2,8 @@
 // and started again sends each thing once and tells the ERP of each.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/content-hash.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
 import type { ErpBatch, ErpThing, FileItem, Outcome } from '../../src/erp/source.ts';
-import { validateThing } from '../../src/erp/validation.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import {
   type Bench,
@@ -118,7 +118,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     expect(batches.at(-1)?.last).toBe(true);
     const things = thingsOf(batches);
     expect(things.map(({ origin, ...rest }) => rest)).toEqual(THINGS);
-    expect(things.flatMap((thing) => validateThing('route_plans', thing))).toEqual([]);
+    expect(things.flatMap((thing) => validateItem('route_plans', thing))).toEqual([]);
     expect(things.every(({ origin }) => /\d/.test(origin))).toBe(true);
     await source.close();
   });

@@ -2,14 +2,14 @@
 // they are dropped as, and what the service has to be told.
 import {
   AGENT_FIELDS,
-  type Fields,
+  type FieldTable,
   ITEM_FIELDS,
   ITINERARY_FIELDS,
   OPTION_FIELDS,
   PLAN_FIELDS,
   POINT_FIELDS,
   POINT_OF_INTEREST_FIELDS,
-} from '../../src/erp/fields.ts';
+} from '../../src/erp/items/fields.ts';
 import { cpfOf } from '../../src/sandbox/cpf.ts';
 import { NASTY_TEXTS } from './fuzzed-records.ts';
 import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
@@ -28,9 +28,9 @@ export interface NastyPush {
   shows(record: Thing, text: string, n: number): boolean;
 }
 
-const texts = (fields: Fields, text: string): Thing =>
+const texts = ({ types }: FieldTable, text: string): Thing =>
   Object.fromEntries(
-    Object.entries(fields)
+    Object.entries(types)
       .filter(([, type]) => type === 'text' || type === 'address')
       .map(([name]) => [name, text]),
   );

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { csvTable } from '../../src/erp/csv-table.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
-import { FLAT_COLUMNS } from '../../src/erp/fields.ts';
+import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
 import { prepareMapping } from '../../src/erp/mapping.ts';
 import { readTable } from '../../src/erp/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { type Reading, thingOf } from '../../src/erp/things.ts';
-import { validateThing } from '../../src/erp/validation.ts';
 import { parse, refusal } from './config-parts.ts';
 
 const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');
@@ -36,7 +36,7 @@ describe('the examples', () => {
   test('of a plan in JSON and in CSV are valid', async () => {
     const read = thingOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
     if ('fault' in read) throw new Error(read.fault.reason);
-    expect(validateThing('route_plans', read.thing)).toEqual([]);
+    expect(validateItem('route_plans', read.thing)).toEqual([]);
     async function* bytes() {
       yield Buffer.from(examples('csv')[0] ?? '');
     }
@@ -50,7 +50,7 @@ describe('the examples', () => {
     expect(plans).toHaveLength(1);
     for (const plan of plans) {
       if ('fault' in plan) throw new Error(plan.fault.reason);
-      expect(validateThing('route_plans', plan.thing)).toEqual([]);
+      expect(validateItem('route_plans', plan.thing)).toEqual([]);
       expect(plan.thing.data.route_points).toHaveLength(2);
     }
   });

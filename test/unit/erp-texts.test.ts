@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { contentHash } from '../../src/erp/content-hash.ts';
 import { columnsInUse } from '../../src/erp/flat-columns.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
 import { parseJson } from '../../src/erp/json-text.ts';
 import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
 import { localDay, momentMs, zonedMoment } from '../../src/erp/moments.ts';
@@ -12,7 +13,6 @@ import { safeName } from '../../src/erp/safe-name.ts';
 import { samplePlans } from '../../src/erp/sample-plans.ts';
 import { decodeText } from '../../src/erp/text-decoding.ts';
 import { thingOf } from '../../src/erp/things.ts';
-import { validateThing } from '../../src/erp/validation.ts';
 
 describe('date-times', () => {
   test.each([
@@ -311,7 +311,7 @@ test('the sample is two valid plans of five stops for tomorrow', () => {
   expect(things).toHaveLength(2);
   for (const read of things) {
     if ('fault' in read) throw new Error(read.fault.reason);
-    expect(validateThing('route_plans', read.thing)).toEqual([]);
+    expect(validateItem('route_plans', read.thing)).toEqual([]);
     expect(read.thing.data).toMatchObject({ vehicle_plate: 'ABC1234' });
     expect(read.thing.data.route_points).toHaveLength(5);
     expect(read.thing.data.date_time_start).toMatch(/^2026-05-18T.*-03:00$/);

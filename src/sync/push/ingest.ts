@@ -3,9 +3,9 @@
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/content-hash.ts';
+import { validateItem } from '../../erp/items/schemas.ts';
 import { isUsualYear, localDay } from '../../erp/moments.ts';
 import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
-import { validateThing } from '../../erp/validation.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
@@ -138,7 +138,7 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
     ...codesOf(kind.feed, externalCode, digest),
     origin: redact(thing.origin),
     content_hash: contentHash(thing),
-    reasons: validateThing(kind.feed, thing).map(redact),
+    reasons: validateItem(kind.feed, thing).map(redact),
     day: thing.startDay,
     payload: JSON.stringify({
       data,

@@ -1,7 +1,9 @@
-// What the schema says about one place of the file: the keys it allows and the words that describe it. Used
-// for hints only; whether a value is right is decided by zod alone.
+// What a schema says about one place of a value: the keys it allows and the words that describe it. Used for hints only;
+// whether a value is right is decided by zod alone.
 import { z } from 'zod';
-import type { Path } from './faults.ts';
+import { isJsonObject } from './glossary.ts';
+
+export type Path = readonly (string | number)[];
 
 export interface SchemaPlace {
   /** Keys allowed here; undefined where the place is no map with known keys. */
@@ -72,6 +74,9 @@ function innerOf(schema: Type, value: unknown): Type | undefined {
   }
   if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodTransform ? schema.out : schema.in;
   if (schema instanceof z.ZodDiscriminatedUnion) return chosenOption(schema, value);
+  if (schema instanceof z.ZodUnion && isJsonObject(value)) {
+    return schema.options.find((option) => option instanceof z.ZodObject);
+  }
   return undefined;
 }
 
