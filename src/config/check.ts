@@ -6,8 +6,7 @@ import { suggest } from '../core/near-word.ts';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
 import { parseInWords, singleIssues } from '../core/zod-words.ts';
 import type { Finding } from './faults.ts';
-import { hintOf } from './issue-hints.ts';
-import { retiredHint } from './retired-keys.ts';
+import { hintOf, retiredHint } from './issue-hints.ts';
 import { type Place, placeKey, type ValueTree } from './value-tree.ts';
 
 export type Checked<T> = { config: T; findings: [] } | { config: undefined; findings: Finding[] };

@@ -1,7 +1,10 @@
 // The one form of a thing, whatever source it came from: null and empty text are absent, date-times have a
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
+
+import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
+import { stableJsonWithoutNulls } from '../core/stable-json.ts';
 import type { FeedKind } from './feed-kinds.ts';
 import { documentText, plateText } from './identifiers.ts';
 import {
@@ -20,6 +23,7 @@ import {
 } from './items/fields.ts';
 import { zonedMoment } from './moments.ts';
 import { pointTypeName } from './point-types.ts';
+import type { ErpThing } from './source.ts';
 
 type Form = (value: Json) => Json;
 
@@ -93,3 +97,10 @@ function valueForm(type: FieldType, value: Json, zone: string): Json {
       return value;
   }
 }
+
+/**
+ * A fingerprint of what would be sent, SHA-256 in hexadecimal: equal content gives the same one whatever the order of its
+ * keys, and an absent field is the same as a null one. Where an item came from does not count.
+ */
+export const contentHash = ({ data, options = {} }: Pick<ErpThing, 'data' | 'options'>): string =>
+  hash('sha256', stableJsonWithoutNulls({ data, options }));

@@ -1,13 +1,14 @@
 // Outcomes of stops for an ERP that reads files: one file a plan in `returns/`, with the latest outcome of each
 // stop, replaced whole. Telling an outcome again leaves the file as it is. A file never holds stops of two plans that
 // share a code: where codes are reused its name has the start day, else the other plan begins it anew.
+
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
 import { orGone } from './files/gone.ts';
 import { localDay } from './moments.ts';
-import { safeName } from './safe-name.ts';
 import type { SourceContext, StopOutcome } from './source.ts';
 
 /** A stop as the file and the HTTP call have it. */
@@ -105,3 +106,22 @@ function readReturn(text: string, path: string): PlanReturn {
     hint: 'Move it away: it is written anew with the next outcomes of its plan.',
   });
 }
+
+const SAFE = /[A-Za-z0-9_-]/;
+/** Leaves room for an ending and a temporary prefix in the 255 bytes of a file name. */
+const LONGEST_NAME = 150;
+
+/**
+ * A file name for any external code: different codes get different names, and none can leave its folder.
+ * Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. A long name ends in a digest.
+ */
+export function safeName(code: string): string {
+  const name = [...Buffer.from(code.toWellFormed())]
+    .map((byte) => (SAFE.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escaped(byte)))
+    .join('');
+  if (name.length > 0 && name.length <= LONGEST_NAME) return name;
+  const digest = createHash('sha256').update(code).digest('hex').slice(0, 32);
+  return `${name.slice(0, LONGEST_NAME - digest.length - 1)}~${digest}`;
+}
+
+const escaped = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;

@@ -2,7 +2,7 @@
 // its batches wait in a spool. Each batch is then one transaction; that of a file's last batch also remembers the file.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
-import { contentHash } from '../../erp/content-hash.ts';
+import { contentHash } from '../../erp/canonical-form.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
 import { isUsualYear, localDay } from '../../erp/moments.ts';
 import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
