@@ -1,6 +1,5 @@
 // `jobs`: one entry a job, each optional. Beside the three keys that every job has stand the job's own
 // options, which come from its declaration.
-
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
 import { section } from './section.ts';

@@ -1,7 +1,6 @@
 // The one form of a thing, whatever source it came from: null and empty text are absent, date-times have a
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
-
 import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../core/stable-json.ts';

@@ -1,6 +1,5 @@
 // Which column of a flat source holds which canonical path. Decided once for a header, so that a wrong header is
 // one fault that names every wrong column, not a fault for each row.
-
 import { didYouMean } from '../core/near-word.ts';
 import { isEmptyCell } from './cell-values.ts';
 import type { FeedKind } from './feed-kinds.ts';

@@ -1,7 +1,6 @@
 // Outcomes of stops for an ERP that reads files: one file a plan in `returns/`, with the latest outcome of each
 // stop, replaced whole. Telling an outcome again leaves the file as it is. A file never holds stops of two plans that
 // share a code: where codes are reused its name has the start day, else the other plan begins it anew.
-
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 // Pictures and signatures. A hash carries the numbers the image is drawn from and a check of them, so any
 // image can be drawn again from its hash alone and a hash the sandbox never gave is known as such.
-
 import { crc32, deflateSync } from 'node:zlib';
 import { hashKey, type Key, seededRandom } from './seeded-random.ts';
 

@@ -1,6 +1,5 @@
 // The result that is written beside a finished file: each item's state, and what could not be read. What becomes of an item
 // after that is appended to `late-results.jsonl`.
-
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
