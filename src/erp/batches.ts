@@ -1,8 +1,9 @@
 // Packs the readings into batches of bounded size, and holds each code to one item a read, or to one for each start day
 // where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is meant, or
 // whether each is half a plan.
+
+import type { Reading } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
-import type { Reading } from './things.ts';
 
 /** Items and faults a batch. */
 const BATCH_SIZE = 500;

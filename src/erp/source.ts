@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './rows/mapping.ts';
 
 /** One thing the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
 export interface ErpThing {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import type { Mapping } from '../../src/erp/mapping.ts';
-import { localDay } from '../../src/erp/moments.ts';
+import { localDay } from '../../src/erp/items/moments.ts';
+import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import {

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type ReadingLimits, readFileInLimits } from '../../src/erp/drop-file-reader.ts';
-import { prepareMapping } from '../../src/erp/mapping.ts';
-import type { Reading } from '../../src/erp/things.ts';
+import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
+import type { Reading } from '../../src/erp/items/item.ts';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import {
   clock,
   codesOf,

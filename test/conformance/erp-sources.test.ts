@@ -1,7 +1,7 @@
 // One suite over every ERP source: the same rows give the same things, and an engine that is cut off at any step
 // and started again sends each thing once and tells the ERP of each.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/erp/canonical-form.ts';
+import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import type { ErpBatch, ErpThing, FileItem, Outcome } from '../../src/erp/source.ts';
 import { stopPostgres } from '../support/postgres.ts';

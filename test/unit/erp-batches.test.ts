@@ -1,8 +1,8 @@
 // Each code once a read: what comes again is a fault, and the fault says which of the items given before it invalidates.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
+import type { Reading } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
-import type { Reading } from '../../src/erp/things.ts';
 
 const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
   thing: { externalCode, startDay, data: {}, origin },

@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { csvTable } from '../../src/erp/csv-table.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
+import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { type Reading, thingOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import { prepareMapping } from '../../src/erp/mapping.ts';
-import { readTable } from '../../src/erp/row-reader.ts';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
-import { type Reading, thingOf } from '../../src/erp/things.ts';
 import { parse, refusal } from './config-parts.ts';
 
 const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');

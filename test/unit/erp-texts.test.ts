@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
-import { contentHash } from '../../src/erp/canonical-form.ts';
-import { columnsInUse } from '../../src/erp/flat-columns.ts';
+import { safeName } from '../../src/erp/files/returns.ts';
+import { parseJson } from '../../src/erp/formats/json-text.ts';
+import { decodeText } from '../../src/erp/formats/text-decoding.ts';
+import { contentHash } from '../../src/erp/items/canonical-form.ts';
+import { thingOf } from '../../src/erp/items/item.ts';
+import { localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
+import { samplePlans } from '../../src/erp/items/sample-plans.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import { parseJson } from '../../src/erp/json-text.ts';
-import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
-import { localDay, momentMs, zonedMoment } from '../../src/erp/moments.ts';
-import { safeName } from '../../src/erp/plan-returns.ts';
-import { samplePlans } from '../../src/erp/sample-plans.ts';
-import { decodeText } from '../../src/erp/text-decoding.ts';
-import { thingOf } from '../../src/erp/things.ts';
+import { columnsInUse } from '../../src/erp/rows/flat-columns.ts';
+import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
 
 describe('date-times', () => {
   test.each([

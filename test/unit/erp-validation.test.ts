@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
+import { thingOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
-import { thingOf } from '../../src/erp/things.ts';
 
 const ZONE = 'America/Sao_Paulo';
 

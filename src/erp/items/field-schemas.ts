@@ -5,10 +5,10 @@ import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { isJsonObject } from '../../core/glossary.ts';
 import { isCpf } from '../../core/redaction.ts';
 import { isStorable, isStorableJson } from '../../core/storable-text.ts';
-import { PLATE } from '../identifiers.ts';
-import { FIRST_YEAR, LAST_YEAR, momentMs } from '../moments.ts';
-import { POINT_TYPE_NAMES } from '../point-types.ts';
 import type { FieldTable, FieldType } from './fields.ts';
+import { PLATE } from './identifiers.ts';
+import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
+import { POINT_TYPE_NAMES } from './point-types.ts';
 
 export const UNSTORABLE = 'holds a NUL or half a character, which no database keeps';
 

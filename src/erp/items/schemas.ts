@@ -5,7 +5,6 @@ import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/
 import { isJsonObject } from '../../core/glossary.ts';
 import { issueTexts, parseInWords } from '../../core/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import { momentMs } from '../moments.ts';
 import type { ErpThing } from '../source.ts';
 import { objectOf, wrong } from './field-schemas.ts';
 import {
@@ -20,6 +19,7 @@ import {
   POINT_OF_INTEREST_FIELDS,
   WINDOW_FIELDS,
 } from './fields.ts';
+import { momentMs } from './moments.ts';
 
 /** A period does not end before it begins; says nothing where either is no date-time. */
 const inOrder =

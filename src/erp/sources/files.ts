@@ -8,15 +8,15 @@ import { isoInstant } from '../../core/clock.ts';
 import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { inBatches } from '../batches.ts';
-import { readFileInLimits } from '../drop-file-reader.ts';
 import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
+import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { createDropFolder, dropNames, type SettledFile } from '../files/drop-folder.ts';
 import { finishFile, hasResult, removeExpired, removeJournals } from '../files/finish.ts';
 import { isGone, orGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
-import { prepareMapping } from '../mapping.ts';
-import { writeReturns } from '../plan-returns.ts';
-import type { ReaderContext } from '../row-reader.ts';
+import { writeReturns } from '../files/returns.ts';
+import { prepareMapping } from '../rows/mapping.ts';
+import type { ReaderContext } from '../rows/row-reader.ts';
 import type {
   DroppedFiles,
   ErpBatch,

@@ -2,9 +2,9 @@
 // its batches wait in a spool. Each batch is then one transaction; that of a file's last batch also remembers the file.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
-import { contentHash } from '../../erp/canonical-form.ts';
+import { contentHash } from '../../erp/items/canonical-form.ts';
+import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
-import { isUsualYear, localDay } from '../../erp/moments.ts';
 import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';

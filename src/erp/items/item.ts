@@ -1,12 +1,12 @@
 // Makes a thing of what a source has read: canonical form, and the code by which the ERP knows it. Without a
 // code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
-import { isJsonObject, type JsonObject } from '../core/glossary.ts';
-import { isStorable } from '../core/storable-text.ts';
+import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
+import { isStorable } from '../../core/storable-text.ts';
+import type { FeedKind } from '../feed-kinds.ts';
+import type { ErpFault, ErpThing } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
-import type { FeedKind } from './feed-kinds.ts';
-import { UNSTORABLE } from './items/field-schemas.ts';
+import { UNSTORABLE } from './field-schemas.ts';
 import { localDay } from './moments.ts';
-import type { ErpFault, ErpThing } from './source.ts';
 
 export type Reading = { thing: ErpThing } | { fault: ErpFault };
 

@@ -2,10 +2,10 @@
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
 import { hash } from 'node:crypto';
-import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
-import { stableJsonWithoutNulls } from '../core/stable-json.ts';
-import type { FeedKind } from './feed-kinds.ts';
-import { documentText, plateText } from './identifiers.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { stableJsonWithoutNulls } from '../../core/stable-json.ts';
+import type { FeedKind } from '../feed-kinds.ts';
+import type { ErpThing } from '../source.ts';
 import {
   AGENT_FIELDS,
   CATEGORY_FIELDS,
@@ -19,10 +19,10 @@ import {
   POINT_FIELDS,
   POINT_OF_INTEREST_FIELDS,
   WINDOW_FIELDS,
-} from './items/fields.ts';
+} from './fields.ts';
+import { documentText, plateText } from './identifiers.ts';
 import { zonedMoment } from './moments.ts';
 import { pointTypeName } from './point-types.ts';
-import type { ErpThing } from './source.ts';
 
 type Form = (value: Json) => Json;
 

@@ -1,6 +1,6 @@
 // A driver's error in plain words. Its own message begins with the statement and its bound values, so only the
 // code is kept of it, with what the code means and what to try.
-import { Fatal, Retriable, RoadbookError } from '../core/errors.ts';
+import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 
 interface Meaning {
   matches: RegExp;

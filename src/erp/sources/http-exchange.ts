@@ -1,12 +1,12 @@
 // One HTTP exchange with the ERP: bounded in time and size, its headers sent nowhere else, its failures told by
 // address and status alone. Every call of a feed may be repeated, so what may pass is tried again.
 import type { Got, PlainResponse } from 'got';
-import { Fatal, Retriable, RoadbookError } from '../core/errors.ts';
-import type { Json } from '../core/glossary.ts';
-import { type RetryPolicy, retry } from '../core/retry.ts';
-import { retryAfterMs } from '../core/retry-after.ts';
-import { parseJson, UnreadableJson } from './json-text.ts';
-import type { SourceContext } from './source.ts';
+import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
+import type { Json } from '../../core/glossary.ts';
+import { type RetryPolicy, retry } from '../../core/retry.ts';
+import { retryAfterMs } from '../../core/retry-after.ts';
+import { parseJson, UnreadableJson } from '../formats/json-text.ts';
+import type { SourceContext } from '../source.ts';
 
 export interface HttpExchange {
   get(url: string, signal?: AbortSignal): Promise<Json>;

@@ -2,7 +2,7 @@
 // parser cannot read ends the table with a plain reason.
 import { pipeline, Readable } from 'node:stream';
 import type { CsvError } from 'csv-parse';
-import type { Table, TableRow } from './row-reader.ts';
+import type { Table, TableRow } from '../rows/row-reader.ts';
 import { decodeText } from './text-decoding.ts';
 
 export class UnreadableTable extends Error {

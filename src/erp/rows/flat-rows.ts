@@ -1,11 +1,11 @@
 // Folds flat rows, one for each stop or item, into plans with points and items. Rows of one plan follow one
 // another; a plan with any row that cannot be read is no plan, so that a stop is never left out silently.
-import type { Json, JsonObject } from '../core/glossary.ts';
+import type { Json, JsonObject } from '../../core/glossary.ts';
+import { FLAT_COLUMNS } from '../items/fields.ts';
+import { LARGEST_ITEM, TOO_LARGE } from '../items/item.ts';
+import { localDay, zonedMoment } from '../items/moments.ts';
+import type { ErpFault, SourceContext } from '../source.ts';
 import { readCell } from './cell-values.ts';
-import { FLAT_COLUMNS } from './items/fields.ts';
-import { localDay, zonedMoment } from './moments.ts';
-import type { ErpFault, SourceContext } from './source.ts';
-import { LARGEST_ITEM, TOO_LARGE } from './things.ts';
 
 export interface FlatRow {
   /** Where it stands, for messages: file and row. */

@@ -5,10 +5,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
-import { Retriable } from '../core/errors.ts';
+import { Retriable } from '../../core/errors.ts';
+import type { Reading } from '../items/item.ts';
+import type { ReaderContext } from '../rows/row-reader.ts';
 import { type DropFile, readDropFile } from './drop-file.ts';
-import type { ReaderContext } from './row-reader.ts';
-import type { Reading } from './things.ts';
 
 export interface ReadingLimits {
   /** Megabytes of the process's heap. */

@@ -3,13 +3,13 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Json } from '../core/glossary.ts';
-import { csvTable, UnreadableTable } from './csv-table.ts';
-import { parseJson, UnreadableJson } from './json-text.ts';
-import { type ReaderContext, readRecords, readTable, type Table } from './row-reader.ts';
-import { decodeWhole, UnreadableText } from './text-decoding.ts';
-import type { Reading } from './things.ts';
-import { xlsxTable } from './xlsx-table.ts';
+import type { Json } from '../../core/glossary.ts';
+import { csvTable, UnreadableTable } from '../formats/csv-table.ts';
+import { parseJson, UnreadableJson } from '../formats/json-text.ts';
+import { decodeWhole, UnreadableText } from '../formats/text-decoding.ts';
+import { xlsxTable } from '../formats/xlsx-table.ts';
+import type { Reading } from '../items/item.ts';
+import { type ReaderContext, readRecords, readTable, type Table } from '../rows/row-reader.ts';
 
 /** Largest JSON or XLSX file; they are read whole. */
 export const MOST_WHOLE_BYTES = 64 * 1024 * 1024;

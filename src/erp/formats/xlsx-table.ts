@@ -1,8 +1,9 @@
 // The first sheet of an XLSX workbook as a table. Date cells have no zone: they leave as the wall-clock time they
 // show. Merged cells are empty but for the first, as the folding of rows expects.
+
+import { wallTime } from '../items/moments.ts';
+import type { Table, TableRow } from '../rows/row-reader.ts';
 import { cellsOf, UnreadableTable } from './csv-table.ts';
-import { wallTime } from './moments.ts';
-import type { Table, TableRow } from './row-reader.ts';
 
 export async function xlsxTable(bytes: Buffer): Promise<Table> {
   const sheet = await firstSheet(bytes);

@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../core/atomic-file.ts';
-import { Fatal } from '../core/errors.ts';
-import { orGone } from './files/gone.ts';
-import { localDay } from './moments.ts';
-import type { SourceContext, StopOutcome } from './source.ts';
+import { replaceFile } from '../../core/atomic-file.ts';
+import { Fatal } from '../../core/errors.ts';
+import { localDay } from '../items/moments.ts';
+import type { SourceContext, StopOutcome } from '../source.ts';
+import { orGone } from './gone.ts';
 
 /** A stop as the file and the HTTP call have it. */
 export interface ReturnedStop {

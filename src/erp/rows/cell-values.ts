@@ -1,8 +1,8 @@
 // One cell of a flat row as the value its column holds. Cells are texts, numbers or truth values; what cannot
 // be read is told by its rule, never by its content.
-import type { Json } from '../core/glossary.ts';
-import { documentText } from './identifiers.ts';
-import type { FieldType } from './items/fields.ts';
+import type { Json } from '../../core/glossary.ts';
+import type { FieldType } from '../items/fields.ts';
+import { documentText } from '../items/identifiers.ts';
 
 export type CellReading = { value: Json } | { fault: string };
 

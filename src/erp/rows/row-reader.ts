@@ -1,12 +1,12 @@
 // From rows or JSON records to things. A header that does not fit is one fault and ends the reading; a record
 // that does not fit is a fault and the others go on.
-import { isJsonObject, type Json, type JsonObject } from '../core/glossary.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import { FLAT_COLUMNS } from '../items/fields.ts';
+import { type Reading, type ThingContext, thingOf } from '../items/item.ts';
 import { readCell } from './cell-values.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
-import { FLAT_COLUMNS } from './items/fields.ts';
 import type { ReadyMapping } from './mapping.ts';
-import { type Reading, type ThingContext, thingOf } from './things.ts';
 
 export interface ReaderContext extends ThingContext {
   reuseCodes: boolean;

@@ -1,8 +1,9 @@
 // The process that reads one dropped file (drop-file-reader.ts). It answers once the file was read to its end, so that a
 // file beyond the limits gives no item; then it hands over a bounded chunk for each question.
+
+import { LARGEST_ITEM, type Reading, TOO_LARGE } from '../items/item.ts';
 import { readDropFile } from './drop-file.ts';
 import type { Answer, Question } from './drop-file-reader.ts';
-import { LARGEST_ITEM, type Reading, TOO_LARGE } from './things.ts';
 
 /** Characters of one answer; the daemon parses them at once. */
 const LARGEST_CHUNK = 256 * 1024;

@@ -1,7 +1,7 @@
 // A drop file of sample plans for tomorrow, so that a newcomer sees a push without an ERP. Places are public
 // squares, names are numbers: nobody's data.
 import { Temporal } from 'temporal-polyfill';
-import type { JsonObject } from '../core/glossary.ts';
+import type { JsonObject } from '../../core/glossary.ts';
 
 export interface SampleOptions {
   /** Milliseconds since the epoch. */

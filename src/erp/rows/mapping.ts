@@ -1,11 +1,11 @@
 // The ERP's own columns by canonical path: where a field comes from, what its words mean, what stands in for an
 // empty cell. Constants and defaults are filled in after folding, so that they never make an empty row look full.
-import { Fatal } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/glossary.ts';
-import { didYouMean } from '../core/near-word.ts';
+import { Fatal } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/glossary.ts';
+import { didYouMean } from '../../core/near-word.ts';
+import type { FeedKind } from '../feed-kinds.ts';
+import { FLAT_COLUMNS } from '../items/fields.ts';
 import { readCell } from './cell-values.ts';
-import type { FeedKind } from './feed-kinds.ts';
-import { FLAT_COLUMNS } from './items/fields.ts';
 
 export type Scalar = string | number | boolean;
 
