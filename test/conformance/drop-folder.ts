@@ -61,7 +61,7 @@ export const finish = (source: ErpSource, ...outcomes: Outcome[]): Promise<void>
     ),
   );
 export const codesOf = (batches: readonly ErpBatch[]): string[] =>
-  batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
+  batches.flatMap(({ items }) => items.map(({ externalCode }) => externalCode));
 export const outcome = (
   externalCode: string,
   state: Outcome['state'] = 'confirmed',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
-import { type Reading, thingOf } from '../../src/erp/items/item.ts';
+import { itemOf, type Reading } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readTable } from '../../src/erp/rows/row-reader.ts';
@@ -34,9 +34,9 @@ describe('the examples', () => {
   });
 
   test('of a plan in JSON and in CSV are valid', async () => {
-    const read = thingOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
+    const read = itemOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
     if ('fault' in read) throw new Error(read.fault.reason);
-    expect(validateItem('route_plans', read.thing)).toEqual([]);
+    expect(validateItem('route_plans', read.item)).toEqual([]);
     async function* bytes() {
       yield Buffer.from(examples('csv')[0] ?? '');
     }
@@ -50,8 +50,8 @@ describe('the examples', () => {
     expect(plans).toHaveLength(1);
     for (const plan of plans) {
       if ('fault' in plan) throw new Error(plan.fault.reason);
-      expect(validateItem('route_plans', plan.thing)).toEqual([]);
-      expect(plan.thing.data.route_points).toHaveLength(2);
+      expect(validateItem('route_plans', plan.item)).toEqual([]);
+      expect(plan.item.data.route_points).toHaveLength(2);
     }
   });
 

@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
-import { thingOf } from '../../src/erp/items/item.ts';
+import { itemOf } from '../../src/erp/items/item.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
 
 const ZONE = 'America/Sao_Paulo';
 
 function reasons(kind: FeedKind, given: JsonObject): string[] {
-  const read = thingOf(given, 'here', { kind, zone: ZONE });
+  const read = itemOf(given, 'here', { kind, zone: ZONE });
   if ('fault' in read) return [`fault: ${read.fault.reason}`];
-  return validateItem(kind, read.thing);
+  return validateItem(kind, read.item);
 }
 
 const stop = { name: 'Stop', latitude: -23.5, longitude: -46.6 };
@@ -211,7 +211,7 @@ describe('the other kinds', () => {
 
 describe('the canonical form', () => {
   test('has zoned date-times, documented types, plain plates and documents, and nothing that is null', () => {
-    const read = thingOf(
+    const read = itemOf(
       plan({
         vehicle_plate: 'abc-1d23',
         document_number: 1234567890,
@@ -222,7 +222,7 @@ describe('the canonical form', () => {
       { kind: 'route_plans', zone: ZONE },
     );
     expect(read).toEqual({
-      thing: {
+      item: {
         externalCode: 'P1',
         startDay: '2026-05-18',
         origin: 'here',
@@ -239,16 +239,16 @@ describe('the canonical form', () => {
   });
 
   test('takes the code of an agent or point of interest out of the data', () => {
-    const read = thingOf({ external_code: 9, title: 'D' }, 'x', { kind: 'points_of_interest', zone: ZONE });
-    expect(read).toEqual({ thing: { externalCode: '9', startDay: '', origin: 'x', data: { title: 'D' } } });
+    const read = itemOf({ external_code: 9, title: 'D' }, 'x', { kind: 'points_of_interest', zone: ZONE });
+    expect(read).toEqual({ item: { externalCode: '9', startDay: '', origin: 'x', data: { title: 'D' } } });
   });
 });
 
 describe('the start day', () => {
   const startDay = (kind: FeedKind, given: JsonObject): string => {
-    const read = thingOf(given, 'here', { kind, zone: ZONE });
+    const read = itemOf(given, 'here', { kind, zone: ZONE });
     if ('fault' in read) throw new Error(read.fault.reason);
-    return read.thing.startDay;
+    return read.item.startDay;
   };
 
   test.each<[string, FeedKind, JsonObject, string]>([
@@ -273,7 +273,7 @@ describe('the start day', () => {
   ])('%s is its local date', (_what, kind, given, day) => expect(startDay(kind, given)).toBe(day));
 
   test('is told of an item whose options cannot be read', () => {
-    const read = thingOf(plan({ options: 7 }), 'here', { kind: 'route_plans', zone: ZONE });
+    const read = itemOf(plan({ options: 7 }), 'here', { kind: 'route_plans', zone: ZONE });
     expect(read).toMatchObject({ fault: { externalCode: 'P1', startDay: '2026-05-18' } });
   });
 });

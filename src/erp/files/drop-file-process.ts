@@ -45,7 +45,7 @@ async function readChunks({ file, context }: Extract<Question, { file: unknown }
 function bounded(reading: Reading): string {
   const text = JSON.stringify(reading);
   if ('fault' in reading || text.length <= LARGEST_ITEM) return text;
-  const { origin, externalCode, startDay } = reading.thing;
+  const { origin, externalCode, startDay } = reading.item;
   const fault = { origin, externalCode, ...(startDay !== '' && { startDay }), reason: TOO_LARGE };
   return JSON.stringify({ fault });
 }

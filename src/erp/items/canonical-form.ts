@@ -1,11 +1,11 @@
-// The one form of a thing, whatever source it came from: null and empty text are absent, date-times have a
+// The one form of an item, whatever source it came from: null and empty text are absent, date-times have a
 // zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
 // is, for the validation to name.
 import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../../core/stable-json.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import type { ErpThing } from '../source.ts';
+import type { ErpItem } from '../source.ts';
 import {
   AGENT_FIELDS,
   CATEGORY_FIELDS,
@@ -101,5 +101,5 @@ function valueForm(type: FieldType, value: Json, zone: string): Json {
  * A fingerprint of what would be sent, SHA-256 in hexadecimal: equal content gives the same one whatever the order of its
  * keys, and an absent field is the same as a null one. Where an item came from does not count.
  */
-export const contentHash = ({ data, options = {} }: Pick<ErpThing, 'data' | 'options'>): string =>
+export const contentHash = ({ data, options = {} }: Pick<ErpItem, 'data' | 'options'>): string =>
   hash('sha256', stableJsonWithoutNulls({ data, options }));

@@ -1,14 +1,14 @@
-// Makes a thing of what a source has read: canonical form, and the code by which the ERP knows it. Without a
+// Makes an item of what a source has read: canonical form, and the code by which the ERP knows it. Without a
 // code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isStorable } from '../../core/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import type { ErpFault, ErpThing } from '../source.ts';
+import type { ErpFault, ErpItem } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
 import { localDay } from './moments.ts';
 
-export type Reading = { thing: ErpThing } | { fault: ErpFault };
+export type Reading = { item: ErpItem } | { fault: ErpFault };
 
 /** Where the code stands, in order of preference; `external_code` itself is no field of these calls. */
 const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {
@@ -29,12 +29,12 @@ export const LARGEST_ITEM = 4 * 1024 * 1024;
 
 export const TOO_LARGE = 'is larger than 4 MB; split it';
 
-export interface ThingContext {
+export interface ItemContext {
   kind: FeedKind;
   zone: string;
 }
 
-export function thingOf(given: JsonObject, origin: string, context: ThingContext): Reading {
+export function itemOf(given: JsonObject, origin: string, context: ItemContext): Reading {
   const { kind, zone } = context;
   const isPlan = kind === 'route_plans';
   const whole = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
@@ -49,17 +49,17 @@ export function thingOf(given: JsonObject, origin: string, context: ThingContext
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);
-  const thing = { externalCode, startDay, data, origin };
-  if (!isPlan || options === null) return { thing };
+  const item = { externalCode, startDay, data, origin };
+  if (!isPlan || options === null) return { item };
   if (!isJsonObject(options)) {
     const reason = 'options: is not an object';
     return { fault: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
   }
   const own = canonicalOptions(options);
-  return { thing: { ...thing, ...(Object.keys(own).length > 0 && { options: own }) } };
+  return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
-/** A number is a code too: many ERPs number their things. */
+/** A number is a code too: many ERPs number their items. */
 function codeText(value: unknown): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.trim() : '';

@@ -5,7 +5,7 @@ import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/
 import { isJsonObject } from '../../core/glossary.ts';
 import { issueTexts, parseInWords } from '../../core/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
-import type { ErpThing } from '../source.ts';
+import type { ErpItem } from '../source.ts';
 import { objectOf, wrong } from './field-schemas.ts';
 import {
   AGENT_FIELDS,
@@ -131,10 +131,7 @@ const SCHEMAS: Readonly<Record<FeedKind, z.ZodType>> = {
 const OPTIONS = z.strictObject({ options: objectOf(OPTION_FIELDS).optional() });
 
 /** Why the item may not be sent; empty where it may. */
-export function validateItem(
-  kind: FeedKind,
-  { data, options }: Pick<ErpThing, 'data' | 'options'>,
-): string[] {
+export function validateItem(kind: FeedKind, { data, options }: Pick<ErpItem, 'data' | 'options'>): string[] {
   return [...reasonsAgainst(SCHEMAS[kind], data), ...reasonsAgainst(OPTIONS, { options })];
 }
 

@@ -1,14 +1,14 @@
-// From rows or JSON records to things. A header that does not fit is one fault and ends the reading; a record
+// From rows or JSON records to items. A header that does not fit is one fault and ends the reading; a record
 // that does not fit is a fault and the others go on.
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { type Reading, type ThingContext, thingOf } from '../items/item.ts';
+import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
 import { readCell } from './cell-values.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
 
-export interface ReaderContext extends ThingContext {
+export interface ReaderContext extends ItemContext {
   reuseCodes: boolean;
   mapping: ReadyMapping;
 }
@@ -36,7 +36,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
   yield* reader.end();
 }
 
-/** JSON records: canonical things, or flat rows where a mapping or the dotted names say so. */
+/** JSON records: canonical items, or flat rows where a mapping or the dotted names say so. */
 export function* readRecords(
   records: readonly Json[],
   name: string,
@@ -48,7 +48,7 @@ export function* readRecords(
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
     if (!isJsonObject(record)) yield { fault: { origin, reason: 'is not an object' } };
-    else if (!isFlat) yield thingOf(record, origin, context);
+    else if (!isFlat) yield itemOf(record, origin, context);
     else yield* readFlatRecord(record, origin, context, { reader, known });
   }
   yield* reader.end();
@@ -87,14 +87,14 @@ function flatReader(context: ReaderContext): FlatReader {
   if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
   const fold = createPlanFold(mapping.fill, context);
   const toReading = (folded: Folded): Reading =>
-    'fault' in folded ? folded : thingOf({ ...folded.plan, options: folded.options }, folded.origin, context);
+    'fault' in folded ? folded : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
   return {
     push: (row) => fold.push(row).map(toReading),
     end: () => fold.end().map(toReading),
   };
 }
 
-/** One row is one thing for every kind but plans. */
+/** One row is one item for every kind but plans. */
 function recordOf({ origin, cells }: FlatRow, context: ReaderContext): Reading[] {
   const { types } = FLAT_COLUMNS[context.kind];
   const values: JsonObject = {};
@@ -106,5 +106,5 @@ function recordOf({ origin, cells }: FlatRow, context: ReaderContext): Reading[]
   }
   if (Object.keys(cells).length === 0) return [];
   if (reasons.length > 0) return reasons.map((reason) => ({ fault: { origin, reason } }));
-  return [thingOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context)];
+  return [itemOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context)];
 }

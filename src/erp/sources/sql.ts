@@ -188,7 +188,7 @@ const stopBindings = (stop: StopOutcome): Bindings => ({
 });
 
 function firstFound(reading: Reading): string {
-  if ('thing' in reading) return 'The query of the ERP answers, and its rows can be read.';
+  if ('item' in reading) return 'The query of the ERP answers, and its rows can be read.';
   throw new Fatal(`The query of the ERP answers, but its rows cannot be read: ${reading.fault.reason}`, {
     code: 'erp_rows_unreadable',
     hint: 'Name the columns by canonical paths, or map them; docs/erp-sources.md shows both.',

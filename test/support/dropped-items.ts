@@ -1,4 +1,4 @@
-// Things that are dropped into the folder of a workplace, one a file, and what has become of them: the outbox knows
+// Items that are dropped into the folder of a workplace, one a file, and what has become of them: the outbox knows
 // which are not through yet, the ledger of the service which it has got twice or never.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import type { Workplace } from './workplace.ts';
 export const IS_OPEN = "(state <> 'confirmed' or told_at is null)";
 
 /** The n-th, from 0, into the folder `drop`. */
-export function dropThing({ dir }: Pick<Workplace, 'dir'>, kind: KillCase, n: number): void {
+export function dropItem({ dir }: Pick<Workplace, 'dir'>, kind: KillCase, n: number): void {
   mkdirSync(join(dir, 'drop'), { recursive: true });
-  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(kind.thing(n)));
+  writeFileSync(join(dir, 'drop', `${n}.json`), JSON.stringify(kind.item(n)));
 }
 
 export async function openEntries(place: Pick<Workplace, 'query'>): Promise<number> {
@@ -28,13 +28,13 @@ export async function restMs(place: Pick<Workplace, 'query'>): Promise<number> {
   return Math.max(0, Date.parse(row?.at || '1970-01-01') - Date.now());
 }
 
-/** How many of so many things the service has got twice, and how many never. */
+/** How many of so many items the service has got twice, and how many never. */
 export function twiceAndLost(
   accepted: Ledger[KillCase['ledger']],
   name: (n: number) => string,
-  things: number,
+  items: number,
 ): { twice: number; lost: number } {
-  const counts = Array.from({ length: things }, (_, n) => accepted[name(n)] ?? 0);
+  const counts = Array.from({ length: items }, (_, n) => accepted[name(n)] ?? 0);
   return {
     twice: counts.filter((count) => count > 1).length,
     lost: counts.filter((count) => count === 0).length,
