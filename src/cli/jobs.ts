@@ -1,6 +1,5 @@
 // roadbook jobs: every job with its schedule, its last run and its next ticks.
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
 import { Temporal } from 'temporal-polyfill';
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
@@ -9,6 +8,7 @@ import { readControls } from '../warehouse/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/run-log.ts';
 import { fillCommand, print, withApp } from './command.ts';
 import { addJobOrders } from './job-orders.ts';
+import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './text-table.ts';
 
 interface Tick {
@@ -32,7 +32,8 @@ interface JobLine {
 
 export function fillJobs(jobs: Command): void {
   fillCommand<{ next: number }>(jobs, {
-    options: (command) => command.option('--next <n>', 'how many coming ticks to show', countOfTicks, 1),
+    options: (command) =>
+      command.option('--next <n>', 'how many coming ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());
       const lines = await Promise.all(
@@ -91,11 +92,3 @@ function show(lines: readonly JobLine[], next: number): string {
 }
 
 const flag = (tick: Tick): string => (tick.clock_change_day ? 'the clock changes on this day' : '');
-
-function countOfTicks(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 1_000) {
-    throw new InvalidArgumentError('It takes a whole number from 1 to 1000.');
-  }
-  return count;
-}

@@ -1,11 +1,18 @@
 // Numbers as options of commands take them.
 import { InvalidArgumentError } from 'commander';
 
-export function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new InvalidArgumentError('It takes a whole number from 1 on.');
-}
+export const wholeNumberFrom =
+  (least: number, most?: number) =>
+  (text: string): number => {
+    const number = Number(text);
+    const isWithin = number >= least && number <= (most ?? Number.MAX_SAFE_INTEGER);
+    if (text.trim() !== '' && Number.isInteger(number) && isWithin) return number;
+    throw new InvalidArgumentError(
+      `It takes a whole number from ${least} ${most === undefined ? 'on' : `to ${most}`}.`,
+    );
+  };
+
+export const wholeNumber = wholeNumberFrom(1);
 
 /** Several, with commas between them; 10,500 may be meant as one. */
 export function wholeNumbers(text: string): number[] {

@@ -1,8 +1,9 @@
 // roadbook sandbox: the simulated service alone, for trying an ERP integration.
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseFaultFlag } from '../sandbox/fault-flag.ts';
+import { parseFaultFlag } from '../sandbox/faults.ts';
 import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
 import { fillCommand, print, say } from './command.ts';
+import { wholeNumberFrom } from './number-options.ts';
 import { untilSignal } from './signals.ts';
 
 interface SandboxFlags {
@@ -20,10 +21,10 @@ export const fillSandbox = (command: Command): Command =>
     options: (command) =>
       command
         .option('--host <address>', 'address to listen on', '127.0.0.1')
-        .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumber, 4781)
-        .option('--seed <n>', 'same seed, same fleet', wholeNumber, 1)
-        .option('--vehicles <n>', 'about how many vehicles the fleet has', wholeNumber, 12)
-        .option('--speed <n>', 'simulated seconds a real second', wholeNumber, 1)
+        .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumberFrom(0), 4781)
+        .option('--seed <n>', 'same seed, same fleet', wholeNumberFrom(0), 1)
+        .option('--vehicles <n>', 'about how many vehicles the fleet has', wholeNumberFrom(0), 12)
+        .option('--speed <n>', 'simulated seconds a real second', wholeNumberFrom(0), 1)
         .option('--state <file>', 'keep accepted writes in this file across restarts')
         .option(
           '--fault <fault>',
@@ -68,9 +69,4 @@ function faultFlags(text: string, others: Fault[]): Fault[] {
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It takes a whole number.');
-  return Number(text);
 }

@@ -3,10 +3,10 @@
 // digits stays text.
 import type { z } from 'zod';
 import { suggest } from '../core/near-word.ts';
-import { type Finding, type Path, showKey } from './faults.ts';
-import { issueWords } from './issue-words.ts';
-import { retiredHint } from './retired-keys.ts';
-import { schemaPlace, valueAt } from './schema-place.ts';
+import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
+import { parseInWords, singleIssues } from '../core/zod-words.ts';
+import type { Finding } from './faults.ts';
+import { hintOf, retiredHint } from './issue-hints.ts';
 import { type Place, placeKey, type ValueTree } from './value-tree.ts';
 
 export type Checked<T> = { config: T; findings: [] } | { config: undefined; findings: Finding[] };
@@ -16,13 +16,13 @@ type Issue = z.core.$ZodIssue;
 export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> {
   // Each turn turns at least one text into something else, and no text twice.
   for (;;) {
-    const result = schema.safeParse(tree.value);
+    const result = parseInWords(schema, tree.value);
     if (result.success) return { config: result.data, findings: [] };
     const { issues } = result.error;
     if (convertReferences(issues, tree)) continue;
     return {
       config: undefined,
-      findings: distinct(issues.flatMap((issue) => findingsOf(issue, schema, tree))),
+      findings: distinct(singleIssues(issues).flatMap((issue) => findingsOf(issue, schema, tree))),
     };
   }
 }
@@ -101,35 +101,20 @@ const asNumber = (text: string): number | undefined =>
 
 function findingsOf(issue: Issue, schema: z.ZodType, tree: ValueTree): Finding[] {
   const path = pathOf(issue, tree.value);
-  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path, schema, tree);
+  const { message } = issue;
   const place = tree.places.get(placeKey(path));
-  if (place?.broken) return [];
-  const described = schemaPlace(schema, path, tree.value);
-  if (issue.code === 'invalid_key') {
-    const hint = schemaPlace(schema, path.slice(0, -1), tree.value).description;
-    return [{ offset: place?.key ?? 0, path, message: 'the key is not written in the right form', hint }];
+  const around = schemaPlace(schema, path.slice(0, -1), tree.value);
+  if (issue.code === 'unrecognized_keys') {
+    const offset = place?.key ?? offsetOf(path, tree.places);
+    const hint = retiredHint(path) ?? suggest(String(path.at(-1)), around.keys ?? []);
+    return [{ offset, path, message, hint }];
   }
-  const deeper = deeperIssues(issue);
-  if (deeper.length > 0) return deeper.flatMap((inner) => findingsOf(inner, schema, tree));
-  const words = issueWords(issue, valueAt(tree.value, path), described);
-  return [{ offset: offsetOf(path, tree.places), path, ...words }];
-}
-
-function unknownKeys(keys: readonly string[], path: Path, schema: z.ZodType, tree: ValueTree): Finding[] {
-  const allowed = schemaPlace(schema, path, tree.value).keys ?? [];
-  return keys.map((key) => {
-    const at = [...path, key];
-    const offset = tree.places.get(placeKey(at))?.key ?? offsetOf(path, tree.places);
-    const hint = retiredHint(at) ?? suggest(key, allowed);
-    return { offset, path: at, message: `unknown key ${showKey(key)}`, hint };
-  });
-}
-
-/** Of alternatives, the one that fits the value's kind says best what is wrong inside it. */
-function deeperIssues(issue: Issue): Issue[] {
-  if (issue.code !== 'invalid_union') return [];
-  const fitting = issue.errors.find((branch) => branch.every((inner) => inner.path.length > 0));
-  return (fitting ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  if (place?.broken) return [];
+  if (issue.code === 'invalid_key') {
+    return [{ offset: place?.key ?? 0, path, message, hint: around.description }];
+  }
+  const hint = hintOf(issue, valueAt(tree.value, path), schemaPlace(schema, path, tree.value));
+  return [{ offset: offsetOf(path, tree.places), path, message, hint }];
 }
 
 /** Where the value stands; where there is none, the key of the nearest map around it. */

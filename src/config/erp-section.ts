@@ -1,4 +1,4 @@
-// `erp`: one feed for each kind of thing that is pushed. The sources check the meaning of their settings;
+// `erp`: one feed for each kind of item that is pushed. The sources check the meaning of their settings;
 // here stands which settings there are.
 import { z } from 'zod';
 import { durationOption } from '../core/duration-option.ts';
@@ -65,7 +65,7 @@ const sql = z.strictObject({
     .union([z.string().min(1), z.record(z.string(), z.unknown())])
     .describe("The client's connection: an address or its settings."),
   query: z.string().min(1).describe('Statement that gives the flat rows.'),
-  acknowledge: z.string().min(1).optional().describe('Statement run when the state of a thing is known.'),
+  acknowledge: z.string().min(1).optional().describe('Statement run when the state of an item is known.'),
   return: z.string().min(1).optional().describe('Statement run for each outcome of a stop.'),
   ...shared,
 });
@@ -79,7 +79,7 @@ const http = z
       .string()
       .default('')
       .describe('Dotted path to the list in the answer (default the answer itself).'),
-    acknowledge_url: webAddress.optional().describe('Address called when the state of a thing is known.'),
+    acknowledge_url: webAddress.optional().describe('Address called when the state of an item is known.'),
     return_url: webAddress.optional().describe('Address called for each outcome of a stop.'),
     ...shared,
   })
@@ -100,4 +100,4 @@ export const erpSection = section(
     agents: feed.optional().describe('Feed of agents; without one, none are pushed.'),
     itineraries: feed.optional().describe('Feed of itineraries; without one, none are pushed.'),
   }),
-).describe('Where route plans and other things to push come from; one feed a kind.');
+).describe('Where route plans and other items to push come from; one feed a kind.');

@@ -1,8 +1,7 @@
 // What is wrong with a configuration file, all of it at once and each at its place. A fault names keys and
 // what is allowed, never a value from the file, the environment or a secret file, save durations that do not go together.
 import { Fatal } from '../core/errors.ts';
-
-export type Path = readonly (string | number)[];
+import type { Path } from '../core/schema-place.ts';
 
 /** Something wrong at an offset of the text; it becomes a fault when lines are known. */
 export interface Finding {
@@ -56,18 +55,4 @@ function listFaults(faults: readonly Fault[]): string {
   const lines = faults.slice(0, MOST_LISTED).map(formatFault);
   const left = faults.length - lines.length;
   return left > 0 ? `${lines.join('\n')}\n… and ${left} more` : lines.join('\n');
-}
-
-/** A key that could be anything but a word is left out: it may be a misplaced value. */
-const WORD = /^[\w@./-]{1,64}$/;
-
-export const showKey = (key: string): string => (WORD.test(key) ? `\`${key}\`` : '(not a word)');
-
-export function showPath(path: Path): string {
-  let text = '';
-  for (const part of path) {
-    if (typeof part === 'number') text += `[${part}]`;
-    else text += `${text === '' ? '' : '.'}${WORD.test(part) ? part : '?'}`;
-  }
-  return text;
 }

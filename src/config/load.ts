@@ -2,8 +2,10 @@
 // holds everything that is wrong.
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
+import type { Path } from '../core/schema-place.ts';
+import { pathText } from '../core/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
-import { ConfigError, type Fault, type Finding, fileFault, type Path, showPath } from './faults.ts';
+import { ConfigError, type Fault, type Finding, fileFault } from './faults.ts';
 import type { Environment } from './interpolation.ts';
 import { type Config, type ConfigParts, configSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
@@ -75,8 +77,12 @@ const faultIn =
   (file: string, lines: LineCounter) =>
   ({ offset, path, message, hint }: Finding): Fault => {
     const { line, col } = lines.linePos(offset);
-    return { file, line: Math.max(1, line), column: Math.max(1, col), path: showPath(path), message, hint };
+    return { file, line: Math.max(1, line), column: Math.max(1, col), path: shownPath(path), message, hint };
   };
+
+/** A key with a blank in it may be a value whose colon was forgotten, as in `password secret: x`. */
+const shownPath = (path: Path): string =>
+  pathText(path.map((step) => (/\s/.test(String(step)) ? '?' : step)));
 
 async function readText(file: string): Promise<string> {
   try {

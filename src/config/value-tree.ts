@@ -10,7 +10,8 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { type Finding, type Path, showKey } from './faults.ts';
+import type { Path } from '../core/schema-place.ts';
+import type { Finding } from './faults.ts';
 import { type Environment, expandReferences } from './interpolation.ts';
 import { unmask } from './yaml-source.ts';
 
@@ -115,8 +116,7 @@ function readMap(reader: Reader, map: YAMLMap, path: Path): Values {
     else if (isMergeKey(keyNode)) mergeMap(reader, pair.value as Node, path, values, firsts);
     else if (firsts.get(key) === keyNode) {
       values[key] = readNode(reader, pair.value as Node, [...path, key], offset);
-    } else
-      report(reader, offset, [...path, key], `the key ${showKey(key)} is set twice`, 'keep one of the two');
+    } else report(reader, offset, [...path, key], 'is set twice', 'keep one of the two');
   }
   return values;
 }

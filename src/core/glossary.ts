@@ -3,8 +3,8 @@
 // service    the remote fleet API             ERP        where route plans come from
 // warehouse  the SQL database that BI reads   job        one file in jobs/, named as the file
 // run        one execution of a job           tick       the planned instant of a run
-// slice      the smallest unit of pull work   record     a thing as the service sends it
-// row        a thing as a table holds it      outbox     things to push, each entry with its state
+// slice      the smallest unit of pull work   record     an object as the service sends it
+// row        a record as a table holds it     outbox     items to push, each entry with its state
 // coverage   what has been read, and until    quarantine records that did not fit, kept whole
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

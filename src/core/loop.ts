@@ -7,21 +7,33 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+export interface LoopOptions {
+  /** Whether the first work comes after a rest; default: at once. */
+  restFirst?: boolean;
+}
+
 /** `work` never throws. */
-export function createLoop(clock: Clock, restMs: number, work: () => Promise<void>): Loop {
+export function createLoop(
+  clock: Clock,
+  restMs: number,
+  work: () => Promise<void>,
+  { restFirst = false }: LoopOptions = {},
+): Loop {
   const stopping = new AbortController();
-  let running: Promise<void> = Promise.resolve();
+  const rest = () => clock.sleep(restMs, stopping.signal).catch(() => undefined);
+  let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
+    if (restFirst) await rest();
     while (!stopping.signal.aborted) {
       await work();
-      await clock.sleep(restMs, stopping.signal).catch(() => undefined);
+      await rest();
     }
   }
 
   return {
     start() {
-      running = run();
+      running ??= run();
     },
     async stop() {
       stopping.abort();

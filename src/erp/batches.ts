@@ -1,8 +1,9 @@
 // Packs the readings into batches of bounded size, and holds each code to one item a read, or to one for each start day
 // where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is meant, or
 // whether each is half a plan.
+
+import type { Reading } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
-import type { Reading } from './things.ts';
 
 /** Items and faults a batch. */
 const BATCH_SIZE = 500;
@@ -24,7 +25,7 @@ export async function* inBatches(
   const uses = new Map<string, Use[]>();
   let batch = emptyBatch(name, 1);
   for await (const reading of readings) {
-    if (batch.things.length + batch.faults.length >= BATCH_SIZE) {
+    if (batch.items.length + batch.faults.length >= BATCH_SIZE) {
       yield batch;
       batch = emptyBatch(name, batch.part + 1);
     }
@@ -37,16 +38,16 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   name,
   part,
   last: false,
-  things: [],
+  items: [],
   faults: [],
 });
 
 function add(batch: ErpBatch, reading: Reading, uses: Map<string, Use[]>, rule: Rule): void {
-  const { externalCode, origin, startDay = '' } = 'fault' in reading ? reading.fault : reading.thing;
+  const { externalCode, origin, startDay = '' } = 'fault' in reading ? reading.fault : reading.item;
   const use = { origin, startDay };
   const before = externalCode === undefined ? undefined : noteUse(uses, externalCode, use, rule);
-  if ('thing' in reading && before === undefined) {
-    batch.things.push(reading.thing);
+  if ('item' in reading && before === undefined) {
+    batch.items.push(reading.item);
     return;
   }
   const { startDay: _, ...fault } =
@@ -73,7 +74,7 @@ const isSameDay = (a: string, b: string): boolean => a === b || a === '' || b ==
 function invalidate(batch: ErpBatch, fault: ErpFault): void {
   batch.faults.push(fault);
   if (fault.externalCode === undefined) return;
-  batch.things = batch.things.filter(
+  batch.items = batch.items.filter(
     ({ externalCode, startDay }) => externalCode !== fault.externalCode || !invalidates(fault, startDay),
   );
 }

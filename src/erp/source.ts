@@ -4,10 +4,10 @@ import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { FeedKind } from './feed-kinds.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './rows/mapping.ts';
 
-/** One thing the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
-export interface ErpThing {
+/** One item the ERP wants pushed, in canonical form. It may still break the rules: see validation. */
+export interface ErpItem {
   /** What the ERP calls it; once in a file, query or answer, or once for each start day where codes are reused. */
   externalCode: string;
   /** Local date (YYYY-MM-DD) on which a plan or itinerary starts; empty for other kinds, or where its start cannot be read. */
@@ -20,7 +20,7 @@ export interface ErpThing {
   origin: string;
 }
 
-/** Something that could not be read as a thing. */
+/** Something that could not be read as an item. */
 export interface ErpFault {
   origin: string;
   reason: string;
@@ -44,7 +44,7 @@ export interface ErpBatch {
   part: number;
   /** The file, query or answer ends with this part. Where no last part comes, none of its parts counts. */
   last: boolean;
-  things: ErpThing[];
+  items: ErpItem[];
   faults: ErpFault[];
   /** What the engine remembers of a file once it has taken the last part; on the last part of a file only. */
   file?: FileMark;

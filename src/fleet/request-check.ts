@@ -1,20 +1,18 @@
-// Holds a request against its schema before anything leaves: all faults at once, by path, without values.
+// Holds a request against its schema before anything leaves: all issues at once, by path, without values.
 import type { z } from 'zod';
 import { Fatal } from '../core/errors.ts';
+import { issueTexts, parseInWords } from '../core/zod-words.ts';
 
 export function checkRequest<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
   request: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(request);
+  const result = parseInWords(schema, request);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`);
-  throw new Fatal(`The call ${name} was not sent: ${faults.join('; ')}`, {
+  const texts = issueTexts(result.error.issues, schema, request, 'request');
+  throw new Fatal(`The call ${name} was not sent: ${texts.join('; ')}`, {
     code: 'request_invalid',
     hint: 'Correct the fields that are named; docs/service.md lists the calls.',
   });
 }
-
-const pathText = (path: readonly PropertyKey[]): string =>
-  path.length === 0 ? 'request' : path.map(String).join('.');

@@ -2,6 +2,8 @@
 // wrong call is a local error with a path. Documented defaults are filled in, in the schema of the call.
 import { z } from 'zod';
 import type { CodedName, NumberedName } from '../core/code-lists.ts';
+import { type FieldRule, isGiven } from '../core/field-rules.ts';
+import { isJsonObject } from '../core/glossary.ts';
 import { toInstant } from './instants.ts';
 import { instantAsSent } from './readings.ts';
 
@@ -14,15 +16,11 @@ export const recordId = z.union([z.int().nonnegative(), z.string().regex(LONG_DI
 
 export const recordIds = z.array(recordId);
 
-const zoned = z.string().refine((text) => toInstant(text) !== undefined, {
-  error: 'expected a date-time with Z or an offset',
-});
-
 /** A date-time in a query. */
-export const moment = zoned.transform(instantAsSent);
-
-/** A date-time in a body: sent as it is given, since the zone may be meant. */
-export const bodyMoment = zoned;
+export const moment = z
+  .string()
+  .refine((text) => toInstant(text) !== undefined, { error: 'expected a date-time with Z or an offset' })
+  .transform(instantAsSent);
 
 export const word = z.string().min(1);
 
@@ -40,55 +38,22 @@ export const idOfList = (names: readonly NumberedName[]) =>
     error: `expected one of ${names.map(({ id }) => id).join(', ')}`,
   });
 
-export const latitude = z.number().min(-90).max(90);
-export const longitude = z.number().min(-180).max(180);
-
-export interface BrokenRule {
-  path: PropertyKey[];
-  message: string;
-}
-
-/** A rule over several fields; it sees the request even where single fields are wrong, so it trusts none. */
-export type Rule = (request: Record<string, unknown>) => BrokenRule | undefined;
-
-/** All rules are held at once with the fields, so that one error names everything. */
-export function withRules<Schema extends z.ZodType<object>>(schema: Schema, ...rules: Rule[]): Schema {
-  return schema.superRefine(
-    (request, context) => {
-      for (const rule of rules) {
-        const broken = rule(request as Record<string, unknown>);
-        if (broken !== undefined) context.addIssue({ code: 'custom', ...broken });
-      }
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
-}
+/** What an ERP gives to be written: checked once, when it is offered, and sent as it is. */
+export const itemData = z.custom<Record<string, unknown>>(isJsonObject, { error: 'expected an object' });
 
 /** A period does not end before it begins. */
 export const periodRule =
-  (from: string, to: string): Rule =>
+  (from: string, to: string): FieldRule =>
   ({ [from]: begin, [to]: end }) => {
     const [beginAt, endAt] = [begin, end].map((at) => (typeof at === 'string' ? toInstant(at) : undefined));
-    if (beginAt === undefined || endAt === undefined || beginAt <= endAt) return undefined;
-    return { path: [to], message: `ends before ${from}` };
+    if (beginAt === undefined || endAt === undefined || beginAt <= endAt) return [];
+    return [{ path: [to], message: `ends before ${from}` }];
   };
 
 /** At least one of `names` has something in it. */
 export const oneOfRule =
-  (...names: string[]): Rule =>
+  (...names: string[]): FieldRule =>
   (request) => {
-    if (names.some((name) => isGiven(request[name]))) return undefined;
-    return { path: [names[0] as string], message: `give at least one of ${names.join(' and ')}` };
+    if (names.some((name) => isGiven(request[name]))) return [];
+    return [{ path: [names[0] as string], message: `give at least one of ${names.join(' and ')}` }];
   };
-
-/** Not more than one of `names`. */
-export const onlyOneRule =
-  (...names: string[]): Rule =>
-  (request) => {
-    const given = names.filter((name) => isGiven(request[name]));
-    if (given.length < 2) return undefined;
-    return { path: [given[1] as string], message: `give only one of ${names.join(' and ')}` };
-  };
-
-const isGiven = (value: unknown): boolean =>
-  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);

@@ -2,6 +2,7 @@
 // normal form. Null and absent stay as they are; empty text where a number or date is due counts as null.
 // They run for every field of every record: a value that is normal already leaves by the first line.
 import { z } from 'zod';
+import { wrongKind } from '../core/zod-words.ts';
 import { toDay, toInstant } from './instants.ts';
 
 /** The normal form of a value, null where it says nothing, undefined where it does not fit. */
@@ -11,7 +12,9 @@ function block<T>(expected: string, convert: Convert<T>) {
   return z.transform((value: unknown, context): T | null | undefined => {
     if (value === null || value === undefined) return value;
     const normal = convert(value);
-    if (normal === undefined) context.issues.push({ code: 'custom', message: expected, input: undefined });
+    if (normal === undefined) {
+      context.issues.push({ code: 'custom', message: wrongKind(expected, value), input: undefined });
+    }
     return normal;
   });
 }
@@ -20,7 +23,7 @@ function required<T>(expected: string, convert: Convert<T>) {
   return z.transform((value: unknown, context): T => {
     const normal = value === undefined ? undefined : convert(value);
     if (normal === undefined || normal === null) {
-      context.issues.push({ code: 'custom', message: expected, input: undefined });
+      context.issues.push({ code: 'custom', message: wrongKind(expected, value), input: undefined });
     }
     return normal as T;
   });
@@ -81,15 +84,15 @@ const ofText =
     return value === '' ? null : convert(value);
   };
 
-export const integer = block('integer', toInteger);
-export const decimal = block('decimal', toDecimal);
+export const integer = block('a whole number', toInteger);
+export const decimal = block('a number', toDecimal);
 export const text = block('text', toText);
-export const flag = block('flag', (value) => FLAGS.get(value));
-export const instant = block('date-time with zone', ofText(toInstant));
-export const day = block('date', ofText(toDay));
+export const flag = block('true or false', (value) => FLAGS.get(value));
+export const instant = block('a date-time with a zone', ofText(toInstant));
+export const day = block('a date', ofText(toDay));
 
 /** The identity of a record: without it the record cannot be told from others. */
-export const id = required('integer', toInteger);
+export const id = required('a whole number', toInteger);
 export const name = required('text', toText);
 
 /** A nested object; fields that are not named pass unchanged. */

@@ -2,6 +2,7 @@
 // no faults and are never counted.
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { issueTexts, parseInWords } from '../core/zod-words.ts';
 import type { Account } from './account.ts';
 import { CALL_NAMES, type CallName } from './call-names.ts';
 import type { Faults } from './faults.ts';
@@ -101,6 +102,7 @@ async function bodyOf<T>(c: Context, schema: z.ZodType<T>): Promise<T | Response
   } catch {
     return c.json({ message: 'The body is not JSON' }, 422);
   }
-  const result = schema.safeParse(value);
-  return result.success ? result.data : c.json({ message: z.prettifyError(result.error) }, 422);
+  const result = parseInWords(schema, value);
+  if (result.success) return result.data;
+  return c.json({ message: issueTexts(result.error.issues, schema, value, 'body').join('; ') }, 422);
 }

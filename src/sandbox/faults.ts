@@ -1,6 +1,7 @@
 // Faults on demand: which ones are set and which of them strike a request. What a fault does to the answer
 // is in fault-effects.ts. Rates are drawn from the seed, so the same steps meet the same faults.
 import { z } from 'zod';
+import { issueTexts, parseInWords } from '../core/zod-words.ts';
 import { CALL_NAMES, type CallName } from './call-names.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
 
@@ -107,4 +108,24 @@ export function createFaults(seed: number, onStrike: (name: string) => void): Fa
     list: () => set.map(({ fault, struck }) => ({ ...fault, struck })),
     strike: (call) => set.filter((one) => strikes(one, call)).map((one) => one.fault),
   };
+}
+
+const FORM = '<call>:<fault>[:name=value,...]';
+
+/** A fault as a command-line flag, such as `events:429:rate=0.1,retry_after=date`. Throws what is wrong with it, in words. */
+export function parseFaultFlag(text: string): Fault {
+  const [call, fault, ...rest] = text.split(':');
+  const settings = rest.join(':');
+  const pairs = settings === '' ? [] : settings.split(',').map((pair) => pair.split('='));
+  const fields = Object.fromEntries(pairs.map(([name, ...value]) => [name, readValue(value.join('='))]));
+  const given = { call, fault, ...fields };
+  const result = parseInWords(faultSchema, given);
+  if (result.success) return result.data;
+  const texts = issueTexts(result.error.issues, faultSchema, given, 'fault');
+  throw new Error(`Fault "${text}" is not ${FORM}: ${texts.join('; ')}`);
+}
+
+function readValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
 }

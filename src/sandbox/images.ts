@@ -1,6 +1,6 @@
 // Pictures and signatures. A hash carries the numbers the image is drawn from and a check of them, so any
 // image can be drawn again from its hash alone and a hash the sandbox never gave is known as such.
-import { encodePng } from './png.ts';
+import { crc32, deflateSync } from 'node:zlib';
 import { hashKey, type Key, seededRandom } from './seeded-random.ts';
 
 const CELLS = 5;
@@ -43,4 +43,36 @@ function pattern(a: number, b: number): Buffer {
     }
   }
   return encodePng(SIDE, SIDE, pixels);
+}
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const TRUE_COLOUR = 2;
+
+/** Eight bits a channel, RGB, no filter, no interlacing. */
+function encodePng(width: number, height: number, pixels: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8;
+  header[9] = TRUE_COLOUR;
+  const rows: Buffer[] = [];
+  for (let y = 0; y < height; y++) {
+    rows.push(Buffer.of(0), pixels.subarray(y * width * 3, (y + 1) * width * 3));
+  }
+  const data = deflateSync(Buffer.concat(rows));
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', data),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
 }

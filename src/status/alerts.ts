@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { type Clock, isoInstant } from '../core/clock.ts';
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
+import { createLoop } from '../core/loop.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { claimAlert, NOTHING_TOLD, settleAlert, toldStates } from '../warehouse/alert-book.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -35,7 +36,6 @@ const EVERY_MS = 15_000;
 export function createAlerts(parts: AlertParts): Alerts {
   const { clock, log, engine } = parts;
   const stopping = new AbortController();
-  let running: Promise<void> | undefined;
 
   async function runOnce(): Promise<void> {
     const address = parts.webhook();
@@ -63,24 +63,19 @@ export function createAlerts(parts: AlertParts): Alerts {
     }
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(EVERY_MS, stopping.signal).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      await runOnce().catch((error) =>
-        log.warn({ event: 'alert_failed', err: error }, 'alerts not looked at'),
-      );
-    }
-  }
+  const looks = createLoop(
+    clock,
+    EVERY_MS,
+    () => runOnce().catch((error) => log.warn({ event: 'alert_failed', err: error }, 'alerts not looked at')),
+    { restFirst: true },
+  );
 
   return {
-    start() {
-      running ??= loop();
-    },
+    start: looks.start,
     runOnce,
     async stop() {
       stopping.abort();
-      await running;
+      await looks.stop();
     },
   };
 }

@@ -30,6 +30,6 @@ export interface SyncParts {
   leases?: LeaseKeeper;
   /** Told of every slice that was loaded. */
   onSlice?(): void;
-  /** The feed of things to push, opened when first asked for; undefined where the configuration has none. */
+  /** The feed of items to push, opened when first asked for; undefined where the configuration has none. */
   erp(kind: FeedKind): Promise<Feed | undefined>;
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import type { Mapping } from '../../src/erp/mapping.ts';
-import { localDay } from '../../src/erp/moments.ts';
+import { localDay } from '../../src/erp/items/moments.ts';
+import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import {
@@ -61,7 +61,7 @@ export const finish = (source: ErpSource, ...outcomes: Outcome[]): Promise<void>
     ),
   );
 export const codesOf = (batches: readonly ErpBatch[]): string[] =>
-  batches.flatMap(({ things }) => things.map(({ externalCode }) => externalCode));
+  batches.flatMap(({ items }) => items.map(({ externalCode }) => externalCode));
 export const outcome = (
   externalCode: string,
   state: Outcome['state'] = 'confirmed',

@@ -6,7 +6,7 @@ import knex from 'knex';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RoadbookError } from '../../src/core/errors.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import type { Mapping } from '../../src/erp/mapping.ts';
+import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpSource } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { contextFor, drain, NOW, type Served, serve, stopOutcome, temporaryFolder } from './erp-benches.ts';
@@ -93,7 +93,7 @@ describe('sql', () => {
       clock,
     );
     expect(more).toEqual([]);
-    expect(batch?.things).toEqual([]);
+    expect(batch?.items).toEqual([]);
     expect(batch?.faults.map(({ reason }) => reason)).toContain(
       'unknown column "Point.Name" (did you mean "point.name"?); rename it, remove it or map it',
     );
@@ -150,7 +150,7 @@ describe('sql', () => {
     });
     const [batch] = await drain(erp, clock);
     expect(batch?.faults).toEqual([]);
-    expect(batch?.things).toMatchObject([
+    expect(batch?.items).toMatchObject([
       {
         externalCode: 'V1',
         options: { optimize: false },
@@ -173,7 +173,7 @@ describe('sql', () => {
     );
     for (let round = 0; round < 6; round++) {
       for await (const batch of erp.read()) {
-        expect(batch.things).toHaveLength(500);
+        expect(batch.items).toHaveLength(500);
         break;
       }
     }
@@ -228,7 +228,7 @@ describe('http', () => {
 
   test('a redirect of a reading is followed on its own host', async () => {
     const erp = await open([{ status: 302, headers: { location: '/moved' } }, { text: '[]' }]);
-    expect(await drain(erp, clock)).toMatchObject([{ things: [], faults: [], last: true }]);
+    expect(await drain(erp, clock)).toMatchObject([{ items: [], faults: [], last: true }]);
     expect(heard).toEqual(['GET /orders?key=canary', 'GET /moved']);
   });
 
@@ -249,7 +249,7 @@ describe('http', () => {
       { status: 200, text: '[]' },
     ]);
     const [batch] = await drain(erp, clock);
-    expect(batch).toMatchObject({ things: [], faults: [], last: true });
+    expect(batch).toMatchObject({ items: [], faults: [], last: true });
     expect(clock.now()).toBeGreaterThanOrEqual(NOW + 5_000);
   });
 
@@ -262,7 +262,7 @@ describe('http', () => {
     };
     const erp = await open([{ data: { list: [plan, { ...plan, external_code: null }, 7] } }], 'data.list');
     const [batch] = await drain(erp, clock);
-    expect(batch?.things).toMatchObject([
+    expect(batch?.items).toMatchObject([
       { externalCode: 'P1', data: { date_time_start: '2026-05-18T08:00:00Z' } },
     ]);
     expect(batch?.faults).toEqual([

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type ReadingLimits, readFileInLimits } from '../../src/erp/drop-file-reader.ts';
-import { prepareMapping } from '../../src/erp/mapping.ts';
-import type { Reading } from '../../src/erp/things.ts';
+import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
+import type { Reading } from '../../src/erp/items/item.ts';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import {
   clock,
   codesOf,
@@ -151,14 +151,14 @@ describe('a JSON file', () => {
     dropPlans('a.json', ...codes);
     const readings = await read('a.json', {});
     expect(readings).toHaveLength(3_000);
-    expect(readings[2_999]).toMatchObject({ thing: { externalCode: 'P2999', origin: 'a.json record 3000' } });
+    expect(readings[2_999]).toMatchObject({ item: { externalCode: 'P2999', origin: 'a.json record 3000' } });
   });
 
   test('gives no item that is too large, and gives the others', async () => {
     const large = { ...plan('P1'), notes: 'x'.repeat(5 * MEGABYTE) };
     drop('a.json', JSON.stringify([large, plan('P2')]));
     const [batch] = await drain(open(), clock);
-    expect(batch?.things.map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(batch?.items.map(({ externalCode }) => externalCode)).toEqual(['P2']);
     expect(batch?.faults).toEqual([
       {
         origin: 'a.json record 1',
@@ -177,7 +177,7 @@ describe('a CSV file', () => {
     const rows = Array.from({ length: 50 }, (_, i) => row('P1', `${i}${'x'.repeat(100_000)}`));
     drop('a.csv', `${HEADER}\n${rows.join('')}${row('P2', 'A')}`);
     const [batch] = await drain(open(), clock);
-    expect(batch?.things.map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(batch?.items.map(({ externalCode }) => externalCode)).toEqual(['P2']);
     expect(batch?.faults).toEqual([
       {
         origin: 'a.csv row 2',

@@ -110,7 +110,7 @@ describe('formats', () => {
     drop('a.csv', bytes);
     const [batch] = await drain(open(), clock);
     expect(batch?.faults).toEqual([]);
-    expect(batch?.things).toMatchObject([
+    expect(batch?.items).toMatchObject([
       {
         externalCode: 'P1',
         origin: 'a.csv row 2',
@@ -141,7 +141,7 @@ describe('formats', () => {
     drop('a.xlsx', workbook(rows, ['A2:A4', 'B2:B4', 'C2:C4', 'D2:D3', 'E2:E3']));
     const [batch] = await drain(open(), clock);
     expect(batch?.faults).toEqual([]);
-    expect(batch?.things).toMatchObject([
+    expect(batch?.items).toMatchObject([
       {
         externalCode: '4711',
         data: {
@@ -168,7 +168,7 @@ describe('formats', () => {
       },
     );
     const [batch] = await drain(source, clock);
-    expect(batch?.things).toEqual([
+    expect(batch?.items).toEqual([
       {
         externalCode: 'M1',
         startDay: '',
@@ -183,7 +183,7 @@ describe('bad input', () => {
   test('a line without end is told at once, however long it is', async () => {
     drop('long.csv', '['.repeat(200_000));
     const [batch] = await take(open());
-    expect(batch?.things).toEqual([]);
+    expect(batch?.items).toEqual([]);
     expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
   });
 
@@ -200,7 +200,7 @@ describe('bad input', () => {
     ]);
     drop('twice.xlsx', Buffer.concat([sheet, sheet]));
     const [batch] = await take(open());
-    expect((batch?.things.length ?? 0) + (batch?.faults.length ?? 0)).toBe(1);
+    expect((batch?.items.length ?? 0) + (batch?.faults.length ?? 0)).toBe(1);
   });
 
   const columns = 'plan.external_code,plan.date_time_start,plan.date_time_end,point.name';
@@ -270,7 +270,7 @@ describe('bad input', () => {
     const source = open();
     const batches = await take(source);
     await finish(source);
-    expect(batches).toMatchObject([{ part: 1, last: true, things: [], faults: [{ origin: name }] }]);
+    expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
     expect(batches[0]?.faults).toHaveLength(1);
     expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
     expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });

@@ -52,7 +52,7 @@ afterAll(stopPostgres);
 describe('sql on PostgreSQL', () => {
   test('reads a time without a zone in the zone of the configuration, an instant as it is', async () => {
     const [batch] = await drain(open({}), clock);
-    expect(batch?.things[0]?.data).toMatchObject({
+    expect(batch?.items[0]?.data).toMatchObject({
       date_time_start: '2026-05-18T08:00:00-03:00',
       date_time_end: expect.stringMatching(/^2026-05-18T(?:21:00:00(?:\.000)?Z|18:00:00-03:00)$/),
     });

@@ -1,9 +1,9 @@
-// One suite over every ERP source: the same rows give the same things, and an engine that is cut off at any step
-// and started again sends each thing once and tells the ERP of each.
+// One suite over every ERP source: the same rows give the same items, and an engine that is cut off at any step
+// and started again sends each item once and tells the ERP of each.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/erp/content-hash.ts';
-import type { ErpBatch, ErpThing, FileItem, Outcome } from '../../src/erp/source.ts';
-import { validateThing } from '../../src/erp/validation.ts';
+import { contentHash } from '../../src/erp/items/canonical-form.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
+import type { ErpBatch, ErpItem, FileItem, Outcome } from '../../src/erp/source.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import {
   type Bench,
@@ -72,7 +72,7 @@ const plan = (code: string, route_points: object[]) => ({
   },
 });
 
-const THINGS = [
+const ITEMS = [
   plan('P1', [
     {
       ...point('P1-A'),
@@ -86,7 +86,7 @@ const THINGS = [
   plan('P2', [point('P2-C', 'Coleta')]),
 ];
 
-const thingsOf = (batches: readonly ErpBatch[]): ErpThing[] => batches.flatMap(({ things }) => things);
+const itemsOf = (batches: readonly ErpBatch[]): ErpItem[] => batches.flatMap(({ items }) => items);
 const confirmed = (externalCode: string, remoteId = 7): Outcome => ({
   externalCode,
   periodStart: PLAN_START,
@@ -110,16 +110,16 @@ async function benchOf(make: () => Bench | Promise<Bench>, rows: readonly Row[] 
 }
 
 describe.each(BENCHES)('%s', (_name, make) => {
-  test('gives the same things for the same rows', async () => {
+  test('gives the same items for the same rows', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
     expect(batches.flatMap(({ faults }) => faults)).toEqual([]);
     expect(batches.at(-1)?.last).toBe(true);
-    const things = thingsOf(batches);
-    expect(things.map(({ origin, ...rest }) => rest)).toEqual(THINGS);
-    expect(things.flatMap((thing) => validateThing('route_plans', thing))).toEqual([]);
-    expect(things.every(({ origin }) => /\d/.test(origin))).toBe(true);
+    const items = itemsOf(batches);
+    expect(items.map(({ origin, ...rest }) => rest)).toEqual(ITEMS);
+    expect(items.flatMap((item) => validateItem('route_plans', item))).toEqual([]);
+    expect(items.every(({ origin }) => /\d/.test(origin))).toBe(true);
     await source.close();
   });
 
@@ -142,7 +142,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
       P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
     });
-    expect(thingsOf(await drain(source, erp.clock))).toEqual([]);
+    expect(itemsOf(await drain(source, erp.clock))).toEqual([]);
     await source.close();
   });
 
@@ -161,7 +161,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('an engine cut off at any step and started again sends each thing once and tells of each', async () => {
+  test('an engine cut off at any step and started again sends each item once and tells of each', async () => {
     let isWhole = false;
     for (let cutAt = 0; !isWhole; cutAt++) {
       const erp = await benchOf(make);
@@ -180,11 +180,11 @@ describe.each(BENCHES)('%s', (_name, make) => {
     }
   });
 
-  test('a plan whose rows are not together is a fault, and no half of it is a thing', async () => {
+  test('a plan whose rows are not together is a fault, and no half of it is an item', async () => {
     const erp = await benchOf(make, [row('P1', 'A'), row('P2', 'C'), row('P1', 'B')]);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
-    expect(thingsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(itemsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
     const [fault, ...others] = batches.flatMap(({ faults }) => faults);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ externalCode: 'P1' });
@@ -199,7 +199,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
       row('P1', 'B', { 'point.order': 2 }),
     ]);
     const source = erp.open();
-    expect(thingsOf(await drain(source, erp.clock)).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(itemsOf(await drain(source, erp.clock)).map(({ externalCode }) => externalCode)).toEqual(['P2']);
     await source.close();
   });
 
@@ -210,7 +210,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     ]);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
-    expect(thingsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
+    expect(itemsOf(batches).map(({ externalCode }) => externalCode)).toEqual(['P2']);
     expect(batches.flatMap(({ faults }) => faults)).toMatchObject([
       { externalCode: 'P1', reason: 'point.order is not a whole number' },
     ]);
@@ -229,7 +229,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
       row('R8', 'D', day('2026-05-19')),
     ];
     const itemsIn = (batches: readonly ErpBatch[]) =>
-      thingsOf(batches).map(({ externalCode, startDay, data }) => [
+      itemsOf(batches).map(({ externalCode, startDay, data }) => [
         externalCode,
         startDay,
         (data.route_points as unknown[]).length,
@@ -265,12 +265,12 @@ describe.each(BENCHES)('%s', (_name, make) => {
     const erp = await benchOf(make, rows);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
-    expect(batches.map(({ part, last, things }) => [part, last, things.length])).toEqual([
+    expect(batches.map(({ part, last, items }) => [part, last, items.length])).toEqual([
       [1, false, 500],
       [2, false, 500],
       [3, true, 200],
     ]);
-    expect(new Set(thingsOf(batches).map(contentHash)).size).toBe(1_200);
+    expect(new Set(itemsOf(batches).map(contentHash)).size).toBe(1_200);
     await source.close();
   });
 
@@ -300,10 +300,10 @@ async function engineRun(erp: Bench, { entries, taken }: Outbox, cutAt: number):
   try {
     const take = (batch: ErpBatch): void => {
       step();
-      for (const thing of batch.things) {
-        const hash = contentHash(thing);
-        if (entries.get(thing.externalCode)?.hash === hash) continue;
-        entries.set(thing.externalCode, { hash, sent: 0, acknowledged: false });
+      for (const item of batch.items) {
+        const hash = contentHash(item);
+        if (entries.get(item.externalCode)?.hash === hash) continue;
+        entries.set(item.externalCode, { hash, sent: 0, acknowledged: false });
         step();
       }
       remember(taken, batch, erp.clock);

@@ -39,8 +39,8 @@ test('an ERP on SQLite may write while its feed is read, and a reading may be gi
   try {
     for (let readings = 0; readings < 2; readings++) {
       const titles: string[] = [];
-      for await (const { things } of source.read()) {
-        titles.push(...things.map(({ externalCode }) => externalCode));
+      for await (const { items } of source.read()) {
+        titles.push(...items.map(({ externalCode }) => externalCode));
         await erp('shop').update({ latitude: 2 });
         if (readings === 0) break;
       }

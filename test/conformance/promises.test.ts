@@ -211,7 +211,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     };
     await kept.prove(job, engine, 'nothing is sent twice or lost', async () => {
       place.sandbox.addFault({ call: push.create, fault: 'reset-after-commit', times: 1 });
-      place.drop(push.kind, 'a.json', [push.thing(0), push.thing(1)]);
+      place.drop(push.kind, 'a.json', [push.item(0), push.item(1)]);
       await place.run(job);
       await later();
       expect(await states()).toEqual(['confirmed', 'confirmed']);
@@ -219,7 +219,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     });
     await kept.prove(job, engine, 'loading twice changes nothing', async () => {
       const before = await place.outbox();
-      place.drop(push.kind, 'b.json', [push.thing(0), push.thing(1)]);
+      place.drop(push.kind, 'b.json', [push.item(0), push.item(1)]);
       await place.run(job);
       await later();
       expect([counted()[push.name(0)], counted()[push.name(1)]]).toEqual([1, 1]);
@@ -229,7 +229,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     });
     await kept.prove(job, engine, 'polite and bounded', async () => {
       place.sandbox.addFault({ call: push.create, fault: '429', times: 1, seconds: 1 });
-      place.drop(push.kind, 'c.json', [push.thing(2)]);
+      place.drop(push.kind, 'c.json', [push.item(2)]);
       await place.run(job);
       await later();
       expect(counted()[push.name(2)]).toBe(1);
@@ -275,7 +275,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
 
   it('return-executions notifies the ERP of each outcome once', async () => {
     const [job, place] = ['return-executions', await makePushPlace({ engine })];
-    place.drop('route_plans', 'a.json', pushCases[0]?.thing(0));
+    place.drop('route_plans', 'a.json', pushCases[0]?.item(0));
     await place.run('push-route-plans');
     await place.clock.advance(60 * HOUR_MS);
     await kept.prove(job, engine, 'nothing is dropped', async () => {

@@ -18,12 +18,12 @@ const MOST_MISSED = 0.02;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const row = (report: KillReport): string => {
-  const { job, engine, mode, steps, aimed, rounds, killed, again, things, twice, lost, open } = report;
-  const figures = [steps, aimed, rounds, killed, again, things, twice, lost, open];
+  const { job, engine, mode, steps, aimed, rounds, killed, again, items, twice, lost, open } = report;
+  const figures = [steps, aimed, rounds, killed, again, items, twice, lost, open];
   return `| ${[job, engine, mode, ...figures].join(' | ')} |`;
 };
 
-const HEAD = `| job | warehouse | the service is | steps of a run | steps aimed at | rounds | kills of a first run | kills of a recovery | things | twice | lost | unresolved |
+const HEAD = `| job | warehouse | the service is | steps of a run | steps aimed at | rounds | kills of a first run | kills of a recovery | items | twice | lost | unresolved |
 |---|---|---|---|---|---|---|---|---|---|---|---|`;
 
 type Figure = 'aimed' | 'missed' | 'rounds' | 'killed' | 'again' | 'twice' | 'lost' | 'open';
@@ -37,9 +37,9 @@ const total = (job: string, reports: readonly KillReport[]): string => {
 
 const section = (
   reports: readonly KillReport[],
-): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new thing, and
+): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new item, and
 is killed with -9 at an I/O step of that. The next process meets what the death left and is killed during that recovery,
-at a step of its own; the one after goes to its end. Then the same with another thing, at a later step, until no run
+at a step of its own; the one after goes to its end. Then the same with another item, at a later step, until no run
 comes to it. All on one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
 made, when it is written, when its answer arrives, before and after each change of a file. The run that is counted
@@ -57,7 +57,7 @@ ${[...new Set(reports.map(({ job }) => job))].map((job) => total(job, reports)).
 
 ${sum(reports, 'rounds')} rounds killed ${sum(reports, 'killed')} first runs and ${sum(reports, 'again')} recoveries. In ${sum(reports, 'rounds') - sum(reports, 'killed')} the first run was over before its step came: the
 step lay beyond the end, or the answers were others than those of the run that was counted. In ${sum(reports, 'killed') - sum(reports, 'again')} the recovery was over
-before: it had less to do than those before it. Such a step was aimed at again with another thing; of ${sum(reports, 'aimed')} steps,
+before: it had less to do than those before it. Such a step was aimed at again with another item; of ${sum(reports, 'aimed')} steps,
 ${sum(reports, 'missed')} never had both deaths.
 
 Made by \`node test/prove/push-kills.ts ${plans} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).

@@ -64,7 +64,7 @@ const commands = await commandNames();
 const formulas = inSqlite.formulas.length + inPostgres.formulas.length;
 const quarantined = inSqlite.quarantined + inPostgres.quarantined;
 const MARK = 'text';
-const pushedFields = NASTY_PUSHES.flatMap(({ thing }) => textsIn(thing(MARK, 0))).filter(([, text]) =>
+const pushedFields = NASTY_PUSHES.flatMap(({ item }) => textsIn(item(MARK, 0))).filter(([, text]) =>
   text.startsWith(MARK),
 ).length;
 const wrong =

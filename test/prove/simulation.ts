@@ -26,7 +26,7 @@ const failing = reports.filter((report) => !isSound(report)).map(({ seed }) => s
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 
 const row = (r: SimulationReport): string =>
-  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.things, r.twice, r.lost, r.parked, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
+  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.items, r.twice, r.lost, r.parked, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
 
 const section = `The whole daemon (scheduler, leases, pulls, pushes, drop folders) and the sandbox live in one process on a clock that
 the simulation moves. Every request, every transaction and every step on a file waits for its turn; the seed chooses
@@ -37,10 +37,10 @@ was asked, and ends tokens early; a network that is down, slow, or loses request
 any turn, before or after what it had asked for. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
 interest, events, plans, points, executions, daily figures of vehicles, itineraries, checklists and answers is compared with
 the sandbox's own state, and its ledger with what was dropped. A plan
-that was sent five times without a clear answer is left to a person, as promised, and is told so: at most one thing in
+that was sent five times without a clear answer is left to a person, as promised, and is told so: at most one item in
 twenty, or one, and by the ledger it is in the service at most once.
 
-| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | things pushed | twice | lost | left to a person | unresolved | ticks run twice | event log |
+| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | left to a person | unresolved | ticks run twice | event log |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 ${reports.map(row).join('\n')}
 
@@ -56,6 +56,6 @@ if (isSame && failing.length === 0)
   giveSection('Bad weather, one seed at a time', section, {
     run: 'the daemon simulated under mixed faults and deaths',
     many: `${reports.length} seeds, ${reports.length * days} days of bad weather and ${reports.length * FAIR_DAYS} fair ones`,
-    lost: '0 rows wrong, 0 things twice or lost',
+    lost: '0 rows wrong, 0 items twice or lost',
   });
 else process.exitCode = 1;

@@ -37,7 +37,7 @@ bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is s
 
 | runs of the daemon | failed whole | requests | answers spoiled | plans | twice | lost |
 |---|---|---|---|---|---|---|
-| ${[r.runs, r.failed, r.requests, r.faults, r.things, r.twice, r.lost].join(' | ')} |
+| ${[r.runs, r.failed, r.requests, r.faults, r.items, r.twice, r.lost].join(' | ')} |
 
 | | early | late | most | growth |
 |---|---|---|---|---|

@@ -63,12 +63,16 @@ describe('writes', () => {
     'create-point-of-interest and change-point-of-interest: the id out of an answer that is %s',
     async (created) => {
       const { fleet } = await openBoth({ shapes: { created } });
-      const answer = await fleet.call(createPointOfInterest, { ...POINT, point_of_interest_category_id: 7 });
+      const answer = await fleet.call(createPointOfInterest, {
+        data: { ...POINT, point_of_interest_category_id: 7 },
+      });
       const all = await fitting(fleet, pointsOfInterest, { point_of_interest_category_id: 7 });
       const id = all.find(({ title }) => title === 'Depot')?.id as number;
       expect(answer.id).toBe(created === 'empty' ? undefined : id);
-      const change = { id, ...POINT, title: 'New depot', point_of_interest_category: { id: 8 } };
-      expect((await fleet.call(changePointOfInterest, change)).id).toBe(created === 'empty' ? undefined : id);
+      const data = { ...POINT, title: 'New depot', point_of_interest_category: { id: 8 } };
+      expect((await fleet.call(changePointOfInterest, { id, data })).id).toBe(
+        created === 'empty' ? undefined : id,
+      );
       const changed = await fitting(fleet, pointsOfInterest, { point_of_interest_category_id: 8 });
       expect(changed.find((point) => point.id === id)?.title).toBe('New depot');
     },
@@ -79,14 +83,16 @@ describe('writes', () => {
     async (created) => {
       const { fleet } = await openBoth({ shapes: { created } });
       const { id } = await fleet.call(createItinerary, {
-        description: 'Round trip',
-        external_id: 'IT-1',
-        date_time_start_estimated: '2025-03-12T08:00:00Z',
-        date_time_end_estimated: '2025-03-12T09:00:00Z',
-        start_local: 'Here',
-        end_local: 'There',
+        data: {
+          description: 'Round trip',
+          external_id: 'IT-1',
+          date_time_start_estimated: '2025-03-12T08:00:00Z',
+          date_time_end_estimated: '2025-03-12T09:00:00Z',
+          start_local: 'Here',
+          end_local: 'There',
+        },
       });
-      await fleet.call(changeItinerary, { id: id as number, description: 'One way' });
+      await fleet.call(changeItinerary, { id: id as number, data: { description: 'One way' } });
       const [one] = await fitting(fleet, itinerary, { id: id as number });
       expect(one).toMatchObject({ id, description: 'One way', external_id: 'IT-1' });
     },
@@ -94,7 +100,7 @@ describe('writes', () => {
 
   it('create-agent: the agent is listed', async () => {
     const { fleet } = await openBoth();
-    const { id } = await fleet.call(createAgent, { name: 'New Agent', cpf: '52998224725' });
+    const { id } = await fleet.call(createAgent, { data: { name: 'New Agent', cpf: '52998224725' } });
     const found = await fitting(fleet, drivers, { id });
     expect(found).toMatchObject([{ id, name: 'New Agent', is_deliveryman: true }]);
   });
@@ -161,7 +167,7 @@ describe('writes', () => {
 
   it('a refusal is skippable; what the service says is kept beside the message', async () => {
     const { fleet } = await openBoth();
-    const failure = await failureOf(fleet.call(createItinerary, { description: 'No dates' }));
+    const failure = await failureOf(fleet.call(createItinerary, { data: { description: 'No dates' } }));
     expect(failure).toBeInstanceOf(Skippable);
     expect(failure).toMatchObject({ code: 'request_refused', message: 'POST /itinerary/ answered 422' });
     expect(saidBy(failure)).toContain('date_time_start_estimated');

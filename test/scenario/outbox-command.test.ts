@@ -15,9 +15,9 @@ let place: Workplace;
 
 const FEED = 'erp: { route_plans: { source: files, folder: plans, settle: 0s } }\n';
 
-function drop(name: string, things: unknown): void {
+function drop(name: string, items: unknown): void {
   mkdirSync(join(place.dir, 'plans'), { recursive: true });
-  writeFileSync(join(place.dir, 'plans', name), JSON.stringify(things));
+  writeFileSync(join(place.dir, 'plans', name), JSON.stringify(items));
 }
 
 const json = async (args: string[]) => {

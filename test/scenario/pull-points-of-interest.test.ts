@@ -33,8 +33,11 @@ describe('pull-points-of-interest', () => {
     await rig.run(JOB);
     const [some] = await rig.truth('points_of_interest');
     const place = { latitude: -23.5, longitude: -46.6 };
-    await rig.parts.fleet.call(createPointOfInterest, { title: 'New depot', ...place });
-    await rig.parts.fleet.call(changePointOfInterest, { id: some!.id as number, title: 'Moved', ...place });
+    await rig.parts.fleet.call(createPointOfInterest, { data: { title: 'New depot', ...place } });
+    await rig.parts.fleet.call(changePointOfInterest, {
+      id: some!.id as number,
+      data: { title: 'Moved', ...place },
+    });
     expect(await rig.run(JOB)).toMatchObject({ inserted: 1, updated: 1 });
     await expectTruth(rig, pointOfInterest, await rig.truth('points_of_interest'));
   });

@@ -56,7 +56,7 @@ describe('an agent that the ERP calls by its tax number', () => {
     expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
     expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
     // Told again where the ERP has not heard.
-    await erp.database('thing').update({ state: null });
+    await erp.database('item').update({ state: null });
     await place.clock.advance(2 * HOUR);
     await place.run(JOB);
     expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);

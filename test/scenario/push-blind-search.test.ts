@@ -26,7 +26,7 @@ describe('a listing that shows nothing at all', () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: kind.create, fault: `reset-${when}-commit`, times: 1 });
     place.sandbox.addFault({ call: kind.list, fault: 'no-records' });
-    place.drop(kind.kind, 'a.json', kind.thing(0));
+    place.drop(kind.kind, 'a.json', kind.item(0));
     await runHourly(place, kind.job, 2);
     expect(await place.run(kind.job)).toMatchObject({ status: 'partial', error: { code: 'inconclusive' } });
     const [row] = await place.outbox();

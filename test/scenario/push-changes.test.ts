@@ -76,12 +76,12 @@ describe('an item that the service accepted without an identifier', () => {
   it.each([
     [JOB, 'points_of_interest', pointOfInterest('Shop'), { phone: '2' }, CHANGE],
     ['push-itineraries', 'itineraries', itinerary('Shop'), { description: 'Other' }, 'change-itinerary'],
-  ] as const)('is changed once, when it is shown: %s', async (job, kind, thing, change, call) => {
+  ] as const)('is changed once, when it is shown: %s', async (job, kind, item, change, call) => {
     const place = await makePushPlace(unnamed(90_000));
-    place.drop(kind, 'a.json', [thing]);
+    place.drop(kind, 'a.json', [item]);
     await place.run(job);
     await place.clock.advance(MINUTE);
-    place.drop(kind, 'b.json', [{ ...thing, ...change }]);
+    place.drop(kind, 'b.json', [{ ...item, ...change }]);
     await place.run(job);
     const waiting = await place.entry('Shop');
     expect(waiting).toMatchObject({ state: 'confirmed', remote_id: null, payload: expect.any(String) });

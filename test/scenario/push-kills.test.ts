@@ -8,7 +8,7 @@ import { type Death, type SweepOptions, sweepKills } from '../support/push-kills
 const [points, agents, itineraries] = otherCases as [KillCase, KillCase, KillCase];
 const [atOnce, late, unreadable, resets] = killModes as [KillMode, KillMode, KillMode, KillMode];
 
-/** The login is the first that is posted, the thing itself the second. */
+/** The login is the first that is posted, the item itself the second. */
 const posted = (only: string): Death[] => [{ at: 2, only: `${only} POST` }];
 const file = (only: string, at: number): Death[] => [{ at, only }];
 

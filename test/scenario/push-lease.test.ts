@@ -12,7 +12,7 @@ import { drive, failureOf, NOON } from './fleet-setup.ts';
 
 const JOB = 'push-route-plans';
 
-/** Runs the job under a lease; `stall` happens when the first thing is about to be sent. */
+/** Runs the job under a lease; `stall` happens when the first item is about to be sent. */
 async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<void>) {
   const clock = createManualClock(NOON);
   const { fleet, engine, log } = place.parts;

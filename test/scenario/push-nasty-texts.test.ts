@@ -8,7 +8,7 @@ import { UNSTORABLE } from '../support/fuzzed-records.ts';
 import { codeOf, NASTY_PUSHES, type NastyPush, PUSHED_TEXTS, textsIn } from '../support/nasty-pushes.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
-type Thing = Record<string, unknown>;
+type Item = Record<string, unknown>;
 
 /** Known to the ERP alone. */
 const NO_FIELD = 'external_code';
@@ -16,8 +16,8 @@ const NO_FIELD = 'external_code';
 const NOT_TOLD = ['info', 'start_local', 'end_local'];
 
 interface Heard {
-  data: Thing;
-  /** Of the call itself, beside the thing. */
+  data: Item;
+  /** Of the call itself, beside the item. */
   source?: string;
 }
 
@@ -29,19 +29,19 @@ async function place() {
       return undefined;
     },
   });
-  const kept = async ({ kind }: NastyPush): Promise<Thing[]> => {
+  const kept = async ({ kind }: NastyPush): Promise<Item[]> => {
     const name = kind === 'agents' ? 'drivers' : kind;
     return (
       await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)
-    ).json() as Promise<Thing[]>;
+    ).json() as Promise<Item[]>;
   };
   return { ...own, heard, kept };
 }
 
 /** What the ERP gave, as the calls have it: the options of a plan stand beside it. */
-function expected({ kind, thing }: NastyPush, text: string, n: number): Thing {
-  const { options, ...data } = thing(text, n);
-  if (kind === 'route_plans') return { ...data, source: (options as Thing).source };
+function expected({ kind, item }: NastyPush, text: string, n: number): Item {
+  const { options, ...data } = item(text, n);
+  if (kind === 'route_plans') return { ...data, source: (options as Item).source };
   const { [NO_FIELD]: _code, ...fields } = data;
   return fields;
 }
@@ -54,7 +54,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     own.drop(
       push.kind,
       'nasty.json',
-      PUSHED_TEXTS.map((text, n) => push.thing(text, n)),
+      PUSHED_TEXTS.map((text, n) => push.item(text, n)),
     );
     const all = PUSHED_TEXTS.length;
     expect(await own.run(push.job)).toMatchObject({ status: 'ok', sent: all, confirmed: all });
@@ -78,9 +78,9 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
 
   it('are rejected in plain words where no database keeps them, and nothing else is held up', async () => {
     const { heard, ...own } = await place();
-    const inFields = UNSTORABLE.map((text, n) => push.thing(text, n, `plain ${n}`));
-    const inCodes = UNSTORABLE.map((text, n) => push.thing('plain', 10 + n, text));
-    own.drop(push.kind, 'nasty.json', [...inFields, ...inCodes, push.thing('plain', 20)]);
+    const inFields = UNSTORABLE.map((text, n) => push.item(text, n, `plain ${n}`));
+    const inCodes = UNSTORABLE.map((text, n) => push.item('plain', 10 + n, text));
+    own.drop(push.kind, 'nasty.json', [...inFields, ...inCodes, push.item('plain', 20)]);
     const wrong = inFields.length + inCodes.length;
     expect(await own.run(push.job)).toMatchObject({
       status: 'partial',

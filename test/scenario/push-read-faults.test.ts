@@ -15,7 +15,7 @@ describe('a write whose answer was lost', () => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
       place.sandbox.addFault({ ...fault, call: kind.list, skip: kind.readsALook, times: 4 });
-      place.drop(kind.kind, 'a.json', [kind.thing(0), kind.thing(1)]);
+      place.drop(kind.kind, 'a.json', [kind.item(0), kind.item(1)]);
       await settle(place, kind);
       expect(await expectTruth(place, kind, 2)).toEqual(['confirmed', 'confirmed']);
     },
@@ -27,7 +27,7 @@ describe('a write whose answer was lost', () => {
       const place = await makePushPlace();
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
       place.sandbox.addFault({ call: kind.list, fault: '500', skip: kind.readsALook });
-      place.drop(kind.kind, 'a.json', kind.thing(0));
+      place.drop(kind.kind, 'a.json', kind.item(0));
       for (let hours = 0; hours < 4; hours++) {
         expect(await place.run(kind.job)).toMatchObject({ unknown: 1 });
         await place.clock.advance(HOUR_MS);
@@ -46,7 +46,7 @@ describe('a write that never arrived', () => {
     async (kind) => {
       const place = await makePushPlace();
       place.sandbox.addFault({ call: kind.create, fault: 'reset-before-commit', times: 1 });
-      place.drop(kind.kind, 'a.json', kind.thing(0));
+      place.drop(kind.kind, 'a.json', kind.item(0));
       await place.run(kind.job);
       expect((await place.outbox())[0]).toMatchObject({ state: 'unknown' });
       await place.clock.advance(2 * SETTLE_MS - 1_000);
@@ -64,7 +64,7 @@ describe('a service that shows a new plan late', () => {
     async (lateMs) => {
       const place = await makePushPlace({ sandbox: { importVisibleAfterMs: lateMs } });
       place.sandbox.addFault({ call: plans.create, fault: 'reset-after-commit' });
-      place.drop(plans.kind, 'a.json', [plans.thing(0), plans.thing(1)]);
+      place.drop(plans.kind, 'a.json', [plans.item(0), plans.item(1)]);
       for (let seconds = 0; seconds < 600; seconds += 15) {
         await place.run(plans.job);
         await place.clock.advance(15_000);

@@ -27,7 +27,7 @@ describe('a push', () => {
     async (_job, _name, kind, fault) => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
-      place.drop(kind.kind, 'a.json', [kind.thing(0), kind.thing(1)]);
+      place.drop(kind.kind, 'a.json', [kind.item(0), kind.item(1)]);
       await settle(place, kind);
       const states = await expectTruth(place, kind, 2);
       const rejected = REJECTIONS.includes(fault.fault) && fault.after_commit !== true ? 1 : 0;
@@ -42,7 +42,7 @@ describe('two codes with one CPF', () => {
   it.each(sharedKeyFaults)('become one agent where the first write meets %s', async (_name, fault) => {
     const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
     place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
-    const codes = ['A1', 'A2'].map((external_code) => ({ ...kind.thing(0), external_code }));
+    const codes = ['A1', 'A2'].map((external_code) => ({ ...kind.item(0), external_code }));
     place.drop(kind.kind, 'a.json', codes);
     await settle(place, kind);
     expect(place.sandbox.ledger().agents).toEqual({ [kind.name(0)]: 1 });

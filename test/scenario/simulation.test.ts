@@ -13,7 +13,7 @@ describe('a simulated daemon in bad weather', () => {
     const report = await simulate(SAMPLE);
     expect(report).toMatchObject({ wrong: [], twice: 0, lost: 0, open: 0, doubledTicks: 0, miscounted: 0 });
     expect(isSound(report)).toBe(true);
-    expect(isSound({ ...report, parked: mostParked(report.things) + 1 })).toBe(false);
+    expect(isSound({ ...report, parked: mostParked(report.items) + 1 })).toBe(false);
     expect(report.compared).toBeGreaterThan(50);
     for (const happened of ['deaths', 'cutLoads', 'faults', 'unclear'] as const)
       expect(report[happened], happened).toBeGreaterThan(0);

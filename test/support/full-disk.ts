@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import PQueue from 'p-queue';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing, openEntries } from './dropped-things.ts';
+import { dropItem, openEntries } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import { contentOf } from './pull-kills.ts';
 import { configFor, type Ended, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
@@ -77,7 +77,7 @@ const WORKS = {
   },
   'push from a drop folder': {
     args: ['run', PLANS.job, '--json'],
-    prepare: async (place, n) => dropThing(place, PLANS, n),
+    prepare: async (place, n) => dropItem(place, PLANS, n),
     async outcome(place, n, sandbox) {
       const open = await openEntries(place);
       const result = readdirSync(join(place.dir, 'drop', 'done'))

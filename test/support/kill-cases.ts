@@ -1,4 +1,4 @@
-// What the kill sweep pushes, and how the service answers meanwhile. Things are of tomorrow, by the real clock.
+// What the kill sweep pushes, and how the service answers meanwhile. Items are of tomorrow, by the real clock.
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Ledger, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { type PushCase, pushCases } from './push-cases.ts';
@@ -7,8 +7,8 @@ import { QUICK } from './workplace.ts';
 export interface KillCase extends Pick<PushCase, 'job' | 'create' | 'list'> {
   feed: FeedKind;
   ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
-  /** The n-th thing, from 0. */
-  thing(n: number): object;
+  /** The n-th item, from 0. */
+  item(n: number): object;
   /** What the ledger counts it by. */
   name(n: number): string;
 }
@@ -25,10 +25,10 @@ const PLACE = { latitude: -23.5, longitude: -46.6 };
 const tomorrow = (time: string): string =>
   `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)}T${time}:00Z`;
 
-const THINGS: Record<FeedKind, Pick<KillCase, 'thing' | 'name'>> = {
+const ITEMS: Record<FeedKind, Pick<KillCase, 'item' | 'name'>> = {
   route_plans: {
     name: codeOf,
-    thing: (n) => ({
+    item: (n) => ({
       external_code: codeOf(n),
       date_time_start: tomorrow('11:00'),
       date_time_end: tomorrow('20:00'),
@@ -38,13 +38,13 @@ const THINGS: Record<FeedKind, Pick<KillCase, 'thing' | 'name'>> = {
   },
   points_of_interest: {
     name: codeOf,
-    thing: (n) => ({ title: codeOf(n), ...PLACE, point_of_interest_category_id: 2 }),
+    item: (n) => ({ title: codeOf(n), ...PLACE, point_of_interest_category_id: 2 }),
   },
   // Without a code: the tax number itself is the name.
-  agents: { name: cpfOf, thing: (n) => ({ name: 'A. Person', cpf: cpfOf(n), is_deliveryman: true }) },
+  agents: { name: cpfOf, item: (n) => ({ name: 'A. Person', cpf: cpfOf(n), is_deliveryman: true }) },
   itineraries: {
     name: codeOf,
-    thing: (n) => ({
+    item: (n) => ({
       external_id: codeOf(n),
       description: 'Round',
       vehicle_id: 1,
@@ -71,7 +71,7 @@ const caseOf = ({ job, kind, create, list, ledger }: PushCase): KillCase => ({
   create,
   list,
   ledger,
-  ...THINGS[kind],
+  ...ITEMS[kind],
 });
 
 const [plans, points, agents, itineraries] = pushCases as [PushCase, PushCase, PushCase, PushCase];

@@ -55,9 +55,9 @@ async function read(erp: Erp): Promise<void> {
   const startedAt = performance.now();
   let plans = 0;
   let rows = 0;
-  for await (const { things } of source.read()) {
-    plans += things.length;
-    for (const { data } of things) rows += (data.route_points as unknown[]).length;
+  for await (const { items } of source.read()) {
+    plans += items.length;
+    for (const { data } of items) rows += (data.route_points as unknown[]).length;
   }
   await source.close();
   const seconds = (performance.now() - startedAt) / 1_000;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing } from './dropped-things.ts';
+import { dropItem } from './dropped-items.ts';
 import { startFront } from './front.ts';
 import { planCase } from './kill-cases.ts';
 import { configFor, type Ended, makeWorkplace, type Workplace } from './workplace.ts';
@@ -102,7 +102,7 @@ jobs: { push-route-plans: { settle: ${SETTLE} } }
   );
   const args = ['run', PLANS.job, '--json'];
   try {
-    for (let n = 0; n < PUSHED; n++) dropThing(place, PLANS, n);
+    for (let n = 0; n < PUSHED; n++) dropItem(place, PLANS, n);
     const met = await place.run(args);
     if (lock === undefined) throw new Error(`no plan was sent: ${met.stderr}`);
     await lock.released;

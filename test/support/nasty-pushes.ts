@@ -1,15 +1,15 @@
-// Things of the ERP with one dangerous text in every field that takes a text, by the tables of fields themselves: what
+// Items of the ERP with one dangerous text in every field that takes a text, by the tables of fields themselves: what
 // they are dropped as, and what the service has to be told.
 import {
   AGENT_FIELDS,
-  type Fields,
+  type FieldTable,
   ITEM_FIELDS,
   ITINERARY_FIELDS,
   OPTION_FIELDS,
   PLAN_FIELDS,
   POINT_FIELDS,
   POINT_OF_INTEREST_FIELDS,
-} from '../../src/erp/fields.ts';
+} from '../../src/erp/items/fields.ts';
 import { cpfOf } from '../../src/sandbox/cpf.ts';
 import { NASTY_TEXTS } from './fuzzed-records.ts';
 import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
@@ -17,25 +17,25 @@ import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
 /** A text of blanks is none, and is refused. */
 export const PUSHED_TEXTS = NASTY_TEXTS.filter((text) => text.trim() !== '');
 
-type Thing = Record<string, unknown>;
+type Item = Record<string, unknown>;
 
 export interface NastyPush {
   job: string;
   kind: 'route_plans' | 'points_of_interest' | 'agents' | 'itineraries';
-  /** The n-th thing; `code` is what the ERP knows it by. */
-  thing(text: string, n: number, code?: string): Thing;
-  /** Whether a request or a record of the service shows the n-th thing. */
-  shows(record: Thing, text: string, n: number): boolean;
+  /** The n-th item; `code` is what the ERP knows it by. */
+  item(text: string, n: number, code?: string): Item;
+  /** Whether a request or a record of the service shows the n-th item. */
+  shows(record: Item, text: string, n: number): boolean;
 }
 
-const texts = (fields: Fields, text: string): Thing =>
+const texts = ({ types }: FieldTable, text: string): Item =>
   Object.fromEntries(
-    Object.entries(fields)
+    Object.entries(types)
       .filter(([, type]) => type === 'text' || type === 'address')
       .map(([name]) => [name, text]),
   );
 
-/** What a thing is known by has a number behind it, and no blanks around it. */
+/** What an item is known by has a number behind it, and no blanks around it. */
 export const codeOf = (text: string, n: number): string => `${text} ${n}`.trim();
 /** Of nobody in the sandbox. */
 const cpf = (n: number): string => cpfOf(7, 5_000 + n);
@@ -44,7 +44,7 @@ export const NASTY_PUSHES: readonly NastyPush[] = [
   {
     job: 'push-route-plans',
     kind: 'route_plans',
-    thing: (text, n, code = codeOf(text, n)) =>
+    item: (text, n, code = codeOf(text, n)) =>
       plan(code, {
         ...texts(PLAN_FIELDS, text),
         external_code: code,
@@ -63,7 +63,7 @@ export const NASTY_PUSHES: readonly NastyPush[] = [
   {
     job: 'push-points-of-interest',
     kind: 'points_of_interest',
-    thing: (text, n, code = codeOf(text, n)) =>
+    item: (text, n, code = codeOf(text, n)) =>
       pointOfInterest(code, {
         ...texts(POINT_OF_INTEREST_FIELDS, text),
         title: code,
@@ -74,7 +74,7 @@ export const NASTY_PUSHES: readonly NastyPush[] = [
   {
     job: 'push-agents',
     kind: 'agents',
-    thing: (text, n, code = codeOf(text, n)) =>
+    item: (text, n, code = codeOf(text, n)) =>
       agent(cpf(n), {
         ...texts(AGENT_FIELDS, text),
         company_registry: code,
@@ -85,7 +85,7 @@ export const NASTY_PUSHES: readonly NastyPush[] = [
   {
     job: 'push-itineraries',
     kind: 'itineraries',
-    thing: (text, n, code = codeOf(text, n)) =>
+    item: (text, n, code = codeOf(text, n)) =>
       itinerary(code, { ...texts(ITINERARY_FIELDS, text), external_id: code }),
     shows: ({ external_id }, text, n) => external_id === codeOf(text, n),
   },

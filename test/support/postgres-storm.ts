@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import knex from 'knex';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { postgres } from '../../src/warehouse/engines/postgres.ts';
-import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
+import { dropItem, openEntries, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
 import { contentOf } from './pull-kills.ts';
@@ -118,7 +118,7 @@ jobs: { pull-route-plans: { since: 3d }, push-route-plans: { settle: ${QUICK.set
         for (const job of pulls) await persist(hit, job);
       });
       await until(leastBlows, async () => {
-        for (let n = 0; n < plans; n++) dropThing(hit, PLANS, report.plans++);
+        for (let n = 0; n < plans; n++) dropItem(hit, PLANS, report.plans++);
         await persist(hit, PLANS.job);
       });
     } finally {

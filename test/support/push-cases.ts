@@ -11,8 +11,8 @@ export interface PushCase {
   /** Calls of the list that one look at the service takes. */
   readsALook: number;
   ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
-  /** The n-th thing, from 0. */
-  thing(n: number): Record<string, unknown>;
+  /** The n-th item, from 0. */
+  item(n: number): Record<string, unknown>;
   /** What the ledger counts it by. */
   name(n: number): string;
 }
@@ -25,7 +25,7 @@ export const pushCases: readonly PushCase[] = [
     list: 'route-plans',
     readsALook: 1,
     ledger: 'plans',
-    thing: (n) => plan(`P${n}`),
+    item: (n) => plan(`P${n}`),
     name: (n) => `P${n}`,
   },
   {
@@ -35,7 +35,7 @@ export const pushCases: readonly PushCase[] = [
     list: 'points-of-interest',
     readsALook: 1,
     ledger: 'points_of_interest',
-    thing: (n) => pointOfInterest(`Shop ${n}`),
+    item: (n) => pointOfInterest(`Shop ${n}`),
     name: (n) => `Shop ${n}`,
   },
   {
@@ -45,7 +45,7 @@ export const pushCases: readonly PushCase[] = [
     list: 'drivers',
     readsALook: 2,
     ledger: 'agents',
-    thing: (n) => agent(CPFS[n] ?? ''),
+    item: (n) => agent(CPFS[n] ?? ''),
     name: (n) => CPFS[n] ?? '',
   },
   {
@@ -55,7 +55,7 @@ export const pushCases: readonly PushCase[] = [
     list: 'itineraries',
     readsALook: 1,
     ledger: 'itineraries',
-    thing: (n) => itinerary(`I${n}`),
+    item: (n) => itinerary(`I${n}`),
     name: (n) => `I${n}`,
   },
 ];

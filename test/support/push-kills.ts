@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing, openEntries, twiceAndLost } from './dropped-things.ts';
+import { dropItem, openEntries, twiceAndLost } from './dropped-items.ts';
 import { type EngineName, makePlace } from './engines.ts';
 import type { KillCase, KillMode } from './kill-cases.ts';
 import { type RecoverySteps, recoverySteps } from './recovery-steps.ts';
@@ -20,13 +20,13 @@ export interface KillReport {
   aimed: number;
   /** Of these, how many never had both deaths. */
   missed: number;
-  /** Things that were dropped for it: a step that a run or its recovery did not come to is tried again. */
+  /** Items that were dropped for it: a step that a run or its recovery did not come to is tried again. */
   rounds: number;
   /** Runs with something new to push that died by -9. */
   killed: number;
   /** Runs that died by -9 while they made good what such a death had left. */
   again: number;
-  things: number;
+  items: number;
   twice: number;
   lost: number;
   /** Entries that the outbox does not call confirmed in the end. */
@@ -49,7 +49,7 @@ export interface SweepOptions {
   phase: number;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
-  /** After each thing that was dropped and killed. */
+  /** After each item that was dropped and killed. */
   onRound?(): void;
 }
 
@@ -62,13 +62,13 @@ const REST_MS = 500;
 const MOST_TRIES = 5;
 /** A run that is longer than a calm one is tried so often for each further step. */
 const TRIES_BEYOND = 2;
-/** Where things are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
+/** Where items are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
 const LONGEST_RUN = 1.25;
 
 interface Sweep extends Pick<SweepOptions, 'kind' | 'onRound'> {
   place: Workplace;
   /** How many were dropped so far. */
-  things: number;
+  items: number;
 }
 
 export async function sweepKills({
@@ -83,7 +83,7 @@ export async function sweepKills({
   const warehouse = await makePlace(engine);
   const settings = `warehouse: ${JSON.stringify(warehouse.settings)}\n${settingsOf(kind, mode)}`;
   const place = makeWorkplace(configFor(sandbox.url, settings, QUICK.timeout), warehouse);
-  const sweep: Sweep = { place, kind, things: 0, ...(onRound && { onRound }) };
+  const sweep: Sweep = { place, kind, items: 0, ...(onRound && { onRound }) };
   try {
     const steps = await calmSteps(sweep);
     const figures = await killAll(sweep, deaths, steps, recoverySteps(steps, phase));
@@ -159,7 +159,7 @@ async function stepsUntil(sweep: Sweep, { at, only }: Death): Promise<number | t
   return signal === 'SIGKILL' ? DIED : readFileSync(file, 'utf8').split('\n').length;
 }
 
-/** How many steps a run has that takes, sends, confirms and tells one thing; the very first also makes the schema. */
+/** How many steps a run has that takes, sends, confirms and tells one item; the very first also makes the schema. */
 async function calmSteps(sweep: Sweep): Promise<number> {
   drop(sweep);
   await run(sweep);
@@ -177,11 +177,11 @@ async function finish(sweep: Sweep): Promise<void> {
   }
 }
 
-async function verdictOf({ place, kind, things }: Sweep, sandbox: Sandbox) {
-  const accepted = twiceAndLost(sandbox.ledger()[kind.ledger], kind.name, things);
-  return { things, ...accepted, open: await openEntries(place) };
+async function verdictOf({ place, kind, items }: Sweep, sandbox: Sandbox) {
+  const accepted = twiceAndLost(sandbox.ledger()[kind.ledger], kind.name, items);
+  return { items, ...accepted, open: await openEntries(place) };
 }
 
 function drop(sweep: Sweep): void {
-  dropThing(sweep.place, sweep.kind, sweep.things++);
+  dropItem(sweep.place, sweep.kind, sweep.items++);
 }

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { twiceAndLost } from './dropped-things.ts';
+import { twiceAndLost } from './dropped-items.ts';
 import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts';
 
 const PER_FILE = 500;

@@ -37,7 +37,7 @@ export interface PushPlace {
   /** The sources forget all that they do not keep on disk, as another process would find them. */
   restart(): void;
   /** Puts a file into the drop folder of a kind. */
-  drop(kind: FeedKind, name: string, things: unknown): void;
+  drop(kind: FeedKind, name: string, items: unknown): void;
   /** One run of a job, by its file in jobs/; the clock moves where the run waits for it. */
   run(job: string, options?: Record<string, unknown>, signal?: AbortSignal): Promise<RunSummary>;
   preview(job: string): Promise<Preview[]>;
@@ -146,9 +146,9 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     lines,
     folder,
     restart: () => feeds.clear(),
-    drop(kind, name, things) {
+    drop(kind, name, items) {
       mkdirSync(dirname(join(folder(kind), name)), { recursive: true });
-      writeFileSync(join(folder(kind), name), typeof things === 'string' ? things : JSON.stringify(things));
+      writeFileSync(join(folder(kind), name), typeof items === 'string' ? items : JSON.stringify(items));
     },
     async run(name, given = {}, signal) {
       const job = await jobNamed(name);

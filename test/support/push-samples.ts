@@ -1,4 +1,4 @@
-// Things to push, as an ERP would give them, and how the outbox shows them.
+// Items to push, as an ERP would give them, and how the outbox shows them.
 import type { OutboxEntry } from '../../src/warehouse/outbox/entry.ts';
 
 export type OutboxRow = OutboxEntry;

@@ -5,7 +5,7 @@ import type { ManualClock } from '../../src/core/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tables } from '../../src/warehouse/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { IS_OPEN } from './dropped-things.ts';
+import { IS_OPEN } from './dropped-items.ts';
 import { rowsOf } from './engines.ts';
 import { compareWithTruth, type Rows } from './simulation-truth.ts';
 
@@ -16,7 +16,7 @@ export interface Findings {
   compared: number;
   /** Tables that differ from it, and how. */
   wrong: string[];
-  things: number;
+  items: number;
   /** By the ledger, those that are left to a person too. */
   twice: number;
   lost: number;
@@ -34,18 +34,18 @@ export interface Findings {
   contentDigest: string;
 }
 
-/** Five unclear answers to one thing are rare: more than one thing in twenty would be a push that gives up. */
-export const mostParked = (things: number): number => Math.max(1, Math.floor(things / 20));
+/** Five unclear answers to one item are rare: more than one item in twenty would be a push that gives up. */
+export const mostParked = (items: number): number => Math.max(1, Math.floor(items / 20));
 
 export const isSound = (found: Findings): boolean =>
   found.wrong.length + found.twice + found.lost + found.open + found.doubledTicks + found.miscounted === 0 &&
-  found.parked <= mostParked(found.things);
+  found.parked <= mostParked(found.items);
 
 export interface Scene {
   engine: Engine;
   sandbox: Sandbox;
   clock: ManualClock;
-  things: number;
+  items: number;
   startMs: number;
 }
 
@@ -55,13 +55,13 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   const ledger = scene.sandbox.ledger();
   const accepted = { ...ledger.plans, ...ledger.points_of_interest };
   const parked = new Set((await rows(`select external_code from push_outbox where ${PARKED}`)).map(codeIn));
-  const dropped = Array.from({ length: scene.things }, (_, n) => `T${String(n).padStart(4, '0')}`);
+  const dropped = Array.from({ length: scene.items }, (_, n) => `T${String(n).padStart(4, '0')}`);
   const counts = [...new Set([...dropped, ...parked])].map((code) => ({ code, times: accepted[code] ?? 0 }));
   const differing = await compareWithTruth(scene, rows);
   return {
     compared: differing.rows,
     wrong: differing.wrong,
-    things: scene.things,
+    items: scene.items,
     twice: counts.filter(({ times }) => times > 1).length,
     lost: counts.filter(({ code, times }) => times === 0 && !parked.has(code)).length,
     unclear: await count(`push_attempt where outcome = 'unclear'`),

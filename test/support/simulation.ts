@@ -88,7 +88,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     Random,
   ];
   let weather: Weather = CALM;
-  let [turns, deaths, cutLoads, things] = [0, 0, 0, 0];
+  let [turns, deaths, cutLoads, items] = [0, 0, 0, 0];
   /** Share of turns at which the daemon dies. */
   let mortality = 0;
   let isFair = false;
@@ -139,13 +139,13 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 
   function drop(): void {
     const [plans, points] = [sky.int(0, mostPlans), sky.int(0, 1)];
-    for (let n = 0; n < plans; n++) put('route_plans', planOf(things++, clock.now()));
-    for (let n = 0; n < points; n++) put('points_of_interest', pointOf(things++));
+    for (let n = 0; n < plans; n++) put('route_plans', planOf(items++, clock.now()));
+    for (let n = 0; n < points; n++) put('points_of_interest', pointOf(items++));
   }
 
-  function put(kind: string, thing: { name: string; content: object }): void {
+  function put(kind: string, item: { name: string; content: object }): void {
     mkdirSync(join(dir, kind), { recursive: true });
-    writeFileSync(join(dir, kind, `${thing.name}.json`), JSON.stringify(thing.content));
+    writeFileSync(join(dir, kind, `${item.name}.json`), JSON.stringify(item.content));
   }
 
   /** The truth moves on while the last pulls read it, so a difference is looked at again. */
@@ -155,7 +155,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
       for (let looks = 1; ; looks++) {
         await daemon?.pullAll();
         await pass(HOUR / 4);
-        const findings = await findingsOf({ engine, sandbox, clock, things, startMs: START });
+        const findings = await findingsOf({ engine, sandbox, clock, items, startMs: START });
         if (findings.wrong.length === 0 || looks === MOST_LOOKS) return findings;
       }
     } finally {

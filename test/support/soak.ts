@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing, openEntries, restMs, twiceAndLost } from './dropped-things.ts';
+import { dropItem, openEntries, restMs, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import type { Sample } from './process-probe.ts';
 import { figuresOf, type SoakFigures } from './soak-figures.ts';
@@ -37,7 +37,7 @@ export interface SoakReport extends SoakFigures {
   requests: number;
   faults: number;
   walMb: number;
-  things: number;
+  items: number;
   twice: number;
   lost: number;
   exit: number | null;
@@ -65,11 +65,11 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: probe });
     await daemon.printed(/is running/);
     const endMs = Date.now() + minutes * 60_000;
-    let [things, walMb] = [0, 0];
+    let [items, walMb] = [0, 0];
     // A busy machine may need longer for a first run; without one there is nothing to tell.
     const isOver = async () => Date.now() >= endMs + FIRST_RUN_MS || (await runsIn(place)).runs > 0;
     while (Date.now() < endMs || !(await isOver())) {
-      dropThing(place, PLANS, things++);
+      dropItem(place, PLANS, items++);
       await pause(Math.min(2_000, Math.max(500, endMs - Date.now())));
       walMb = Math.max(walMb, sizeOf(join(place.dir, 'data', 'warehouse.db-wal')) / MB);
     }
@@ -92,8 +92,8 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
       faults,
       ...figuresOf(samplesIn(probe)),
       walMb,
-      things,
-      ...twiceAndLost(sandbox.ledger().plans, PLANS.name, things),
+      items,
+      ...twiceAndLost(sandbox.ledger().plans, PLANS.name, items),
       exit: code,
     };
   } finally {

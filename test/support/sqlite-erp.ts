@@ -1,4 +1,4 @@
-// A small ERP on SQLite with one table: a row a thing, its code, its cells as JSON, and what it was told. Every telling
+// A small ERP on SQLite with one table: a row an item, its code, its cells as JSON, and what it was told. Every telling
 // is kept in order. A code in `refusing` makes the database refuse to be told of it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { openDatabase } from './workplace.ts';
 export interface SqliteErp {
   database: Knex;
   feed: FeedSettings;
-  /** Puts a thing into the table, or changes it; `columns` of the feed are given to the feed. */
+  /** Puts an item into the table, or changes it; `columns` of the feed are given to the feed. */
   give(code: string, cells: Record<string, unknown>): Promise<void>;
   /** What it was told, in order. */
   told(code?: string): Promise<{ code: string; state: string; message: string | null }[]>;
@@ -26,13 +26,13 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
     await database.destroy();
     rmSync(folder, { recursive: true, force: true });
   });
-  await database.raw('create table thing (code text primary key, cells text, state text)');
+  await database.raw('create table item (code text primary key, cells text, state text)');
   await database.raw('create table refusing (code text primary key)');
   await database.raw('create table told (code text, state text, message text)');
   await database.raw(`create trigger ears before insert on told
     when exists (select 1 from refusing where code = new.code) begin select raise(abort, 'no'); end`);
   await database.raw(
-    'create trigger state after insert on told begin update thing set state = new.state where code = new.code; end',
+    'create trigger state after insert on told begin update item set state = new.state where code = new.code; end',
   );
   const cells = columns.map((name) => `json_extract(cells, '$."${name}"') as "${name}"`);
   return {
@@ -41,13 +41,13 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
       source: 'sql',
       client: 'sqlite3',
       connection: { filename },
-      query: `select ${cells.join(', ')} from thing where ${offers} order by code`,
+      query: `select ${cells.join(', ')} from item where ${offers} order by code`,
       acknowledge: 'insert into told values (:external_code, :state, :message)',
       mapping: {},
     },
     async give(code, given) {
       const row = { code, cells: JSON.stringify(given) };
-      await database('thing').insert(row).onConflict('code').merge();
+      await database('item').insert(row).onConflict('code').merge();
     },
     told: (code) =>
       database('told')

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dropThing } from './dropped-things.ts';
+import { dropItem } from './dropped-items.ts';
 import type { Held } from './held-probe.ts';
 import { planCase } from './kill-cases.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
@@ -38,7 +38,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
     await daemon.printed(/"run finished"/, names.length);
     const held: Held[] = [];
     for (let round = 1; round <= rounds; round++) {
-      dropThing(place, PLANS, round);
+      dropItem(place, PLANS, round);
       await Promise.all(names.map((name) => runNow(page, name)));
       await daemon.printed(/"run finished"/, (round + 1) * names.length);
       daemon.kill('SIGUSR2');

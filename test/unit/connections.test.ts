@@ -44,7 +44,7 @@ test('codes are reused where the push job of the feed says so, from the next run
   const feed = () => generations.current().feeds.get('itineraries');
   const items = async (): Promise<number> => {
     const { source } = (await feed()?.open()) ?? expect.unreachable();
-    return (await drain(source, clock)).flatMap(({ things }) => things).length;
+    return (await drain(source, clock)).flatMap(({ items }) => items).length;
   };
 
   expect(await items()).toBe(0);

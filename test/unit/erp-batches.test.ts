@@ -1,11 +1,11 @@
 // Each code once a read: what comes again is a fault, and the fault says which of the items given before it invalidates.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
+import type { Reading } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
-import type { Reading } from '../../src/erp/things.ts';
 
 const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
-  thing: { externalCode, startDay, data: {}, origin },
+  item: { externalCode, startDay, data: {}, origin },
 });
 const fault = (externalCode: string, startDay?: string): Reading => ({
   fault: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
@@ -18,8 +18,7 @@ async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<
   return batches[0] as ErpBatch;
 }
 
-const itemsIn = ({ things }: ErpBatch) =>
-  things.map(({ externalCode, startDay }) => [externalCode, startDay]);
+const itemsIn = ({ items }: ErpBatch) => items.map(({ externalCode, startDay }) => [externalCode, startDay]);
 const faultsIn = ({ faults }: ErpBatch) =>
   faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
 

@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { csvTable } from '../../src/erp/csv-table.ts';
 import { FEED_KINDS } from '../../src/erp/feed-kinds.ts';
-import { FLAT_COLUMNS } from '../../src/erp/fields.ts';
-import { prepareMapping } from '../../src/erp/mapping.ts';
-import { readTable } from '../../src/erp/row-reader.ts';
+import { csvTable } from '../../src/erp/formats/csv-table.ts';
+import { FLAT_COLUMNS } from '../../src/erp/items/fields.ts';
+import { itemOf, type Reading } from '../../src/erp/items/item.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
+import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
-import { type Reading, thingOf } from '../../src/erp/things.ts';
-import { validateThing } from '../../src/erp/validation.ts';
 import { parse, refusal } from './config-parts.ts';
 
 const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');
@@ -34,9 +34,9 @@ describe('the examples', () => {
   });
 
   test('of a plan in JSON and in CSV are valid', async () => {
-    const read = thingOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
+    const read = itemOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
     if ('fault' in read) throw new Error(read.fault.reason);
-    expect(validateThing('route_plans', read.thing)).toEqual([]);
+    expect(validateItem('route_plans', read.item)).toEqual([]);
     async function* bytes() {
       yield Buffer.from(examples('csv')[0] ?? '');
     }
@@ -50,8 +50,8 @@ describe('the examples', () => {
     expect(plans).toHaveLength(1);
     for (const plan of plans) {
       if ('fault' in plan) throw new Error(plan.fault.reason);
-      expect(validateThing('route_plans', plan.thing)).toEqual([]);
-      expect(plan.thing.data.route_points).toHaveLength(2);
+      expect(validateItem('route_plans', plan.item)).toEqual([]);
+      expect(plan.item.data.route_points).toHaveLength(2);
     }
   });
 

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
-import { readCell } from '../../src/erp/cell-values.ts';
-import { createPlanFold, type Folded } from '../../src/erp/flat-rows.ts';
+import { readCell } from '../../src/erp/rows/cell-values.ts';
+import { createPlanFold, type Folded } from '../../src/erp/rows/flat-rows.ts';
 
 type Cells = Record<string, unknown>;
 

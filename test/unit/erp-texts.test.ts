@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
-import { contentHash } from '../../src/erp/content-hash.ts';
-import { columnsInUse } from '../../src/erp/flat-columns.ts';
-import { parseJson } from '../../src/erp/json-text.ts';
-import { type Mapping, prepareMapping } from '../../src/erp/mapping.ts';
-import { localDay, momentMs, zonedMoment } from '../../src/erp/moments.ts';
-import { safeName } from '../../src/erp/safe-name.ts';
-import { samplePlans } from '../../src/erp/sample-plans.ts';
-import { decodeText } from '../../src/erp/text-decoding.ts';
-import { thingOf } from '../../src/erp/things.ts';
-import { validateThing } from '../../src/erp/validation.ts';
+import { safeName } from '../../src/erp/files/returns.ts';
+import { parseJson } from '../../src/erp/formats/json-text.ts';
+import { decodeText } from '../../src/erp/formats/text-decoding.ts';
+import { contentHash } from '../../src/erp/items/canonical-form.ts';
+import { itemOf } from '../../src/erp/items/item.ts';
+import { localDay, momentMs, zonedMoment } from '../../src/erp/items/moments.ts';
+import { samplePlans } from '../../src/erp/items/sample-plans.ts';
+import { validateItem } from '../../src/erp/items/schemas.ts';
+import { columnsInUse } from '../../src/erp/rows/flat-columns.ts';
+import { type Mapping, prepareMapping } from '../../src/erp/rows/mapping.ts';
 
 describe('date-times', () => {
   test.each([
@@ -305,15 +305,15 @@ test('the sample is two valid plans of five stops for tomorrow', () => {
   const { name, text } = samplePlans({ nowMs, zone: 'America/Sao_Paulo', plates: ['ABC1234'] });
   // In São Paulo it is still the 17th.
   expect(name).toBe('sample-2026-05-18.json');
-  const things = (JSON.parse(text) as JsonObject[]).map((plan) =>
-    thingOf(plan, name, { kind: 'route_plans', zone: 'UTC' }),
+  const items = (JSON.parse(text) as JsonObject[]).map((plan) =>
+    itemOf(plan, name, { kind: 'route_plans', zone: 'UTC' }),
   );
-  expect(things).toHaveLength(2);
-  for (const read of things) {
+  expect(items).toHaveLength(2);
+  for (const read of items) {
     if ('fault' in read) throw new Error(read.fault.reason);
-    expect(validateThing('route_plans', read.thing)).toEqual([]);
-    expect(read.thing.data).toMatchObject({ vehicle_plate: 'ABC1234' });
-    expect(read.thing.data.route_points).toHaveLength(5);
-    expect(read.thing.data.date_time_start).toMatch(/^2026-05-18T.*-03:00$/);
+    expect(validateItem('route_plans', read.item)).toEqual([]);
+    expect(read.item.data).toMatchObject({ vehicle_plate: 'ABC1234' });
+    expect(read.item.data.route_points).toHaveLength(5);
+    expect(read.item.data.date_time_start).toMatch(/^2026-05-18T.*-03:00$/);
   }
 });

@@ -61,19 +61,22 @@ describe('a record', () => {
   });
 
   it.each([
-    [{ id: undefined, count: 'x' }, 'id: expected integer, got nothing; count: expected integer, got text'],
-    [{ id: '' }, 'id: expected integer, got empty text'],
-    [{ count: 1.5 }, 'count: expected integer, got decimal'],
-    [{ count: '9223372036854775808' }, 'count: expected integer, got text'],
-    [{ count: true }, 'count: expected integer, got flag'],
-    [{ ratio: '1,5' }, 'ratio: expected decimal, got text'],
-    [{ label: {} }, 'label: expected text, got object'],
-    [{ on: 2 }, 'on: expected flag, got integer'],
-    [{ at: '2025-03-12T10:00:00' }, 'at: expected date-time with zone, got text'],
-    [{ day: '12/03/2025' }, 'day: expected date, got text'],
-    [{ nested: 'x' }, 'nested: expected object, got text'],
-    [{ nested: { id: 'x' } }, 'nested.id: expected integer, got text'],
-    [{ items: [{ id: 1 }, { id: 'x' }] }, 'items.1.id: expected integer, got text'],
+    [
+      { id: undefined, count: 'x' },
+      'id: expected a whole number, got nothing; count: expected a whole number, got text',
+    ],
+    [{ id: '' }, 'id: expected a whole number, got an empty text'],
+    [{ count: 1.5 }, 'count: expected a whole number, got a fraction'],
+    [{ count: '9223372036854775808' }, 'count: expected a whole number, got text'],
+    [{ count: true }, 'count: expected a whole number, got true or false'],
+    [{ ratio: '1,5' }, 'ratio: expected a number, got text'],
+    [{ label: {} }, 'label: expected text, got an object'],
+    [{ on: 2 }, 'on: expected true or false, got a number'],
+    [{ at: '2025-03-12T10:00:00' }, 'at: expected a date-time with a zone, got text'],
+    [{ day: '12/03/2025' }, 'day: expected a date, got text'],
+    [{ nested: 'x' }, 'nested: expected an object, got text'],
+    [{ nested: { id: 'x' } }, 'nested.id: expected a whole number, got text'],
+    [{ items: [{ id: 1 }, { id: 'x' }] }, 'items[1].id: expected a whole number, got text'],
   ])('%j does not fit, by path and expectation', (given, reason) => {
     expect(check(given)).toEqual({ ok: false, reason });
   });
@@ -81,12 +84,12 @@ describe('a record', () => {
   it.each([
     [null, 'nothing'],
     ['x', 'text'],
-    [[1], 'list'],
-    [5, 'integer'],
+    [[1], 'a list'],
+    [5, 'a number'],
   ])('%j is no record', (raw, kind) => {
     expect(checkRecord(schema, raw)).toEqual({
       ok: false,
-      reason: `record: expected object, got ${kind}`,
+      reason: `record: expected an object, got ${kind}`,
     });
   });
 

@@ -7,8 +7,7 @@ import {
   retryAfterMs,
   SHORTEST_PAUSE_MS,
 } from '../../src/core/retry-after.ts';
-import { faultFailure, saidBy, statusFailure } from '../../src/fleet/failures.ts';
-import { serviceWords } from '../../src/fleet/service-words.ts';
+import { faultFailure, saidBy, serviceWords, statusFailure } from '../../src/fleet/failures.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport-fault.ts';
 

@@ -1,6 +1,6 @@
 // State × listing: what a read-back of the service says about an entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
-import { localDay } from '../../src/erp/moments.ts';
+import { localDay } from '../../src/erp/items/moments.ts';
 import { type Decision, decide, doubtOf, indexed, matchesOf } from '../../src/sync/push/decide.ts';
 import type { RemoteRecord } from '../../src/sync/push/kind.ts';
 import { remoteRecords } from '../../src/sync/push/kinds/answers.ts';

@@ -1,6 +1,6 @@
 // State × offer: what an item that the ERP offers makes of its entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
-import { localDay } from '../../src/erp/moments.ts';
+import { localDay } from '../../src/erp/items/moments.ts';
 import { type Offer, type OfferRules, takeOffer } from '../../src/sync/push/offer.ts';
 import { type OutboxEntry, type OutboxState, reasonsOf } from '../../src/warehouse/outbox/entry.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';

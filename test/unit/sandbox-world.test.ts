@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActivity } from '../../src/sandbox/activity.ts';
 import { DAY_MS, dayOf, startOfDay } from '../../src/sandbox/company-time.ts';
 import { EVENT_CATEGORIES } from '../../src/sandbox/event-categories.ts';
-import { parseFaultFlag } from '../../src/sandbox/fault-flag.ts';
+import { parseFaultFlag } from '../../src/sandbox/faults.ts';
 import { createFleetRoster } from '../../src/sandbox/fleet-roster.ts';
 import type { RouteRun } from '../../src/sandbox/route-run.ts';
 import { transitionsOf } from '../../src/sandbox/transitions.ts';

@@ -45,16 +45,16 @@ describe('the wire schema of a table', () => {
   });
 
   it.each([
-    ['vehicle', {}, 'id: expected integer, got nothing'],
+    ['vehicle', {}, 'id: expected a whole number, got nothing'],
     ['summary', {}, 'title: expected text, got nothing'],
-    ['vehicle', { id: 1, driver: { id: 'x' } }, 'driver.id: expected integer, got text'],
-    ['vehicle', { id: 1, daily_summary: 'x' }, 'daily_summary: expected array, got text'],
-    ['driver', { id: 1, work_shift: 'x' }, 'work_shift: expected object, got text'],
-    ['itinerary', { id: 1, driver: { name: {} } }, 'driver.name: expected text, got object'],
+    ['vehicle', { id: 1, driver: { id: 'x' } }, 'driver.id: expected a whole number, got text'],
+    ['vehicle', { id: 1, daily_summary: 'x' }, 'daily_summary: expected a list, got text'],
+    ['driver', { id: 1, work_shift: 'x' }, 'work_shift: expected an object, got text'],
+    ['itinerary', { id: 1, driver: { name: {} } }, 'driver.name: expected text, got an object'],
     [
       'answer',
       { id: 1, checklist_form_field: { table: { items: [{ id: 'x' }] } } },
-      'checklist_form_field.table.items.0.id: expected integer, got text',
+      'checklist_form_field.table.items[0].id: expected a whole number, got text',
     ],
   ] as const)('%s: %j does not fit', (name, raw, reason) => {
     expect(checkRecord(schemas[name], raw)).toEqual({ ok: false, reason });

@@ -26,7 +26,7 @@ export function collectContent(): ContentCollector {
   const readErrors: ErpFault[] = [];
   return {
     add(batch) {
-      for (const { externalCode, startDay } of batch.things)
+      for (const { externalCode, startDay } of batch.items)
         items.set(externalCode, [...(items.get(externalCode) ?? []), { externalCode, startDay }]);
       for (const fault of batch.faults) {
         const known = items.get(fault.externalCode ?? '');

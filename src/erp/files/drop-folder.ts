@@ -3,8 +3,8 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import { FORMATS } from '../drop-file.ts';
 import { type FileIdentity, isSameContent } from './content.ts';
+import { FORMATS } from './drop-file.ts';
 import { orGone } from './gone.ts';
 
 export interface SettledFile extends FileIdentity {

@@ -1,4 +1,7 @@
-// The result that is written beside a finished file: each item's state, and what could not be read.
+// The result that is written beside a finished file: each item's state, and what could not be read. What becomes of an item
+// after that is appended to `late-results.jsonl`.
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
 
 /** An outcome as the result file and the HTTP call have it. */
@@ -58,4 +61,28 @@ function unreadItems(readErrors: readonly ErpFault[]): ToldOutcome[] {
     message: 'could not be read',
     reasons: own.map(({ origin, reason }) => `${origin}: ${reason}`),
   }));
+}
+
+/**
+ * What became of items after their file was finished, such as an identifier that the service showed late or a retry by hand:
+ * one line of JSON each, only ever appended. On disk before the promise resolves. A line that a crash cut off is ended first.
+ */
+export async function appendLateResults(
+  folder: string,
+  outcomes: readonly Outcome[],
+  at: string,
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  await mkdir(folder, { recursive: true });
+  const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...toldOutcome(outcome) })}\n`);
+  const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
+  try {
+    const { size } = await handle.stat();
+    const last = await handle.read({ buffer: Buffer.alloc(1), position: Math.max(0, size - 1) });
+    const isCutOff = last.bytesRead === 1 && last.buffer.toString() !== '\n';
+    await handle.appendFile(`${isCutOff ? '\n' : ''}${lines.join('')}`);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -5,18 +5,18 @@ import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { isoInstant } from '../../core/clock.ts';
+import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { inBatches } from '../batches.ts';
-import { readFileInLimits } from '../drop-file-reader.ts';
 import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
+import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { createDropFolder, dropNames, type SettledFile } from '../files/drop-folder.ts';
 import { finishFile, hasResult, removeExpired, removeJournals } from '../files/finish.ts';
-import { folderFailure, inFolder } from '../files/folder-failure.ts';
 import { isGone, orGone } from '../files/gone.ts';
-import { appendLateResults } from '../files/late-results.ts';
-import { prepareMapping } from '../mapping.ts';
-import { writeReturns } from '../plan-returns.ts';
-import type { ReaderContext } from '../row-reader.ts';
+import { appendLateResults } from '../files/result.ts';
+import { writeReturns } from '../files/returns.ts';
+import { prepareMapping } from '../rows/mapping.ts';
+import type { ReaderContext } from '../rows/row-reader.ts';
 import type {
   DroppedFiles,
   ErpBatch,
@@ -164,4 +164,29 @@ async function findings(folder: string): Promise<string> {
   await access(folder, constants.R_OK | constants.W_OK);
   const waiting = (await dropNames(folder)).length;
   return `The drop folder ${folder} can be read and written; ${waiting} files are in it.`;
+}
+
+/** A failure of the file system, in plain words with its code; any other stays as it is. */
+function folderFailure(thrown: unknown, folder: string): unknown {
+  const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
+  if (typeof code !== 'string' || syscall === undefined) return thrown;
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
+    return new Retriable(`The disk of the drop folder ${folder} is full (${code})`, {
+      code: 'erp_folder_full',
+      hint: 'Free disk space; nothing that was stored is lost.',
+    });
+  }
+  return new Fatal(`The drop folder ${folder} cannot be used (${syscall}, ${code})`, {
+    code: 'erp_folder_unusable',
+    hint: 'Check that the folder and its sub-folders exist on one disk and that this user may write to them.',
+  });
+}
+
+/** Runs `work`; a failure of the file system leaves in plain words. */
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw folderFailure(thrown, folder);
+  }
 }

@@ -4,12 +4,12 @@ import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
 import { toldOutcome } from '../files/result.ts';
-import { cellAt } from '../flat-columns.ts';
-import { createHttpExchange } from '../http-exchange.ts';
-import { prepareMapping } from '../mapping.ts';
-import { returnedStop } from '../plan-returns.ts';
-import { readRecords } from '../row-reader.ts';
+import { returnedStop } from '../files/returns.ts';
+import { cellAt } from '../rows/flat-columns.ts';
+import { prepareMapping } from '../rows/mapping.ts';
+import { readRecords } from '../rows/row-reader.ts';
 import type { ErpSource, SharedSettings, SourceContext, SourceKind } from '../source.ts';
+import { createHttpExchange } from './http-exchange.ts';
 
 export interface HttpSettings extends SharedSettings {
   source: 'http';

@@ -3,8 +3,9 @@
 import knex, { type Knex } from 'knex';
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import { inBatches } from '../batches.ts';
-import { prepareMapping } from '../mapping.ts';
-import { type ReaderContext, readTable, type TableRow } from '../row-reader.ts';
+import type { Reading } from '../items/item.ts';
+import { prepareMapping } from '../rows/mapping.ts';
+import { type ReaderContext, readTable, type TableRow } from '../rows/row-reader.ts';
 import type {
   ErpSource,
   Outcome,
@@ -13,9 +14,8 @@ import type {
   SourceKind,
   StopOutcome,
 } from '../source.ts';
-import { sqlFailure } from '../sql-failure.ts';
-import { type SqlRow, sqlRows } from '../sql-rows.ts';
-import type { Reading } from '../things.ts';
+import { sqlFailure } from './sql-failure.ts';
+import { type SqlRow, sqlRows } from './sql-rows.ts';
 
 export interface SqlSettings extends SharedSettings {
   source: 'sql';
@@ -188,7 +188,7 @@ const stopBindings = (stop: StopOutcome): Bindings => ({
 });
 
 function firstFound(reading: Reading): string {
-  if ('thing' in reading) return 'The query of the ERP answers, and its rows can be read.';
+  if ('item' in reading) return 'The query of the ERP answers, and its rows can be read.';
   throw new Fatal(`The query of the ERP answers, but its rows cannot be read: ${reading.fault.reason}`, {
     code: 'erp_rows_unreadable',
     hint: 'Name the columns by canonical paths, or map them; docs/erp-sources.md shows both.',

@@ -1,7 +1,8 @@
 // GET /checklist/: summaries of checklist executions in a period.
 import { z } from 'zod';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { anyIncludes, moment, periodRule, recordIds, withRules } from '../request-fields.ts';
+import { anyIncludes, moment, periodRule, recordIds } from '../request-fields.ts';
 import { integer, list, text } from '../wire.ts';
 
 export const checklists = listEndpoint({

@@ -1,7 +1,8 @@
 // GET /daily_summary/: figures of use per vehicle or driver, day by day or over the whole period.
 import { z } from 'zod';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { includesOf, moment, periodRule, recordIds, withRules } from '../request-fields.ts';
+import { includesOf, moment, periodRule, recordIds } from '../request-fields.ts';
 
 export const dailySummary = listEndpoint({
   name: 'daily-summary',

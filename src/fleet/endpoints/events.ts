@@ -1,18 +1,10 @@
 // GET /event/: tracked events of one category, by vehicle or driver and period.
 import { z } from 'zod';
 import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { EVENT_FORMS, EVENT_GROUPING } from '../readings.ts';
-import {
-  idOfList,
-  includesOf,
-  moment,
-  oneOfRule,
-  periodRule,
-  recordIds,
-  withRules,
-  word,
-} from '../request-fields.ts';
+import { idOfList, includesOf, moment, oneOfRule, periodRule, recordIds, word } from '../request-fields.ts';
 
 export const events = listEndpoint({
   name: 'events',

@@ -1,10 +1,10 @@
 // POST /import/route_plan: hands a plan over for execution. Not repeatable: a plan that is sent twice is there
-// twice, and no call changes it. The plan itself is checked once, when the ERP offers it, and sent as it is.
+// twice, and no call changes it.
 import { z } from 'zod';
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { documentOf, idOf } from '../answer.ts';
 import { writeEndpoint } from '../endpoint.ts';
-import { word } from '../request-fields.ts';
+import { itemData, word } from '../request-fields.ts';
 import type { WireAnswer } from '../transport.ts';
 import { TransportFault } from '../transport-fault.ts';
 
@@ -29,7 +29,7 @@ export const importRoutePlan = writeEndpoint({
     source: word.default('G'),
     has_time_window: z.boolean().default(false),
     is_async: z.boolean().default(false),
-    data: z.custom<object>(isJsonObject, { error: 'expected a plan' }),
+    data: itemData,
   }),
   read: readImported,
 });

@@ -1,8 +1,9 @@
 // GET /itinerary/: the itineraries of a period.
 import { z } from 'zod';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { TEXT_INCLUDES } from '../readings.ts';
-import { includesOf, moment, periodRule, recordId, withRules } from '../request-fields.ts';
+import { includesOf, moment, periodRule, recordId } from '../request-fields.ts';
 import { list } from '../wire.ts';
 
 export const itineraries = listEndpoint({

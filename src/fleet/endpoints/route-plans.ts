@@ -1,8 +1,9 @@
 // GET /import/route_plan without route_plan_id: searches the plans.
 import { z } from 'zod';
 import { ROUTE_PLAN_STATUSES } from '../../core/code-lists.ts';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { codeOf, includesOf, moment, periodRule, recordId, withRules, word } from '../request-fields.ts';
+import { codeOf, includesOf, moment, periodRule, recordId, word } from '../request-fields.ts';
 import { list } from '../wire.ts';
 
 export const routePlans = listEndpoint({

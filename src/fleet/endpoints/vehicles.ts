@@ -1,8 +1,9 @@
 // GET /vehicle/: the vehicles of the account.
 import { z } from 'zod';
 import { VEHICLE_STATUSES } from '../../core/code-lists.ts';
+import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { codeOf, includesOf, moment, periodRule, recordIds, withRules, word } from '../request-fields.ts';
+import { codeOf, includesOf, moment, periodRule, recordIds, word } from '../request-fields.ts';
 import { list } from '../wire.ts';
 
 export const vehicles = listEndpoint({

@@ -14,7 +14,7 @@ export interface PicturedRun {
   started_at: string;
   /** Null while it runs. */
   seconds: number | null;
-  /** Rows written, or things sent; what was both counts once. */
+  /** Rows written, or items sent; what was both counts once. */
   rows: number;
 }
 

@@ -1,6 +1,7 @@
 // What the page may ask for in the query of an address; anything else is told as a bad request.
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { pathText } from '../../core/zod-words.ts';
 import { ApiError } from '../api-error.ts';
 
 /** Rows that one answer brings. */
@@ -18,7 +19,7 @@ export const text = z
 export function query<Shape extends z.ZodRawShape>(c: Context, shape: Shape): z.output<z.ZodObject<Shape>> {
   const parsed = z.object(shape).safeParse(c.req.query());
   if (parsed.success) return parsed.data;
-  const names = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
+  const names = parsed.error.issues.map(({ path }) => pathText(path)).join(', ');
   throw new ApiError(
     400,
     'bad_request',

@@ -2,7 +2,7 @@
 // notifies the ERP of them, as long as the file waits.
 import PQueue from 'p-queue';
 import { pieces } from '../../core/pieces.ts';
-import { localDay } from '../../erp/moments.ts';
+import { localDay } from '../../erp/items/moments.ts';
 import type { FileContent, FileItem, Outcome, TakenFile } from '../../erp/source.ts';
 import { nameOf } from '../../warehouse/outbox/entry.ts';
 import { type EntryStatus, FINAL, statusByCode } from '../../warehouse/outbox/queries.ts';

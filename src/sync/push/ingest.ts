@@ -2,10 +2,10 @@
 // its batches wait in a spool. Each batch is then one transaction; that of a file's last batch also remembers the file.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
-import { contentHash } from '../../erp/content-hash.ts';
-import { isUsualYear, localDay } from '../../erp/moments.ts';
-import { type ErpBatch, type ErpFault, type ErpThing, invalidates } from '../../erp/source.ts';
-import { validateThing } from '../../erp/validation.ts';
+import { contentHash } from '../../erp/items/canonical-form.ts';
+import { isUsualYear, localDay } from '../../erp/items/moments.ts';
+import { validateItem } from '../../erp/items/schemas.ts';
+import { type ErpBatch, type ErpFault, type ErpItem, invalidates } from '../../erp/source.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
@@ -50,10 +50,10 @@ async function takeAll(
 ): Promise<void> {
   const taken = new Set<string>();
   const invalid = Map.groupBy(faults, ({ externalCode }) => externalCode);
-  const isValid = ({ externalCode, startDay }: ErpThing): boolean =>
+  const isValid = ({ externalCode, startDay }: ErpItem): boolean =>
     !invalid.get(externalCode)?.some((fault) => invalidates(fault, startDay));
   for await (const batch of batches)
-    await takeBatch(push, { ...batch, things: batch.things.filter(isValid) }, taken);
+    await takeBatch(push, { ...batch, items: batch.items.filter(isValid) }, taken);
 }
 
 const changedMeanwhile = (): Retriable =>
@@ -66,7 +66,7 @@ const TWICE = 'this external code was read before, in another spelling; give eac
 
 async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
   const offers = [
-    ...batch.things.map((thing) => offerOf(push, thing)),
+    ...batch.items.map((item) => offerOf(push, item)),
     ...batch.faults.flatMap((fault) => unreadOffer(push, fault)),
   ].map((offer) => onceOnly(push, offer, taken));
   const codes = offers.map(({ external_code }) => external_code);
@@ -124,9 +124,9 @@ const UNREAD = { content_hash: '', payload: null } as const;
 const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
-export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThing): Offer {
+export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer {
   const { redact } = context.parts.redactor;
-  const { externalCode, data } = thing;
+  const { externalCode, data } = item;
   const period = usualPeriod(kind.periodOf?.(data));
   const place = {
     remote_key: kind.keyOf(data, digest),
@@ -136,13 +136,13 @@ export function offerOf({ kind, feed, digest, context }: PushRun, thing: ErpThin
   return {
     kind: kind.feed,
     ...codesOf(kind.feed, externalCode, digest),
-    origin: redact(thing.origin),
-    content_hash: contentHash(thing),
-    reasons: validateThing(kind.feed, thing).map(redact),
-    day: thing.startDay,
+    origin: redact(item.origin),
+    content_hash: contentHash(item),
+    reasons: validateItem(kind.feed, item).map(redact),
+    day: item.startDay,
     payload: JSON.stringify({
       data,
-      options: { ...feed.options, ...thing.options },
+      options: { ...feed.options, ...item.options },
       place,
     } satisfies Payload),
     ...place,

@@ -20,8 +20,8 @@ export async function previewPush(
   const { engine, feed } = push;
   const lines: Preview[] = [];
   const offered = new Set<string>();
-  for await (const { things, faults } of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
-    const offers = things.map((thing) => offerOf(push, thing));
+  for await (const { items, faults } of feed.source.read(undefined, await takenFiles(engine, kind.feed))) {
+    const offers = items.map((item) => offerOf(push, item));
     const codes = offers.map(({ external_code }) => external_code);
     const known = await engine.read((sql) => entriesByCode(sql, kind.feed, codes));
     for (const offer of offers) {

@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { pieces } from '../../core/pieces.ts';
-import { localDay } from '../../erp/moments.ts';
+import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import {
   type EntryKey,

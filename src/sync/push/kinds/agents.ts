@@ -29,7 +29,7 @@ export const agentKind: PushKind = {
     return found.map((each) => ({ ...each, list: isAgent.has(each.id) ? 'agents' : 'drivers' }));
   },
   async create(call, { data }) {
-    return judgeWritten(await call(createAgent, data as never));
+    return judgeWritten(await call(createAgent, { data }));
   },
   isSame: (record, { name }) => name === undefined || record.name === undefined || record.name === name,
 };

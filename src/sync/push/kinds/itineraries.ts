@@ -33,10 +33,10 @@ export const itineraryKind: PushKind = {
     );
   },
   async create(call, { data }) {
-    return judgeWritten(await call(createItinerary, data as never));
+    return judgeWritten(await call(createItinerary, { data }));
   },
   async change(call, id, { data }) {
-    return judgeWritten(await call(changeItinerary, { ...changeOf(data), id } as never));
+    return judgeWritten(await call(changeItinerary, { id, data: changeOf(data) }));
   },
   isSame: (record, data) =>
     Object.entries(changeOf(data)).every(([name, value]) => isSameValue(record[name], value)),

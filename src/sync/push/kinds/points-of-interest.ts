@@ -17,10 +17,10 @@ export const pointOfInterestKind: PushKind = {
     return remoteRecords(await call(pointsOfInterest, { includes }), titleOf);
   },
   async create(call, { data }) {
-    return judgeWritten(await call(createPointOfInterest, data as never));
+    return judgeWritten(await call(createPointOfInterest, { data }));
   },
   async change(call, id, { data }) {
-    return judgeWritten(await call(changePointOfInterest, { ...data, id } as never));
+    return judgeWritten(await call(changePointOfInterest, { id, data }));
   },
   isSame: (record, data) =>
     Object.entries(withCategory(data)).every(([name, value]) =>

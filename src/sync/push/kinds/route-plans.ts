@@ -22,7 +22,6 @@ export const routePlanKind: PushKind = {
     return remoteRecords(await call(routePlans, request), codeOf, periodOf);
   },
   async create(call, { data, options }) {
-    // The call checks the request against its own schema before anything leaves.
     return judgeImport(await call(importRoutePlan, { ...options, data } as never));
   },
   // The service plans times and stops of its own; only the period tells one content from another.

@@ -1,0 +1,105 @@
+// A CSV file as a table, row by row as it streams: any size, the delimiter found in the header line. What the
+// parser cannot read ends the table with a plain reason.
+import { pipeline, Readable } from 'node:stream';
+import type { CsvError } from 'csv-parse';
+import type { Table, TableRow } from '../rows/row-reader.ts';
+import { decodeText } from './text-decoding.ts';
+
+export class UnreadableTable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnreadableTable';
+  }
+}
+
+const DELIMITERS = [',', ';', '\t'];
+/** A single record beyond this is a lost quote, not data. */
+const LARGEST_RECORD = 1024 * 1024;
+
+/** Far more than any kind has fields. */
+const MOST_COLUMNS = 1_000;
+
+export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
+  const text = decodeText(chunks)[Symbol.asyncIterator]();
+  const head = await firstLines(text);
+  const records = parsed(wholeText(head, text), delimiterOf(head));
+  const first = await records.next();
+  if (first.done) throw new UnreadableTable('the file is empty; its first line must name the columns');
+  const names = first.value.map((name) => name.trim());
+  const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+  if (header.length > MOST_COLUMNS)
+    throw new UnreadableTable(
+      `the header names more than ${MOST_COLUMNS} columns; remove those that are not needed`,
+    );
+  return { header, rows: rowsOf(header, records) };
+}
+
+/** At least the header line, however small the chunks are. */
+async function firstLines(text: AsyncIterator<string>): Promise<string> {
+  let head = '';
+  while (!hasHeaderLine(head) && head.length < LARGEST_RECORD) {
+    const next = await text.next();
+    if (next.done) break;
+    head += next.value;
+  }
+  return head;
+}
+
+/** A line that holds something, and its end. */
+const hasHeaderLine = (head: string): boolean => /[\r\n]/.test(head.trimStart());
+
+async function* wholeText(head: string, rest: AsyncIterator<string>): AsyncIterable<string> {
+  yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+/** The one that occurs most often in the header line; column names hold none of them. */
+function delimiterOf(head: string): string {
+  const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
+  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
+  // Loaded where it is used: many feeds have no such file.
+  const { CsvError, parse } = await import('csv-parse');
+  const parser = parse({
+    delimiter,
+    relax_column_count: true,
+    skip_empty_lines: false,
+    max_record_size: LARGEST_RECORD,
+  });
+  // A failure of either stream ends the loop below.
+  pipeline(Readable.from(text), parser, () => undefined);
+  try {
+    for await (const record of parser) yield record as string[];
+  } catch (error) {
+    throw error instanceof CsvError ? new UnreadableTable(csvReason(error)) : error;
+  }
+}
+
+/** The parser's own message may quote a field. */
+function csvReason({ code, lines }: CsvError & { lines?: number }): string {
+  const where = lines === undefined ? '' : ` near line ${lines}`;
+  const what = /QUOTE/.test(code)
+    ? 'a quotation mark is open or misplaced'
+    : 'the lines cannot be read as CSV';
+  return `${what}${where} (${code}); nothing of the file was taken`;
+}
+
+async function* rowsOf(header: readonly string[], records: AsyncIterable<string[]>): AsyncIterable<TableRow> {
+  let row = 1;
+  for await (const record of records) {
+    row += 1;
+    if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
+      throw new UnreadableTable(
+        `row ${row} has more cells than the header; put quotation marks around texts that hold the delimiter; nothing of the file was taken`,
+      );
+    }
+    yield { place: `row ${row}`, cells: cellsOf(header, record) };
+  }
+}
+
+/** The record's own cells alone: short rows under a wide header must not cost more than their text. */
+export const cellsOf = (header: readonly string[], record: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(record.slice(0, header.length).map((cell, i) => [header[i], cell]));

@@ -1,0 +1,85 @@
+// JSON as an ERP writes it: an integer beyond 2^53 stays as decimal text, and what is broken is told by line and
+// column, never by the text around it.
+import type { Json } from '../../core/glossary.ts';
+import { parseLossless } from '../../core/lossless-json.ts';
+
+export class UnreadableJson extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnreadableJson';
+  }
+}
+
+export function parseJson(text: string): Json {
+  try {
+    return parseLossless(text) as Json;
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnreadableJson('JSON that is nested too deep');
+    throw new UnreadableJson(`broken JSON at ${placeOf(text, brokenAt(text.replace(/^\ufeff/, ' ')))}`);
+  }
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+const SPACE = /[ \t\n\r]*/y;
+/** Any token but a text. */
+const TOKEN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+
+type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
+
+/** Offset of the first token that cannot stand where it does. Only asked once a text is known to be broken. */
+function brokenAt(text: string): number {
+  const open: string[] = [];
+  let expected: Expected = 'value';
+  for (let at = 0; ; ) {
+    at = skip(SPACE, text, at);
+    const end = text[at] === '"' ? textEnd(text, at) : skip(TOKEN, text, at);
+    if (end === at) return at;
+    const next = follow(expected, text.slice(at, end), open);
+    if (next === undefined) return at;
+    expected = next;
+    at = end;
+  }
+}
+
+/** Where the text that begins at `at` ends; `at` where it does not. By hand: a long one is too much for an expression. */
+function textEnd(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const character = text[i] as string;
+    if (character === '"') return i + 1;
+    if (character < ' ') return at;
+    if (character !== '\\') continue;
+    const end = skip(ESCAPE, text, i);
+    if (end === i) return at;
+    i = end - 1;
+  }
+  return at;
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+/** What may come after `token`, or undefined where it may not stand. */
+function follow(expected: Expected, token: string, open: string[]): Expected | undefined {
+  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma or end');
+  if (token === ']' || token === '}') {
+    if (!expected.endsWith('or end') || open.pop() !== (token === ']' ? '[' : '{')) return undefined;
+    return afterValue();
+  }
+  if (token === ',') {
+    if (expected !== 'comma or end') return undefined;
+    return open.at(-1) === '[' ? 'value' : 'name';
+  }
+  if (token === ':') return expected === 'colon' ? 'value' : undefined;
+  if (expected.startsWith('name')) return token.startsWith('"') ? 'colon' : undefined;
+  if (!expected.startsWith('value')) return undefined;
+  if (token !== '[' && token !== '{') return afterValue();
+  open.push(token);
+  return token === '[' ? 'value or end' : 'name or end';
+}

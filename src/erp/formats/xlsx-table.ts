@@ -1,0 +1,63 @@
+// The first sheet of an XLSX workbook as a table. Date cells have no zone: they leave as the wall-clock time they
+// show. Merged cells are empty but for the first, as the folding of rows expects.
+
+import { wallTime } from '../items/moments.ts';
+import type { Table, TableRow } from '../rows/row-reader.ts';
+import { cellsOf, UnreadableTable } from './csv-table.ts';
+
+export async function xlsxTable(bytes: Buffer): Promise<Table> {
+  const sheet = await firstSheet(bytes);
+  const start = sheet.findIndex((row) => row.some((cell) => cell !== null));
+  if (start < 0) throw new UnreadableTable('the first sheet is empty; its first row must name the columns');
+  const header = trimmed(sheet[start] ?? []).map((name) => (name === null ? '' : String(name).trim()));
+  return { header, rows: [...rowsOf(header, sheet, start + 1)] };
+}
+
+/** All parts of a workbook that are unpacked; about two million cells. */
+const LARGEST_UNPACKED = 64 * 1024 * 1024;
+
+async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
+  await checkUnpackedSize(bytes);
+  // Not the one for Node: it unpacks as it streams, and waits for ever on some damaged archives. Loaded where it is
+  // used: few drop workbooks.
+  const { readSheet } = await import('read-excel-file/universal');
+  try {
+    return (await readSheet(new Uint8Array(bytes).buffer)) as unknown[][];
+  } catch (error) {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    const detail = typeof code === 'string' ? code : String(name);
+    throw new UnreadableTable(`is not an XLSX workbook that can be read (${detail}); save it again as .xlsx`);
+  }
+}
+
+/** By the list of the archive's parts, before anything is unpacked: a few kilobytes may hold gigabytes of spaces. */
+async function checkUnpackedSize(bytes: Buffer): Promise<void> {
+  // The package that unpacks the workbook as well. It allots each part the size that is listed, whatever the part holds.
+  const { unzipSync } = await import('fflate');
+  let unpacked = 0;
+  const count = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
+    if (/\.(?:xml|rels)$/.test(name)) unpacked += originalSize;
+    return false;
+  };
+  try {
+    unzipSync(bytes, { filter: count });
+  } catch {
+    return; // Not an archive: the reader of workbooks names the reason.
+  }
+  if (unpacked > LARGEST_UNPACKED)
+    throw new UnreadableTable('unpacks to more than 64 MB; split it, or write it as CSV');
+}
+
+/** Without empty cells at the end. */
+function trimmed(row: readonly unknown[]): readonly unknown[] {
+  return row.slice(0, row.findLastIndex((cell) => cell !== null) + 1);
+}
+
+function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: number): Iterable<TableRow> {
+  for (let i = from; i < sheet.length; i++) {
+    const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
+    if (cells.length > header.length)
+      throw new UnreadableTable(`row ${i + 1} has cells outside the header; nothing of the file was taken`);
+    yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
+  }
+}

@@ -1,0 +1,77 @@
+// The schema of each type of field, and of an object with a table of fields. Each names what is wrong in the words of
+// docs/erp-sources.md; null counts as absent.
+import { z } from 'zod';
+import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
+import { isJsonObject } from '../../core/glossary.ts';
+import { isCpf } from '../../core/redaction.ts';
+import { isStorable, isStorableJson } from '../../core/storable-text.ts';
+import type { FieldTable, FieldType } from './fields.ts';
+import { PLATE } from './identifiers.ts';
+import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
+import { POINT_TYPE_NAMES } from './point-types.ts';
+
+export const UNSTORABLE = 'holds a NUL or half a character, which no database keeps';
+
+/** `message` where there is a value. */
+export const wrong = (message: string, absent = 'is required') => ({
+  error: ({ input }: { input?: unknown }) => (input === undefined || input === null ? absent : message),
+});
+
+/** Does not abort, so that the rules of the object around it are still held. */
+const value = (holds: (value: unknown) => boolean, message: string) =>
+  z.custom(holds, { ...wrong(message), abort: false });
+
+const text = z
+  .string(wrong('is not a text'))
+  .refine((value) => value.trim() !== '', 'is not a text')
+  .refine(isStorable, UNSTORABLE);
+
+const address = z.union(
+  [text, z.custom(isJsonObject).refine((value) => isStorableJson(JSON.stringify(value)), UNSTORABLE)],
+  wrong('is not a text'),
+);
+
+const number = z.number(wrong('is not a number'));
+const within = (bound: number) => number.min(-bound, outside(bound)).max(bound, outside(bound));
+const outside = (bound: number): string => `outside -${bound}..${bound}`;
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isPlate = (value: unknown): boolean => typeof value === 'string' && PLATE.test(value);
+const isDocument = (value: unknown): boolean => typeof value === 'string' && isCpf(value);
+const isListOf = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(holds);
+
+const MOMENT = `is not an ISO 8601 date-time of the years ${FIRST_YEAR} to ${LAST_YEAR}, such as 2026-05-18T08:00 or 2026-05-18T08:00:00-03:00`;
+const CATEGORIES = POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id);
+
+const SCHEMAS: Readonly<Record<FieldType, z.ZodType>> = {
+  text,
+  number,
+  integer: z.int(wrong('is not a whole number')),
+  count: value(isCount, 'is not a whole number from 0'),
+  boolean: z.boolean(wrong('is neither true nor false')),
+  moment: value((value) => momentMs(value) !== undefined, MOMENT),
+  latitude: within(90),
+  longitude: within(180),
+  point_type: z.enum(POINT_TYPE_NAMES, wrong(`is not one of ${POINT_TYPE_NAMES.join(', ')}`)),
+  plate: value(isPlate, 'is not a plate of the form ABC1234 or ABC1D23'),
+  plates: value(isListOf(isPlate), 'is not a list of plates of the form ABC1234 or ABC1D23'),
+  document: value(isDocument, 'is not a tax number with right check digits'),
+  documents: value(isListOf(isDocument), 'is not a list of tax numbers with right check digits'),
+  address,
+  category: z.literal(CATEGORIES, wrong(`is not one of ${CATEGORIES.join(', ')}`)),
+};
+
+/** An object with the fields of the table and the `parts` beside them, and no others. */
+export function objectOf(
+  { types, required }: FieldTable,
+  parts: Record<string, z.ZodType> = {},
+  otherwise = 'is not an object',
+) {
+  const fields = Object.entries(types).map(([name, type]) => [
+    name,
+    required.includes(name) ? SCHEMAS[type] : SCHEMAS[type].nullish(),
+  ]);
+  const error = ({ code }: { code: string }) => (code === 'unrecognized_keys' ? undefined : otherwise);
+  return z.strictObject({ ...Object.fromEntries(fields), ...parts }, { error });
+}

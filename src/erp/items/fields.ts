@@ -1,0 +1,177 @@
+// The fields of each item as data: reading cells, the canonical form and the schemas all go by these tables, so that a
+// field is known everywhere or nowhere.
+import type { FeedKind } from '../feed-kinds.ts';
+
+export type FieldType =
+  | 'text'
+  | 'number'
+  | 'integer'
+  /** An integer that is not negative. */
+  | 'count'
+  | 'boolean'
+  | 'moment'
+  | 'latitude'
+  | 'longitude'
+  | 'point_type'
+  | 'plate'
+  | 'plates'
+  /** A personal tax number. */
+  | 'document'
+  | 'documents'
+  /** Text, or an object whose form the service does not document. */
+  | 'address'
+  | 'category';
+
+export type Fields = Readonly<Record<string, FieldType>>;
+
+/** Types by name, and the names without which there is no such object. */
+export interface FieldTable {
+  types: Fields;
+  required: readonly string[];
+}
+
+export const PLAN_FIELDS: FieldTable = {
+  types: {
+    external_code: 'text',
+    date_time_start: 'moment',
+    date_time_end: 'moment',
+    vehicle_plate: 'plate',
+    document_number: 'document',
+    vehicle_plates: 'plates',
+    document_numbers: 'documents',
+  },
+  required: ['external_code', 'date_time_start', 'date_time_end'],
+};
+
+export const ENTITY_FIELDS: FieldTable = {
+  types: {
+    document_number: 'document',
+    vehicle_plate: 'plate',
+    helper: 'document',
+  },
+  required: ['document_number', 'vehicle_plate'],
+};
+
+export const POINT_FIELDS: FieldTable = {
+  types: {
+    name: 'text',
+    order: 'integer',
+    info: 'text',
+    address: 'address',
+    type: 'point_type',
+    latitude: 'latitude',
+    longitude: 'longitude',
+    external_code: 'text',
+    axles: 'count',
+    delivery_time: 'count',
+    disable_signature_check: 'boolean',
+    disable_picture: 'boolean',
+  },
+  required: ['name'],
+};
+
+/** The service does not document the form of a time window; this one is read and checked. */
+export const WINDOW_FIELDS: FieldTable = {
+  types: { start: 'moment', end: 'moment' },
+  required: ['start', 'end'],
+};
+
+export const ITEM_FIELDS: FieldTable = {
+  types: {
+    external_code: 'text',
+    value: 'number',
+    description: 'text',
+    quantity: 'number',
+    capacity: 'integer',
+  },
+  required: ['external_code'],
+};
+
+export const OPTION_FIELDS: FieldTable = {
+  types: {
+    optimize: 'boolean',
+    geocoding: 'boolean',
+    source: 'text',
+    has_time_window: 'boolean',
+    is_async: 'boolean',
+  },
+  required: [],
+};
+
+export const POINT_OF_INTEREST_FIELDS: FieldTable = {
+  types: {
+    title: 'text',
+    latitude: 'latitude',
+    longitude: 'longitude',
+    phone: 'text',
+    responsible_name: 'text',
+    point_of_interest_category_id: 'category',
+  },
+  required: ['title', 'latitude', 'longitude'],
+};
+
+export const CATEGORY_FIELDS: FieldTable = { types: { id: 'category' }, required: ['id'] };
+
+export const AGENT_FIELDS: FieldTable = {
+  types: {
+    name: 'text',
+    cpf: 'document',
+    company_registry: 'text',
+    rg: 'text',
+    email: 'text',
+    phone_number: 'text',
+    is_deliveryman: 'boolean',
+  },
+  required: ['name', 'cpf'],
+};
+
+export const ITINERARY_FIELDS: FieldTable = {
+  types: {
+    description: 'text',
+    external_id: 'text',
+    vehicle_id: 'count',
+    driver_id: 'count',
+    date_time_start_estimated: 'moment',
+    date_time_end_estimated: 'moment',
+    start_local: 'text',
+    end_local: 'text',
+  },
+  required: [
+    'external_id',
+    'vehicle_id',
+    'driver_id',
+    'date_time_start_estimated',
+    'date_time_end_estimated',
+  ],
+};
+
+const prefixed = (prefix: string, { types }: FieldTable): Fields =>
+  Object.fromEntries(Object.entries(types).map(([name, type]) => [`${prefix}.${name}`, type]));
+
+/** The columns of flat rows by canonical path, and those without which no row can be read. */
+export const FLAT_COLUMNS: Readonly<Record<FeedKind, FieldTable>> = {
+  route_plans: {
+    types: {
+      ...prefixed('plan', PLAN_FIELDS),
+      ...prefixed('entity', ENTITY_FIELDS),
+      ...prefixed('options', OPTION_FIELDS),
+      ...prefixed('point', POINT_FIELDS),
+      ...prefixed('point.time_window', WINDOW_FIELDS),
+      ...prefixed('item', ITEM_FIELDS),
+    },
+    required: [
+      ...PLAN_FIELDS.required.map((name) => `plan.${name}`),
+      ...POINT_FIELDS.required.map((name) => `point.${name}`),
+    ],
+  },
+  points_of_interest: {
+    types: {
+      external_code: 'text',
+      ...POINT_OF_INTEREST_FIELDS.types,
+      ...prefixed('point_of_interest_category', CATEGORY_FIELDS),
+    },
+    required: POINT_OF_INTEREST_FIELDS.required,
+  },
+  agents: { types: { external_code: 'text', ...AGENT_FIELDS.types }, required: AGENT_FIELDS.required },
+  itineraries: ITINERARY_FIELDS,
+};

@@ -1,0 +1,72 @@
+// A drop file of sample plans for tomorrow, so that a newcomer sees a push without an ERP. Places are public
+// squares, names are numbers: nobody's data.
+import { Temporal } from 'temporal-polyfill';
+import type { JsonObject } from '../../core/glossary.ts';
+
+export interface SampleOptions {
+  /** Milliseconds since the epoch. */
+  nowMs: number;
+  /** IANA zone in which tomorrow begins. */
+  zone: string;
+  /** Plates of vehicles that the service knows, one a plan; without any the plans name no vehicle. */
+  plates: readonly string[];
+}
+
+export interface SampleFile {
+  name: string;
+  /** JSON. */
+  text: string;
+}
+
+const PLANS = 2;
+const START_HOURS = [8, 13];
+const PLAN_HOURS = 4;
+
+/** Squares of São Paulo, five a plan. */
+const STOPS: readonly (readonly [type: string, latitude: number, longitude: number])[] = [
+  ['Partida', -23.5503, -46.6339],
+  ['Entrega', -23.5446, -46.6423],
+  ['Entrega', -23.5614, -46.6559],
+  ['Coleta', -23.5874, -46.6576],
+  ['Chegada', -23.5505, -46.6333],
+  ['Partida', -23.5329, -46.6395],
+  ['Entrega', -23.5281, -46.6672],
+  ['Entrega', -23.5365, -46.6854],
+  ['Coleta', -23.5674, -46.6934],
+  ['Chegada', -23.5338, -46.639],
+];
+
+export function samplePlans(options: SampleOptions): SampleFile {
+  const today = Temporal.Instant.fromEpochMilliseconds(options.nowMs)
+    .toZonedDateTimeISO(options.zone)
+    .toPlainDate();
+  const day = today.add({ days: 1 });
+  const plans = Array.from({ length: PLANS }, (_, index) => samplePlan(index, day, options));
+  return { name: `sample-${day}.json`, text: `${JSON.stringify(plans, undefined, 2)}\n` };
+}
+
+function samplePlan(index: number, day: Temporal.PlainDate, { zone, plates }: SampleOptions): JsonObject {
+  const start = day.toZonedDateTime({ timeZone: zone, plainTime: { hour: START_HOURS[index] ?? 8 } });
+  const code = `SAMPLE-${day}-${index + 1}`;
+  const perPlan = STOPS.length / PLANS;
+  const stops = STOPS.slice(index * perPlan, (index + 1) * perPlan);
+  const plate = plates[index % Math.max(1, plates.length)];
+  return {
+    external_code: code,
+    date_time_start: start.toString({ timeZoneName: 'never' }),
+    date_time_end: start.add({ hours: PLAN_HOURS }).toString({ timeZoneName: 'never' }),
+    ...(plate !== undefined && { vehicle_plate: plate }),
+    route_points: stops.map(([type, latitude, longitude], i) => ({
+      name: `Sample stop ${i + 1}`,
+      external_code: `${code}-${i + 1}`,
+      order: i + 1,
+      type,
+      latitude,
+      longitude,
+      ...(type === 'Entrega' && {
+        route_point_items: [{ external_code: `${code}-${i + 1}-A`, description: 'Sample box', quantity: 1 }],
+      }),
+    })),
+    options: { optimize: false, geocoding: false },
+  };
+}

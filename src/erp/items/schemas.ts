@@ -1,0 +1,141 @@
+// What each kind of item must keep to before it is sent: its fields, and the rules between them. Everything that is wrong
+// with an item is named at once: fields in the order of their table, then unknown ones, then broken rules.
+import { z } from 'zod';
+import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/field-rules.ts';
+import { isJsonObject } from '../../core/glossary.ts';
+import { issueTexts, parseInWords } from '../../core/zod-words.ts';
+import type { FeedKind } from '../feed-kinds.ts';
+import type { ErpItem } from '../source.ts';
+import { objectOf, wrong } from './field-schemas.ts';
+import {
+  AGENT_FIELDS,
+  CATEGORY_FIELDS,
+  ENTITY_FIELDS,
+  ITEM_FIELDS,
+  ITINERARY_FIELDS,
+  OPTION_FIELDS,
+  PLAN_FIELDS,
+  POINT_FIELDS,
+  POINT_OF_INTEREST_FIELDS,
+  WINDOW_FIELDS,
+} from './fields.ts';
+import { momentMs } from './moments.ts';
+
+/** A period does not end before it begins; says nothing where either is no date-time. */
+const inOrder =
+  (from: string, to: string): FieldRule =>
+  (given) => {
+    const [fromMs, toMs] = [momentMs(given[from]), momentMs(given[to])];
+    if (fromMs === undefined || toMs === undefined || fromMs <= toMs) return [];
+    return [{ path: [to], message: `lies before ${from}` }];
+  };
+
+const onlyOneOf =
+  (one: string, other: string): FieldRule =>
+  (given) =>
+    isGiven(given[one]) && isGiven(given[other])
+      ? [{ path: [other], message: `give only one of ${one} and ${other}` }]
+      : [];
+
+const hasPlace: FieldRule = ({ address, latitude, longitude }) => {
+  if (isGiven(latitude) !== isGiven(longitude)) {
+    return [
+      { path: [isGiven(latitude) ? 'longitude' : 'latitude'], message: 'give both coordinates or none' },
+    ];
+  }
+  return isGiven(address) || isGiven(latitude)
+    ? []
+    : [{ path: ['address'], message: 'give an address or coordinates' }];
+};
+
+const pointsOf = (plan: Record<string, unknown>): unknown[] =>
+  Array.isArray(plan.route_points) ? plan.route_points : [];
+
+/** An outcome is brought back by the point's code, so a code means one point. */
+const oneCodeAPoint: FieldRule = (plan) => {
+  const first = new Map<string, number>();
+  const broken: BrokenRule[] = [];
+  for (const [i, point] of pointsOf(plan).entries()) {
+    const code = isJsonObject(point) ? point.external_code : undefined;
+    if (typeof code !== 'string') continue;
+    const before = first.get(code);
+    if (before === undefined) first.set(code, i);
+    else
+      broken.push({
+        path: ['route_points', i, 'external_code'],
+        message: `is also that of route_points[${before}]`,
+      });
+  }
+  return broken;
+};
+
+const windowsInPlan: FieldRule = (plan) =>
+  pointsOf(plan).flatMap((point, i) => {
+    const window = isJsonObject(point) ? point.time_window : undefined;
+    if (!isJsonObject(window)) return [];
+    const [fromMs, toMs] = [momentMs(plan.date_time_start), momentMs(plan.date_time_end)];
+    return WINDOW_FIELDS.required.flatMap((name) => {
+      const ms = momentMs(window[name]);
+      if (ms === undefined || fromMs === undefined || toMs === undefined) return [];
+      if (ms >= fromMs && ms <= toMs) return [];
+      return [{ path: ['route_points', i, 'time_window', name], message: 'lies outside the plan' }];
+    });
+  });
+
+/** The service documents no form for a time window: one with `start` or `end` is checked, any other is sent as it is. */
+const isOtherWindow = (window: unknown): boolean =>
+  !isJsonObject(window) || !('start' in window || 'end' in window);
+
+const point = withRules(
+  objectOf(POINT_FIELDS, {
+    time_window: z
+      .union([z.custom(isOtherWindow), withRules(objectOf(WINDOW_FIELDS), inOrder('start', 'end'))])
+      .optional(),
+    route_point_items: z.array(objectOf(ITEM_FIELDS), wrong('is not a list')).nullish(),
+  }),
+  hasPlace,
+);
+
+const NO_POINT = 'at least one is required';
+
+const routePlan = withRules(
+  objectOf(PLAN_FIELDS, {
+    entity: z.array(objectOf(ENTITY_FIELDS), wrong('is not a list')).nullish(),
+    route_points: z.array(point, wrong('is not a list', NO_POINT)).min(1, NO_POINT),
+  }),
+  inOrder('date_time_start', 'date_time_end'),
+  onlyOneOf('vehicle_plates', 'document_numbers'),
+  windowsInPlan,
+  oneCodeAPoint,
+);
+
+const pointOfInterest = withRules(
+  objectOf(POINT_OF_INTEREST_FIELDS, {
+    point_of_interest_category: objectOf(CATEGORY_FIELDS, {}, 'is not an object with an id').nullish(),
+  }),
+  onlyOneOf('point_of_interest_category', 'point_of_interest_category_id'),
+);
+
+const itinerary = withRules(
+  objectOf(ITINERARY_FIELDS),
+  inOrder('date_time_start_estimated', 'date_time_end_estimated'),
+);
+
+const SCHEMAS: Readonly<Record<FeedKind, z.ZodType>> = {
+  route_plans: routePlan,
+  points_of_interest: pointOfInterest,
+  agents: objectOf(AGENT_FIELDS),
+  itineraries: itinerary,
+};
+
+const OPTIONS = z.strictObject({ options: objectOf(OPTION_FIELDS).optional() });
+
+/** Why the item may not be sent; empty where it may. */
+export function validateItem(kind: FeedKind, { data, options }: Pick<ErpItem, 'data' | 'options'>): string[] {
+  return [...reasonsAgainst(SCHEMAS[kind], data), ...reasonsAgainst(OPTIONS, { options })];
+}
+
+function reasonsAgainst(schema: z.ZodType, given: unknown): string[] {
+  const result = parseInWords(schema, given);
+  return result.success ? [] : issueTexts(result.error.issues, schema, given, 'item');
+}

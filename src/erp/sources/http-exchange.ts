@@ -1,0 +1,154 @@
+// One HTTP exchange with the ERP: bounded in time and size, its headers sent nowhere else, its failures told by
+// address and status alone. Every call of a feed may be repeated, so what may pass is tried again.
+import type { Got, PlainResponse } from 'got';
+import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
+import type { Json } from '../../core/glossary.ts';
+import { type RetryPolicy, retry } from '../../core/retry.ts';
+import { retryAfterMs } from '../../core/retry-after.ts';
+import { parseJson, UnreadableJson } from '../formats/json-text.ts';
+import type { SourceContext } from '../source.ts';
+
+export interface HttpExchange {
+  get(url: string, signal?: AbortSignal): Promise<Json>;
+  post(url: string, body: Json): Promise<void>;
+}
+
+export const MOST_BODY_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+const LONGEST_PAUSE_MS = 60_000;
+const MOST_REDIRECTS = 3;
+const POLICY: RetryPolicy = { attempts: 4, baseMs: 500, capMs: 10_000, deadlineMs: 180_000 };
+
+export function createHttpExchange(
+  headers: Readonly<Record<string, string>>,
+  { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
+): HttpExchange {
+  let opened: Promise<Got> | undefined;
+  const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> =>
+    retry(
+      async () => {
+        opened ??= openClient(headers);
+        const { answer, content } = await once(await opened, url, body, signal);
+        const failure = statusFailure(url, answer, clock.now());
+        if (failure !== undefined) throw failure;
+        return content;
+      },
+      { clock, random, policy: POLICY, signal },
+    );
+
+  return {
+    async get(url, signal) {
+      const text = (await send(url, undefined, signal)).toString('utf8');
+      try {
+        return parseJson(text);
+      } catch (error) {
+        if (!(error instanceof UnreadableJson)) throw error;
+        throw new Fatal(`The ERP answered ${shown(url)} with ${error.message}`, {
+          code: 'erp_answer_unreadable',
+          hint: 'The address must answer with JSON; open it in a browser or with curl to see what it gives.',
+        });
+      }
+    },
+    post: async (url, body) => {
+      await send(url, body);
+    },
+  };
+}
+
+/** Loaded with the first call: who only opens a feed need not wait for it. */
+async function openClient(headers: Readonly<Record<string, string>>): Promise<Got> {
+  const { default: got } = await import('got');
+  return got.extend({
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: TIMEOUT_MS },
+    maxRedirects: MOST_REDIRECTS,
+    followRedirect: staysOnHost,
+    headers: { accept: 'application/json', 'user-agent': 'roadbook', ...headers },
+  });
+}
+
+async function once(
+  client: Got,
+  url: string,
+  body: Json | undefined,
+  signal?: AbortSignal,
+): Promise<{ answer: PlainResponse; content: Buffer }> {
+  const stream =
+    body === undefined ? client.stream(url, { signal }) : client.stream.post(url, { json: body, signal });
+  let answer: PlainResponse | undefined;
+  stream.once('response', (response: PlainResponse) => {
+    answer = response;
+  });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MOST_BODY_BYTES) throw tooLarge(url);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error instanceof RoadbookError ? error : unreachable(url, error);
+  } finally {
+    stream.destroy();
+  }
+  if (answer === undefined) throw unreachable(url, undefined);
+  return { answer, content: Buffer.concat(chunks) };
+}
+
+/** The headers hold the feed's credentials, and a POST is not sent to a second address. */
+function staysOnHost({ headers, url, request }: PlainResponse): boolean {
+  const target = URL.parse(headers.location ?? '', url);
+  return request.options.method === 'GET' && target?.origin === new URL(url).origin;
+}
+
+function statusFailure(
+  url: string,
+  { statusCode, headers }: PlainResponse,
+  nowMs: number,
+): RoadbookError | undefined {
+  if (statusCode >= 200 && statusCode < 300) return undefined;
+  const message = `The ERP answered ${shown(url)} with status ${statusCode}`;
+  if (statusCode === 429 || statusCode >= 500) {
+    const asked = retryAfterMs(headers['retry-after'], nowMs);
+    return new Retriable(message, {
+      code: 'erp_unavailable',
+      hint: 'It is tried again at the next run; ask the people of the ERP if it stays.',
+      ...(asked !== undefined && { pauseMs: Math.min(asked, LONGEST_PAUSE_MS) }),
+    });
+  }
+  if (statusCode === 401 || statusCode === 403) {
+    return new Fatal(message, { code: 'erp_login_refused', hint: 'Check the headers of the feed.' });
+  }
+  const hint =
+    statusCode < 400
+      ? 'It redirects to another place, which is not followed: write the final address into the feed.'
+      : 'Check the address of the feed.';
+  return new Fatal(message, { code: 'erp_answer_refused', hint });
+}
+
+const tooLarge = (url: string): Fatal =>
+  new Fatal(`The ERP's answer to ${shown(url)} is larger than 64 MB`, {
+    code: 'erp_answer_too_large',
+    hint: 'Let the address give only what is new.',
+  });
+
+/** got's own error holds the request with its headers, so only its code is kept. */
+function unreachable(url: string, error: unknown): Retriable {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return new Retriable(
+    `The ERP cannot be reached at ${shown(url)} (${typeof code === 'string' ? code : 'no answer'})`,
+    {
+      code: 'erp_unreachable',
+      hint: 'It is tried again at the next run; check address and network if it stays.',
+    },
+  );
+}
+
+/** Without the query, which may hold a key. */
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
