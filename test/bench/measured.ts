@@ -5,7 +5,8 @@
 //   again    the product, the same events once more: nothing has changed
 //   changed  the product, the same events once more: one in a hundred has changed
 //   script   what a user would write instead
-//   indexed  the same into a table with the indexes of the warehouse
+//   scriptAgain  the script, the same events once more
+//   indexed  the script into a table with the indexes of the warehouse
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { bareSeconds } from './bare.ts';
 import { readAll } from './bodies.ts';
@@ -26,7 +27,7 @@ async function work(): Promise<{ rows: number; seconds?: number }> {
     if (!isAsMeant) throw new Error(`${updated} of ${records} events were updated`);
     return { rows: records };
   }
-  if (task.way === 'script' || task.way === 'indexed') return { rows: await script(task) };
+  if (['script', 'scriptAgain', 'indexed'].includes(task.way)) return { rows: await script(task) };
   if (task.way === 'bare') return { rows: task.rows, seconds: await bareSeconds(task) };
   return { rows: await readAll(task, async () => undefined) };
 }

@@ -2,7 +2,7 @@
 // record kept beside a few columns. `indexed` gives its table the indexes that the warehouse has, without which it would
 // not answer the same questions.
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { readAll, type WireEvent } from './bodies.ts';
@@ -25,7 +25,9 @@ export async function script(task: Task): Promise<number> {
   return count;
 }
 
-async function open({ way, engine, settings, dir }: Task): Promise<Knex> {
+/** Beside the warehouse that `settings` name, so that a second run finds the table of the first. */
+async function open({ way, engine, settings }: Task): Promise<Knex> {
+  const dir = dirname(settings.file ?? '');
   mkdirSync(dir, { recursive: true });
   const database =
     engine === 'sqlite'
@@ -39,6 +41,7 @@ async function open({ way, engine, settings, dir }: Task): Promise<Knex> {
     await database.raw('pragma journal_mode = wal');
     await database.raw('pragma synchronous = normal');
   }
+  if (way === 'scriptAgain') return database;
   const [number, instant] = engine === 'sqlite' ? ['integer', 'text'] : ['bigint', 'timestamptz'];
   await database.raw(`create table script_event (event_category ${number}, id ${number}, begin_date ${instant},
     end_date ${instant}, distance ${number}, vehicle_id ${number}, vehicle_plate text, driver_id ${number},

@@ -3,7 +3,7 @@
 /** What the product is compared with runs as node runs by itself. */
 export { PRODUCT_FLAGS } from '../support/product-flags.ts';
 
-export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'indexed';
+export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'scriptAgain' | 'indexed';
 export type BenchEngine = 'sqlite' | 'postgres';
 
 export interface Credentials {
