@@ -1,6 +1,6 @@
 // roadbook sandbox: the simulated service alone, for trying an ERP integration.
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseFaultFlag } from '../sandbox/faults.ts';
+import { parseFaultFlag } from '../sandbox/faults/faults.ts';
 import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
 import { fillCommand, print, say } from './command.ts';
 import { wholeNumberFrom } from './number-options.ts';

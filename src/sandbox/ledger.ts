@@ -1,6 +1,6 @@
 // What really happened, counted on arrival and on acceptance: the oracle of the tests. It never counts the
 // admin endpoints. `per_minute_max` slides over the time that clients share with the sandbox.
-import { MINUTE_MS } from './company-time.ts';
+import { MINUTE_MS } from './world/company-time.ts';
 
 export interface Ledger {
   logins: number;

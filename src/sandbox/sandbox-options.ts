@@ -1,11 +1,12 @@
 // What can be asked of a sandbox, with all defaults in one place.
-import { type Credentials, DEFAULT_CREDENTIALS } from './account.ts';
-import { HOUR_MS, MINUTE_MS } from './company-time.ts';
-import type { Fault } from './faults.ts';
+
+import type { Fault } from './faults/faults.ts';
+import { type Credentials, DEFAULT_CREDENTIALS } from './http/account.ts';
+import { DEFAULT_SHAPES, type Shapes } from './http/shapes.ts';
+import type { Renewal } from './http/tokens.ts';
 import type { ClockOptions } from './sandbox-clock.ts';
-import { DEFAULT_SHAPES, type Shapes } from './shapes.ts';
-import type { Renewal } from './tokens.ts';
-import type { BulkEvents } from './world.ts';
+import { HOUR_MS, MINUTE_MS } from './world/company-time.ts';
+import type { BulkEvents } from './world/world.ts';
 
 export interface SandboxSettings {
   /** Default 127.0.0.1. */

@@ -1,15 +1,16 @@
 // Builds the parts of a sandbox from its settings: clock, ledger, journal, world, account, tokens and faults.
-import { createAccount } from './account.ts';
-import type { AdminParts } from './admin.ts';
-import type { PipelineParts } from './call-pipeline.ts';
-import { createFaults } from './faults.ts';
-import { createJournal, type JournalEntry, keptOrigin, type WrittenKind } from './journal.ts';
+
+import { createFaults } from './faults/faults.ts';
+import { createAccount } from './http/account.ts';
+import type { AdminParts } from './http/admin.ts';
+import type { PipelineParts } from './http/call-pipeline.ts';
+import { createTokens } from './http/tokens.ts';
 import { createLedger } from './ledger.ts';
 import type { SessionParts } from './routes/session.ts';
 import { createSandboxClock, isAccelerated, newOrigin } from './sandbox-clock.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { createTokens } from './tokens.ts';
-import { createWorld, type World } from './world.ts';
+import { createJournal, type JournalEntry, keptOrigin, type WrittenKind } from './world/journal.ts';
+import { createWorld, type World } from './world/world.ts';
 
 export interface SandboxParts extends SessionParts, PipelineParts, AdminParts {
   world: World;

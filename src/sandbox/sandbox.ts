@@ -1,10 +1,11 @@
 // The simulated service: a living fleet behind the calls of the document. Same seed, same options and same
 // steps give the same bytes.
-import type { Credentials } from './account.ts';
-import { createAdmin } from './admin.ts';
-import type { Call } from './call.ts';
-import type { Fault } from './faults.ts';
-import { createApp, listen } from './http-server.ts';
+
+import type { Fault } from './faults/faults.ts';
+import type { Credentials } from './http/account.ts';
+import { createAdmin } from './http/admin.ts';
+import type { Call } from './http/call.ts';
+import { createApp, listen } from './http/http-server.ts';
 import type { Ledger } from './ledger.ts';
 import { checklistCalls } from './routes/checklists.ts';
 import { dailySummaryCalls } from './routes/daily-summaries.ts';
@@ -20,12 +21,12 @@ import { type SandboxOptions, settingsFrom } from './sandbox-options.ts';
 import { createSandboxParts, type SandboxParts } from './sandbox-parts.ts';
 import { createTruth } from './truth.ts';
 
-export type { Credentials } from './account.ts';
-export type { Fault } from './faults.ts';
+export type { Fault } from './faults/faults.ts';
+export type { Credentials } from './http/account.ts';
+export type { Shapes } from './http/shapes.ts';
 export type { Ledger } from './ledger.ts';
 export type { SandboxClock } from './sandbox-clock.ts';
 export type { SandboxOptions } from './sandbox-options.ts';
-export type { Shapes } from './shapes.ts';
 
 export interface Sandbox {
   /** `http://host:port`, the base of all paths. */

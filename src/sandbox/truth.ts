@@ -1,20 +1,20 @@
 // What the service would show right now, whole and without filters or shapes of the envelope: a test compares
 // its tables with this. Everything is in the wire's form, with all related objects.
 import { Hono } from 'hono';
-import { arrivedEvents } from './arrived-events.ts';
-import { answerRecord, checklistRecord, checklistsBetween } from './checklists.ts';
-import { dateText, dayOf, FOUNDING_DAY, startOfDay } from './company-time.ts';
-import { summaryOf } from './daily-summaries.ts';
-import { allDrivers } from './drivers.ts';
-import { eventRecord } from './event-records.ts';
-import { itinerariesBetween, itineraryRecord } from './itineraries.ts';
-import { planRecord } from './plan-records.ts';
-import { allPointsOfInterest, pointOfInterestRecord } from './points-of-interest.ts';
-import { searchPlans } from './route-plans.ts';
-import { summaryRow } from './summary-rows.ts';
-import { transitionsBetween } from './transitions.ts';
-import { VEHICLE_INCLUDES, vehicleRecord } from './vehicle-records.ts';
-import type { World } from './world.ts';
+import { eventRecord } from './routes/event-records.ts';
+import { planRecord } from './routes/plan-records.ts';
+import { summaryRow } from './routes/summary-rows.ts';
+import { VEHICLE_INCLUDES, vehicleRecord } from './routes/vehicle-records.ts';
+import { arrivedEvents } from './world/arrived-events.ts';
+import { answerRecord, checklistRecord, checklistsBetween } from './world/checklists.ts';
+import { dateText, dayOf, FOUNDING_DAY, startOfDay } from './world/company-time.ts';
+import { summaryOf } from './world/daily-summaries.ts';
+import { allDrivers } from './world/drivers.ts';
+import { itinerariesBetween, itineraryRecord } from './world/itineraries.ts';
+import { allPointsOfInterest, pointOfInterestRecord } from './world/points-of-interest.ts';
+import { searchPlans } from './world/route-plans.ts';
+import { transitionsBetween } from './world/transitions.ts';
+import type { World } from './world/world.ts';
 
 const PLAN_INCLUDES = [
   'vehicle.device',

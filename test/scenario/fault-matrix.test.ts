@@ -1,8 +1,8 @@
 // A sample of the fault matrix: every call of the service under the faults that a client easily gets wrong. The whole
 // matrix is `npm run prove -- --only fault-matrix`.
 import { expect, it } from 'vitest';
-import { CALL_NAMES } from '../../src/sandbox/call-names.ts';
-import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import { FAULT_NAMES } from '../../src/sandbox/faults/faults.ts';
+import { CALL_NAMES } from '../../src/sandbox/http/call-names.ts';
 import { MATRIX, MOST_MB, nameOfFault, runRows } from '../support/fault-matrix.ts';
 
 const SAMPLE = [

@@ -1,7 +1,7 @@
 // Every fault of the service on the call that creates, by all four kinds of push, and by two codes of one agent: nothing
 // is there twice, nothing is lost, and every entry ends in a state that is true.
 import { describe, expect, it } from 'vitest';
-import { FAULT_NAMES } from '../../src/sandbox/faults.ts';
+import { FAULT_NAMES } from '../../src/sandbox/faults/faults.ts';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
 import {
   expectTruth,

@@ -2,8 +2,8 @@
 // that are in the middle of a run. What happened is read from the warehouse afterwards.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { seededRandom } from '../../src/sandbox/seeded-random.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
 
 const JOBS = ['pull-vehicles', 'pull-drivers', 'pull-points-of-interest'];

@@ -6,7 +6,7 @@ import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet, type Fleet } from '../../src/fleet/client.ts';
-import type { CallName } from '../../src/sandbox/call-names.ts';
+import type { CallName } from '../../src/sandbox/http/call-names.ts';
 import type { Credentials, Ledger } from '../../src/sandbox/sandbox.ts';
 import { type AnyCall, callsOf, findTargets } from './fault-calls.ts';
 import { type Cell, type MatrixFault, TRIES } from './fault-matrix.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { CallName } from '../../src/sandbox/call-names.ts';
+import type { CallName } from '../../src/sandbox/http/call-names.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { NOON } from './fault-calls.ts';
 import { PRODUCT_ENV, PRODUCT_FLAGS } from './product-flags.ts';

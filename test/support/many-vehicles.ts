@@ -3,7 +3,7 @@
 // Addresses are measured where they arrive.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { loadJobs } from '../../src/app.ts';
-import { EVENT_CATEGORY_IDS } from '../../src/sandbox/event-categories.ts';
+import { EVENT_CATEGORY_IDS } from '../../src/sandbox/world/event-categories.ts';
 import { makeRig, type Rig } from './rig.ts';
 
 export interface Stage {

@@ -10,7 +10,7 @@ import {
   POINT_FIELDS,
   POINT_OF_INTEREST_FIELDS,
 } from '../../src/erp/items/fields.ts';
-import { cpfOf } from '../../src/sandbox/cpf.ts';
+import { cpfOf } from '../../src/sandbox/made-up/cpf.ts';
 import { NASTY_TEXTS } from './fuzzed-records.ts';
 import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
 

@@ -3,8 +3,8 @@
 // What arrived, and when, is the ledger's word.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { seededRandom } from '../../src/sandbox/seeded-random.ts';
 import { makePlace } from './engines.ts';
 import { type Front, startFront } from './front.ts';
 import { stopPostgres } from './postgres.ts';

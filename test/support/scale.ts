@@ -2,8 +2,8 @@
 // when they are killed and stopped at random.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { seededRandom } from '../../src/sandbox/seeded-random.ts';
 import { type EnginePlace, makePlace } from './engines.ts';
 import { dropMany, verdictOf } from './push-many.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';

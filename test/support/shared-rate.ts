@@ -5,7 +5,7 @@ import type { Limiter, Limits } from '../../src/core/limiter.ts';
 import type { Log } from '../../src/core/log.ts';
 import { createSharedLimiter } from '../../src/core/shared-limiter.ts';
 import { drawFrom, newRate, type RateBook } from '../../src/core/shared-rate.ts';
-import { seededRandom } from '../../src/sandbox/seeded-random.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 
 export interface Service {
   /** Instants of arrival. */

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Clock } from '../../src/core/clock.ts';
 import type { ManualClock } from '../../src/core/manual-clock.ts';
-import type { Random } from '../../src/sandbox/seeded-random.ts';
+import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 
 /** One daemon from its start to its end. */

@@ -3,7 +3,7 @@
 import type { Clock } from '../../src/core/clock.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../src/fleet/transport.ts';
 import { TransportFault } from '../../src/fleet/transport-fault.ts';
-import type { Random } from '../../src/sandbox/seeded-random.ts';
+import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { SimulatedIo } from './simulated-io.ts';
 
 /** Shares of requests, each from 0 to 1. */

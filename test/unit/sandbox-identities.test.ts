@@ -1,12 +1,12 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { cpfOf, isValidCpf } from '../../src/sandbox/cpf.ts';
-import { dayIds, partId, vehicleIds, writtenId } from '../../src/sandbox/identifiers.ts';
-import { drawImage, imageHash } from '../../src/sandbox/images.ts';
-import { personName } from '../../src/sandbox/names.ts';
-import { CITY, placeFor } from '../../src/sandbox/places.ts';
-import { plateOf } from '../../src/sandbox/plates.ts';
-import { seededRandom } from '../../src/sandbox/seeded-random.ts';
+import { cpfOf, isValidCpf } from '../../src/sandbox/made-up/cpf.ts';
+import { dayIds, partId, vehicleIds, writtenId } from '../../src/sandbox/made-up/identifiers.ts';
+import { personName } from '../../src/sandbox/made-up/names.ts';
+import { CITY, placeFor } from '../../src/sandbox/made-up/places.ts';
+import { plateOf } from '../../src/sandbox/made-up/plates.ts';
+import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
+import { drawImage, imageHash } from '../../src/sandbox/world/images.ts';
 
 const first = (count: number): number[] => [...Array(count).keys()];
 

@@ -1,15 +1,7 @@
 // GET /checklist/, /checklist/<id>, /checklist_form_field_executed/ and /checklist/picture/. The picture call
 // serves every image whose hash the sandbox gave out, those of route points included.
-import { type Answer, jsonAnswer, Refusal, textAnswer } from '../answer.ts';
-import { type Call, type CallRequest, readCall } from '../call.ts';
-import {
-  answerRecord,
-  type Checklist,
-  checklistRecord,
-  checklistsBetween,
-  findChecklist,
-} from '../checklists.ts';
-import { drawImage } from '../images.ts';
+import { type Answer, jsonAnswer, Refusal, textAnswer } from '../http/answer.ts';
+import { type Call, type CallRequest, readCall } from '../http/call.ts';
 import {
   collection,
   integerCollection,
@@ -19,9 +11,17 @@ import {
   requiredInteger,
   requireParameter,
   wordCollection,
-} from '../parameters.ts';
-import { listAnswer, oneAnswer, type Shapes } from '../shapes.ts';
-import type { World } from '../world.ts';
+} from '../http/parameters.ts';
+import { listAnswer, oneAnswer, type Shapes } from '../http/shapes.ts';
+import {
+  answerRecord,
+  type Checklist,
+  checklistRecord,
+  checklistsBetween,
+  findChecklist,
+} from '../world/checklists.ts';
+import { drawImage } from '../world/images.ts';
+import type { World } from '../world/world.ts';
 
 const DEFAULT_INCLUDES = ['user', 'checklist_form'] as const;
 const ANSWER_INCLUDES = [

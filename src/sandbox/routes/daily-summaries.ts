@@ -1,20 +1,20 @@
 // GET /daily_summary/. A day counts when it opens before end_date and closes after initial_date. Without
 // aggregated_fields rows are by vehicle; a vehicle without movement in the period has no row.
-import { Refusal } from '../answer.ts';
-import { type Call, type CallRequest, readCall } from '../call.ts';
-import { dayOf, startOfDay } from '../company-time.ts';
-import { accumulate, type Summary, summaryOf } from '../daily-summaries.ts';
-import { driverIds, vehicleIds } from '../identifiers.ts';
+import { Refusal } from '../http/answer.ts';
+import { type Call, type CallRequest, readCall } from '../http/call.ts';
 import {
   integerCollection,
   mustBeThere,
   requiredInstant,
   requireParameter,
   wordCollection,
-} from '../parameters.ts';
-import { listAnswer } from '../shapes.ts';
-import { summaryRow } from '../summary-rows.ts';
-import type { World } from '../world.ts';
+} from '../http/parameters.ts';
+import { listAnswer } from '../http/shapes.ts';
+import { driverIds, vehicleIds } from '../made-up/identifiers.ts';
+import { dayOf, startOfDay } from '../world/company-time.ts';
+import { accumulate, type Summary, summaryOf } from '../world/daily-summaries.ts';
+import type { World } from '../world/world.ts';
+import { summaryRow } from './summary-rows.ts';
 
 const SUBJECTS = ['vehicle', 'driver'] as const;
 const INCLUDES = ['driver', 'vehicle', 'vehicle.device'] as const;

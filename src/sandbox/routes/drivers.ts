@@ -1,13 +1,19 @@
 // POST and GET /driver/. is_deliveryman 1 lists agents, 0 the other drivers. The document requires no field of
 // a new agent; without a name and a CPF there is nobody to list, so these two are asked for.
 import { isJsonObject } from '../../core/glossary.ts';
-import { Refusal } from '../answer.ts';
-import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../call.ts';
-import { allDrivers, type DriverRecord, type WrittenAgent, writtenAgentRecord } from '../drivers.ts';
-import { collection, optionalInteger, optionalWord, type Query, requireParameter } from '../parameters.ts';
-import { listAnswer, writtenAnswer } from '../shapes.ts';
-import type { World } from '../world.ts';
-import { booleanField, requiredText, textField } from '../written-fields.ts';
+import { Refusal } from '../http/answer.ts';
+import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
+import {
+  collection,
+  optionalInteger,
+  optionalWord,
+  type Query,
+  requireParameter,
+} from '../http/parameters.ts';
+import { listAnswer, writtenAnswer } from '../http/shapes.ts';
+import { booleanField, requiredText, textField } from '../http/written-fields.ts';
+import { allDrivers, type DriverRecord, type WrittenAgent, writtenAgentRecord } from '../world/drivers.ts';
+import type { World } from '../world/world.ts';
 
 const DEFAULT_INCLUDES = ['department', 'cost_center', 'work_shift'] as const;
 

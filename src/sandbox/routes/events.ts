@@ -1,14 +1,15 @@
 // GET /event/. An event is in a period when it begins in it, both ends included. Grouping by vehicle puts a
 // vehicle's events together; the answer stays a plain array, as the document has it.
-import { type Answer, jsonAnswer } from '../answer.ts';
-import { arrivedEvents } from '../arrived-events.ts';
-import { bulkAnswer } from '../bulk-events.ts';
-import { type Call, type CallRequest, readCall } from '../call.ts';
-import { type EventQuery, readEventQuery } from '../event-query.ts';
-import { eventRecord } from '../event-records.ts';
-import type { TrackedEvent } from '../events.ts';
-import { withNumbers } from '../shapes.ts';
-import type { World } from '../world.ts';
+
+import { bulkAnswer } from '../bulk/bulk-events.ts';
+import { type Answer, jsonAnswer } from '../http/answer.ts';
+import { type Call, type CallRequest, readCall } from '../http/call.ts';
+import { withNumbers } from '../http/shapes.ts';
+import { arrivedEvents } from '../world/arrived-events.ts';
+import type { TrackedEvent } from '../world/events.ts';
+import type { World } from '../world/world.ts';
+import { type EventQuery, readEventQuery } from './event-query.ts';
+import { eventRecord } from './event-records.ts';
 
 export const eventCalls = (world: World): Call[] => [
   readCall('events', '/event/', (request) => queryEvents(world, request)),

@@ -1,12 +1,12 @@
 // POST /itinerary/, PUT and GET /itinerary/<id>, GET /itinerary/. The estimated times of a new itinerary are
 // its times; start_local and end_local are checked and not returned. A change keeps what it does not name.
-import { Refusal } from '../answer.ts';
-import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../call.ts';
-import { findItinerary, type Itinerary, itinerariesBetween, itineraryRecord } from '../itineraries.ts';
-import { optionalInteger, requiredInstant, wordCollection } from '../parameters.ts';
-import { listAnswer, oneAnswer, writtenAnswer } from '../shapes.ts';
-import type { World } from '../world.ts';
-import { instantField, integerField, requiredInstantField, textField } from '../written-fields.ts';
+import { Refusal } from '../http/answer.ts';
+import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
+import { optionalInteger, requiredInstant, wordCollection } from '../http/parameters.ts';
+import { listAnswer, oneAnswer, writtenAnswer } from '../http/shapes.ts';
+import { instantField, integerField, requiredInstantField, textField } from '../http/written-fields.ts';
+import { findItinerary, type Itinerary, itinerariesBetween, itineraryRecord } from '../world/itineraries.ts';
+import type { World } from '../world/world.ts';
 
 const INCLUDES = ['vehicle', 'driver', 'position_start', 'position_end'] as const;
 const ONE = '/itinerary/:id{[0-9]+}';

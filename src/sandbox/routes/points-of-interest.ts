@@ -1,18 +1,18 @@
 // GET, POST and PUT /point_of_interest/. The category comes as an object or as its id; both names are in the
 // document. A change replaces the required fields and keeps the optional ones that it does not name.
 import { isJsonObject } from '../../core/glossary.ts';
-import { Refusal } from '../answer.ts';
-import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../call.ts';
-import { collection, optionalWord } from '../parameters.ts';
+import { Refusal } from '../http/answer.ts';
+import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
+import { collection, optionalWord } from '../http/parameters.ts';
+import { listAnswer, writtenAnswer } from '../http/shapes.ts';
+import { coordinateField, integerField, requiredText, textField } from '../http/written-fields.ts';
 import {
   allPointsOfInterest,
   POINT_CATEGORIES,
   type PointOfInterest,
   pointOfInterestRecord,
-} from '../points-of-interest.ts';
-import { listAnswer, writtenAnswer } from '../shapes.ts';
-import type { World } from '../world.ts';
-import { coordinateField, integerField, requiredText, textField } from '../written-fields.ts';
+} from '../world/points-of-interest.ts';
+import type { World } from '../world/world.ts';
 
 const DEFAULT_INCLUDES = ['point_of_interest_category'] as const;
 const DEFAULT_CATEGORY = 1;

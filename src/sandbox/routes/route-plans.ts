@@ -1,8 +1,7 @@
 // Import, search, plan with execution data, one point's execution data. With route_plan_id the shared path is
 // the plan call, without it the search; a plan that is not there gives an empty list.
-import { jsonAnswer } from '../answer.ts';
-import { type Call, type CallRequest, readCall, writeCall } from '../call.ts';
-import { vehicleIds } from '../identifiers.ts';
+import { jsonAnswer } from '../http/answer.ts';
+import { type Call, type CallRequest, readCall, writeCall } from '../http/call.ts';
 import {
   collection,
   looseInstant,
@@ -11,13 +10,14 @@ import {
   requiredInteger,
   requireParameter,
   wordCollection,
-} from '../parameters.ts';
-import { planRecord, pointRecord } from '../plan-records.ts';
-import { importPlan } from '../route-import.ts';
-import { findPlan, searchPlans } from '../route-plans.ts';
-import { planStatusAt, type RouteRun } from '../route-run.ts';
-import { listAnswer } from '../shapes.ts';
-import type { World } from '../world.ts';
+} from '../http/parameters.ts';
+import { listAnswer } from '../http/shapes.ts';
+import { vehicleIds } from '../made-up/identifiers.ts';
+import { findPlan, searchPlans } from '../world/route-plans.ts';
+import { planStatusAt, type RouteRun } from '../world/route-run.ts';
+import type { World } from '../world/world.ts';
+import { planRecord, pointRecord } from './plan-records.ts';
+import { importPlan } from './route-import.ts';
 
 /** An index that no vehicle has. */
 const NO_VEHICLE = -1;

@@ -1,10 +1,10 @@
 // Login and renewal. How a renewal is presented is not shown in the document, so it is a switch: the access
 // token may come as bearer even when it has expired, the refresh token as bearer or in the body.
-import type { Account } from '../account.ts';
-import { jsonAnswer, Refusal } from '../answer.ts';
-import type { Call, CallRequest } from '../call.ts';
+import type { Account } from '../http/account.ts';
+import { jsonAnswer, Refusal } from '../http/answer.ts';
+import type { Call, CallRequest } from '../http/call.ts';
+import type { Renewal, Tokens } from '../http/tokens.ts';
 import type { LedgerBook } from '../ledger.ts';
-import type { Renewal, Tokens } from '../tokens.ts';
 
 export interface SessionParts {
   account: Account;

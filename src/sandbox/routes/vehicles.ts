@@ -1,5 +1,5 @@
 // GET /vehicle/. `visible` is not explained in the document: here a cancelled vehicle is the one not visible.
-import { type Call, readCall } from '../call.ts';
+import { type Call, readCall } from '../http/call.ts';
 import {
   integerCollection,
   mustBeThere,
@@ -7,10 +7,10 @@ import {
   optionalWord,
   type Query,
   wordCollection,
-} from '../parameters.ts';
-import { listAnswer } from '../shapes.ts';
-import { COST_CENTERS, VEHICLE_INCLUDES, vehicleRecord } from '../vehicle-records.ts';
-import type { World } from '../world.ts';
+} from '../http/parameters.ts';
+import { listAnswer } from '../http/shapes.ts';
+import type { World } from '../world/world.ts';
+import { COST_CENTERS, VEHICLE_INCLUDES, vehicleRecord } from './vehicle-records.ts';
 
 type Test = (index: number, record: Record<string, unknown>) => boolean;
 

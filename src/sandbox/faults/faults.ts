@@ -1,0 +1,131 @@
+// Faults on demand: which ones are set and which of them strike a request. What a fault does to the answer
+// is in fault-effects.ts. Rates are drawn from the seed, so the same steps meet the same faults.
+import { z } from 'zod';
+import { issueTexts, parseInWords } from '../../core/zod-words.ts';
+import { CALL_NAMES, type CallName } from '../http/call-names.ts';
+import { type Random, seededRandom } from '../made-up/seeded-random.ts';
+
+/** Statuses that can be answered instead of the call. */
+const STATUS_FAULTS = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
+
+export const FAULT_NAMES = [
+  'latency',
+  'drip',
+  'refused',
+  'reset-before-commit',
+  'reset-after-commit',
+  'truncated',
+  'html',
+  'empty',
+  'wrong-shape',
+  'duplicate',
+  'reordered',
+  'no-records',
+  'fewer-records',
+  'huge',
+  'gzip-bomb',
+  'deep',
+  'endless',
+  'proto-keys',
+  'wrong-type',
+  'wrong-encoding',
+  'redirect',
+  'hang',
+  'expired-token',
+  'revoked-password',
+  ...STATUS_FAULTS,
+] as const;
+
+export const faultSchema = z.strictObject({
+  /** A call's name, or `*` for all of them. */
+  call: z.enum(['*', ...CALL_NAMES]),
+  fault: z.enum(FAULT_NAMES),
+  /** Share of matching requests that it strikes. Default 1. */
+  rate: z.number().min(0).max(1).optional(),
+  /** How often it strikes at most. Default: no end. */
+  times: z.int().min(0).optional(),
+  /** How many matching requests it lets through first. Default 0. */
+  skip: z.int().min(0).optional(),
+  /** latency: the wait (default 1000); drip and endless: the pause between pieces (default 50). */
+  ms: z.number().min(0).optional(),
+  /** 429 and 503: the form of Retry-After. Default: seconds for 429, missing for 503. */
+  retry_after: z.enum(['seconds', 'date', 'missing']).optional(),
+  /** 429 and 503: how long Retry-After asks to wait. Default 1. */
+  seconds: z.int().min(0).optional(),
+  /** huge, gzip-bomb: the size of the body once unpacked (default 64 MiB); deep: levels × 1 (default 100000). */
+  bytes: z.int().min(1).optional(),
+  /** redirect: where to. Default `/elsewhere`. */
+  location: z.string().optional(),
+  /** Statuses, redirect, latency and hang: true lets the call be carried out first. Default false. */
+  after_commit: z.boolean().optional(),
+});
+
+export type Fault = z.infer<typeof faultSchema>;
+
+export interface Faults {
+  add(fault: Fault): void;
+  clear(): void;
+  list(): (Fault & { struck: number })[];
+  /** The faults that strike this request, in the order they were set. */
+  strike(call: CallName): Fault[];
+}
+
+interface SetFault {
+  fault: Fault;
+  random: Random;
+  seen: number;
+  struck: number;
+}
+
+export function createFaults(seed: number, onStrike: (name: string) => void): Faults {
+  let set: SetFault[] = [];
+  let added = 0;
+
+  const strikes = (one: SetFault, call: CallName): boolean => {
+    const { fault } = one;
+    if (fault.call !== '*' && fault.call !== call) return false;
+    one.seen += 1;
+    if (one.seen <= (fault.skip ?? 0) || one.struck >= (fault.times ?? Infinity)) return false;
+    if (!one.random.chance(fault.rate ?? 1)) return false;
+    one.struck += 1;
+    onStrike(fault.fault);
+    return true;
+  };
+
+  return {
+    add(fault) {
+      added += 1;
+      set.push({
+        fault: faultSchema.parse(fault),
+        random: seededRandom(seed, 'fault', added),
+        seen: 0,
+        struck: 0,
+      });
+    },
+    clear() {
+      set = [];
+    },
+    list: () => set.map(({ fault, struck }) => ({ ...fault, struck })),
+    strike: (call) => set.filter((one) => strikes(one, call)).map((one) => one.fault),
+  };
+}
+
+const FORM = '<call>:<fault>[:name=value,...]';
+
+/** A fault as a command-line flag, such as `events:429:rate=0.1,retry_after=date`. Throws what is wrong with it, in words. */
+export function parseFaultFlag(text: string): Fault {
+  const [call, fault, ...rest] = text.split(':');
+  const settings = rest.join(':');
+  const pairs = settings === '' ? [] : settings.split(',').map((pair) => pair.split('='));
+  const fields = Object.fromEntries(pairs.map(([name, ...value]) => [name, readValue(value.join('='))]));
+  const given = { call, fault, ...fields };
+  const result = parseInWords(faultSchema, given);
+  if (result.success) return result.data;
+  const texts = issueTexts(result.error.issues, faultSchema, given, 'fault');
+  throw new Error(`Fault "${text}" is not ${FORM}: ${texts.join('; ')}`);
+}
+
+function readValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
+}

@@ -1,0 +1,159 @@
+// The way of every request: count it, let early faults strike, check the bearer, carry the call out, let late
+// faults strike, send. The order is the meaning: nothing is committed before the early faults have passed.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { replacementFor, spoil } from '../faults/fault-effects.ts';
+import type { Fault, Faults } from '../faults/faults.ts';
+import type { LedgerBook } from '../ledger.ts';
+import type { SandboxClock } from '../sandbox-clock.ts';
+import { type Answer, problemAnswer, Refusal } from './answer.ts';
+import type { Call, CallRequest } from './call.ts';
+import type { CallName } from './call-names.ts';
+import {
+  deliver,
+  deliverEndlessly,
+  deliverInDrips,
+  deliverTruncated,
+  reset,
+  untilClosed,
+  waitOrClose,
+} from './delivery.ts';
+import { mapRecords } from './records.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface PipelineParts {
+  faults: Faults;
+  ledger: LedgerBook;
+  tokens: Tokens;
+  /** Records that a test added to a call's answers. */
+  addedRecords: Map<CallName, unknown[]>;
+  clock: SandboxClock;
+  /** What these faults do to the account before the call is looked at. */
+  sessionFaults: Record<'expired-token' | 'revoked-password', () => void>;
+}
+
+export interface RawRequest {
+  query: URLSearchParams;
+  params: Record<string, string>;
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  readText(): Promise<string>;
+}
+
+const DEFAULT_LATENCY_MS = 1_000;
+const DEFAULT_DRIP_MS = 50;
+
+export async function serveCall(parts: PipelineParts, call: Call, raw: RawRequest): Promise<void> {
+  parts.ledger.arrived(call.name);
+  let status: number | undefined;
+  try {
+    status = await answerOrFail(parts, call, raw);
+  } finally {
+    parts.ledger.left(status);
+  }
+}
+
+/** The status that was sent, undefined where the client got no answer. */
+async function answerOrFail(parts: PipelineParts, call: Call, raw: RawRequest): Promise<number | undefined> {
+  const { outgoing } = raw;
+  const struck = parts.faults.strike(call.name);
+  const has = (name: Fault['fault']): Fault | undefined => struck.find((fault) => fault.fault === name);
+  if (has('refused')) {
+    outgoing.socket?.destroy();
+    return undefined;
+  }
+  if (await heldUp(outgoing, struck, false)) return undefined;
+  const text = await raw.readText();
+  if (has('reset-before-commit')) {
+    reset(outgoing);
+    return undefined;
+  }
+  for (const name of ['expired-token', 'revoked-password'] as const) {
+    if (has(name)) parts.sessionFaults[name]();
+  }
+  const answer =
+    replacement(struck, parts.clock.wallNow()) ?? (await carriedOut(parts, call, raw, text, struck));
+  if (await heldUp(outgoing, struck, true)) return undefined;
+  outgoing.setHeader('date', new Date(parts.clock.wallNow()).toUTCString());
+  return await send(outgoing, answer, has);
+}
+
+/** Lets latency pass, before or after the commit. True where the client gave up on a fault that never ends. */
+async function heldUp(
+  outgoing: ServerResponse,
+  struck: readonly Fault[],
+  isCommitted: boolean,
+): Promise<boolean> {
+  const here = struck.filter((fault) => (fault.after_commit ?? false) === isCommitted);
+  const latency = here.find((fault) => fault.fault === 'latency');
+  if (latency !== undefined) await waitOrClose(outgoing, latency.ms ?? DEFAULT_LATENCY_MS);
+  const hangs = here.some((fault) => fault.fault === 'hang');
+  if (hangs) await untilClosed(outgoing);
+  return hangs;
+}
+
+function replacement(struck: readonly Fault[], wallNow: number): Answer | undefined {
+  for (const fault of struck) {
+    const answer = replacementFor(fault, wallNow);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+async function carriedOut(
+  parts: PipelineParts,
+  call: Call,
+  raw: RawRequest,
+  text: string,
+  struck: readonly Fault[],
+): Promise<Answer> {
+  let answer = await handled(parts.tokens, call, raw, text);
+  const added = parts.addedRecords.get(call.name);
+  if (added !== undefined && answer.status === 200) {
+    answer = mapRecords(answer, (records) => [...records, ...added]);
+  }
+  for (const fault of struck) answer = spoil(answer, fault, parts.clock.wallNow());
+  return answer;
+}
+
+async function handled(tokens: Tokens, call: Call, raw: RawRequest, text: string): Promise<Answer> {
+  try {
+    const bearer = bearerOf(raw.incoming);
+    if (call.needsBearer && (bearer === undefined || !(await tokens.accepts('access', bearer)))) {
+      throw new Refusal(401, 'Missing, invalid or expired access token');
+    }
+    const request: CallRequest = { query: raw.query, params: raw.params, body: parsedBody(text), bearer };
+    return await call.handle(request);
+  } catch (error) {
+    if (error instanceof Refusal) return problemAnswer(error.status, error.message);
+    throw error;
+  }
+}
+
+async function send(
+  outgoing: ServerResponse,
+  answer: Answer,
+  has: (name: Fault['fault']) => Fault | undefined,
+): Promise<number | undefined> {
+  if (has('reset-after-commit')) {
+    reset(outgoing);
+    return undefined;
+  }
+  const [drip, endless] = [has('drip'), has('endless')];
+  if (endless !== undefined) await deliverEndlessly(outgoing, answer, endless.ms ?? DEFAULT_DRIP_MS);
+  else if (has('truncated')) await deliverTruncated(outgoing, answer);
+  else if (drip !== undefined) await deliverInDrips(outgoing, answer, drip.ms ?? DEFAULT_DRIP_MS);
+  else await deliver(outgoing, answer);
+  return answer.status;
+}
+
+const bearerOf = (incoming: IncomingMessage): string | undefined =>
+  /^Bearer (\S+)$/i.exec(incoming.headers.authorization ?? '')?.[1];
+
+function parsedBody(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'The body is not JSON');
+  }
+}

@@ -1,0 +1,74 @@
+// The forms of an answer that the document leaves open, each a switch that a test can turn. Applied last, so
+// that the world behind them does not know them.
+import { z } from 'zod';
+import { offsetText } from '../world/company-time.ts';
+import { type Answer, jsonAnswer } from './answer.ts';
+
+export const shapesSchema = z.strictObject({
+  /** A listing's envelope. Default array. */
+  data: z.enum(['array', 'object-when-single', 'top-level']),
+  /** The picture call's body. Default base64. */
+  picture: z.enum(['base64', 'data-uri', 'json']),
+  /** The answer to a creation or a change. Default data-object. */
+  created: z.enum(['object', 'data-object', 'id-only', 'empty']),
+  /** How instants are written. Default z. */
+  dates: z.enum(['z', 'offset', 'z-millis']),
+  /** text: every number that is not an id comes as text. Default number. */
+  numbers: z.enum(['number', 'text']),
+});
+
+export type Shapes = z.infer<typeof shapesSchema>;
+
+export const DEFAULT_SHAPES: Shapes = {
+  data: 'array',
+  picture: 'base64',
+  created: 'data-object',
+  dates: 'z',
+  numbers: 'number',
+};
+
+/** Writes instants in the form that is switched on. */
+export type WriteInstant = (at: number) => string;
+
+export const instantWriter = (shapes: Pick<Shapes, 'dates'>): WriteInstant => {
+  if (shapes.dates === 'offset') return offsetText;
+  if (shapes.dates === 'z-millis') return (at) => new Date(at).toISOString();
+  return (at) => `${new Date(at).toISOString().slice(0, 19)}Z`;
+};
+
+export function listAnswer(shapes: Shapes, records: readonly unknown[]): Answer {
+  if (shapes.data === 'top-level') return jsonAnswer(withNumbers(shapes, records));
+  const data = shapes.data === 'object-when-single' && records.length === 1 ? records[0] : records;
+  return jsonAnswer({ data: withNumbers(shapes, data) });
+}
+
+/** One thing asked for by its id. */
+export function oneAnswer(shapes: Shapes, record: unknown): Answer {
+  const shaped = withNumbers(shapes, record);
+  return jsonAnswer(shapes.data === 'top-level' ? shaped : { data: shaped });
+}
+
+export function writtenAnswer(shapes: Shapes, record: { id: number }): Answer {
+  switch (shapes.created) {
+    case 'object':
+      return jsonAnswer(withNumbers(shapes, record));
+    case 'id-only':
+      return jsonAnswer({ id: record.id });
+    case 'empty':
+      return { status: 200, headers: {}, body: { chunks: [], bytes: 0 } };
+    default:
+      return jsonAnswer({ data: withNumbers(shapes, record) });
+  }
+}
+
+export const withNumbers = (shapes: Pick<Shapes, 'numbers'>, value: unknown): unknown =>
+  shapes.numbers === 'text' ? numbersAsText(value) : value;
+
+const IDENTIFIER = /(^|_)ids?$/;
+
+function numbersAsText(value: unknown, key = ''): unknown {
+  if (typeof value === 'number') return IDENTIFIER.test(key) ? value : String(value);
+  if (Array.isArray(value)) return value.map((item) => numbersAsText(item, key));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, numbersAsText(item, name)]));
+}

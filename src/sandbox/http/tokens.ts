@@ -1,0 +1,104 @@
+// Access and refresh tokens: real HS256 JWTs on the sandbox's clock, signed with a secret from the seed, so
+// that the same steps give the same token text and a restarted sandbox still knows the tokens it gave.
+import { createHash } from 'node:crypto';
+import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
+import type { SandboxClock } from '../sandbox-clock.ts';
+
+export type Renewal = 'refresh-bearer' | 'access-bearer' | 'body' | 'any' | 'none';
+export type TokenUse = 'access' | 'refresh';
+
+export interface TokenOptions {
+  seed: number;
+  clock: SandboxClock;
+  accessTokenTtlMs: number;
+  refreshTokenTtlMs: number;
+}
+
+export interface Tokens {
+  issue(use: TokenUse): Promise<string>;
+  /** True for a token of that use that is signed, not expired and not withdrawn. */
+  accepts(use: TokenUse, token: string): Promise<boolean>;
+  /** True for an access token, expired or not, whose session could still be renewed. */
+  acceptsForRenewal(token: string): Promise<boolean>;
+  /** Withdraws one token. */
+  withdraw(token: string): void;
+  /** Every token of that use issued so far counts as expired. */
+  expireAll(use: TokenUse): void;
+}
+
+interface Claims {
+  use: TokenUse;
+  number: number;
+  issuedAt: number;
+  expiresAt: number;
+}
+
+const REMEMBERED_SIGNATURES = 1_000;
+
+export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs }: TokenOptions): Tokens {
+  const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
+  const claimsOf = createVerifier(secret);
+  const expiredUpTo = { access: 0, refresh: 0 };
+  const withdrawn = new Set<string>();
+  let issued = 0;
+
+  return {
+    async issue(use) {
+      const ttlMs = use === 'access' ? accessTokenTtlMs : refreshTokenTtlMs;
+      const now = clock.now();
+      issued += 1;
+      return await new SignJWT({ use })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setSubject('demo')
+        .setJti(String(issued))
+        .setIssuedAt(Math.floor(now / 1_000))
+        .setExpirationTime(Math.floor((now + ttlMs) / 1_000))
+        .sign(secret);
+    },
+    async accepts(use, token) {
+      const claims = await claimsOf(token);
+      if (claims === undefined || claims.use !== use || withdrawn.has(token)) return false;
+      return claims.number > expiredUpTo[use] && clock.now() < claims.expiresAt;
+    },
+    async acceptsForRenewal(token) {
+      const claims = await claimsOf(token);
+      if (claims === undefined || claims.use !== 'access' || withdrawn.has(token)) return false;
+      return claims.number > expiredUpTo.refresh && clock.now() < claims.issuedAt + refreshTokenTtlMs;
+    },
+    withdraw: (token) => void withdrawn.add(token),
+    expireAll(use) {
+      expiredUpTo[use] = issued;
+    },
+  };
+}
+
+/** Reads the claims of a signed token, and remembers which tokens it has checked. */
+function createVerifier(secret: Uint8Array): (token: string) => Promise<Claims | undefined> {
+  const verified = new Map<string, Claims>();
+  return async (token) => {
+    const known = verified.get(token);
+    if (known !== undefined) return known;
+    if (!(await isSigned(token, secret))) return undefined;
+    const payload = decodeJwt(token);
+    const claims: Claims = {
+      use: payload.use as TokenUse,
+      number: Number(payload.jti),
+      issuedAt: (payload.iat ?? 0) * 1_000,
+      expiresAt: (payload.exp ?? 0) * 1_000,
+    };
+    if (verified.size >= REMEMBERED_SIGNATURES) verified.clear();
+    verified.set(token, claims);
+    return claims;
+  };
+}
+
+/** The signature alone: time is judged against the sandbox's clock by the caller. */
+async function isSigned(token: string, secret: Uint8Array): Promise<boolean> {
+  try {
+    await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) });
+    return true;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+// Which vehicles exist when. A base fleet is there since long ago; newcomers join in slots of four days, are
+// cancelled some weeks later and leave the listing some days after that. All from the seed, nothing stored.
+
+import { seededRandom } from '../made-up/seeded-random.ts';
+import { DAY_MS, dayOf, FOUNDING_DAY, HOUR_MS, startOfDay } from './company-time.ts';
+
+export type VehicleStatus = 'A' | 'B' | 'C';
+
+export interface VehicleLife {
+  createdAt: number;
+  cancelledAt: number;
+  /** From here on the listing does not show it. */
+  goneAt: number;
+}
+
+export interface FleetRoster {
+  /** Vehicle indexes that the listing shows at `now`, in the order of their creation slots. */
+  listed(now: number): number[];
+  /** Vehicle indexes that were listed at some instant from `from` to `to`. */
+  listedBetween(from: number, to: number): number[];
+  /** undefined where no vehicle ever had that index. */
+  life(index: number): VehicleLife | undefined;
+  status(index: number, now: number): VehicleStatus;
+  /** True where the vehicle may work for the whole of `day`. */
+  worksOn(index: number, day: number): boolean;
+}
+
+const SLOT_DAYS = 4;
+const SHORTEST_LIFE_DAYS = 15;
+const LONGEST_LIFE_DAYS = 45;
+const LONGEST_FAREWELL_DAYS = 9;
+const LONGEST_STAY_SLOTS = Math.ceil((LONGEST_LIFE_DAYS + LONGEST_FAREWELL_DAYS) / SLOT_DAYS) + 1;
+const BLOCK_PERIOD_DAYS = 30;
+const BLOCK_CHANCE = 0.15;
+
+interface Churn {
+  seed: number;
+  /** Vehicles with lower indexes are the base fleet. */
+  base: number;
+  /** Newcomers that may join in one slot, and the chance of each. */
+  perSlot: number;
+  joinChance: number;
+}
+
+export function createFleetRoster(seed: number, vehicles: number, churn: boolean): FleetRoster {
+  const rules = churnRules(seed, vehicles, churn);
+  const life = (index: number): VehicleLife | undefined => lifeOf(rules, index);
+  const listedBetween = (from: number, to: number): number[] => [
+    ...Array(rules.base).keys(),
+    ...newcomersBetween(rules, from, to),
+  ];
+  return {
+    life,
+    listedBetween,
+    listed: (now) => listedBetween(now, now),
+    status(index, now) {
+      const one = life(index);
+      if (one === undefined || now >= one.cancelledAt) return 'C';
+      return isBlocked(seed, index, dayOf(now)) ? 'B' : 'A';
+    },
+    worksOn(index, day) {
+      const one = life(index);
+      if (one === undefined || one.createdAt > startOfDay(day)) return false;
+      return one.cancelledAt >= startOfDay(day + 1) && !isBlocked(seed, index, day);
+    },
+  };
+}
+
+/** The base fleet is smaller by as many vehicles as there are newcomers at any time. */
+function churnRules(seed: number, vehicles: number, churn: boolean): Churn {
+  const perSlot = Math.max(1, Math.round(vehicles / 40));
+  const joinChance = churn ? Math.min(0.5, vehicles / 24) : 0;
+  const meanLifeSlots = (SHORTEST_LIFE_DAYS + LONGEST_LIFE_DAYS) / 2 / SLOT_DAYS;
+  const base = Math.max(1, vehicles - Math.round(joinChance * perSlot * meanLifeSlots));
+  return { seed, base, perSlot, joinChance };
+}
+
+function lifeOf({ seed, base, perSlot, joinChance }: Churn, index: number): VehicleLife | undefined {
+  if (!Number.isInteger(index) || index < 0) return undefined;
+  const random = seededRandom(seed, 'life', index);
+  if (index < base) {
+    const createdDay = FOUNDING_DAY - random.int(30, 700);
+    return { createdAt: startOfDay(createdDay) + 10 * HOUR_MS, cancelledAt: Infinity, goneAt: Infinity };
+  }
+  if (!random.chance(joinChance)) return undefined;
+  const slotDay = FOUNDING_DAY + Math.floor((index - base) / perSlot) * SLOT_DAYS;
+  const createdAt = startOfDay(slotDay + random.int(0, SLOT_DAYS - 1)) + random.int(9, 16) * HOUR_MS;
+  const cancelledAt = createdAt + random.int(SHORTEST_LIFE_DAYS, LONGEST_LIFE_DAYS) * DAY_MS + HOUR_MS;
+  return { createdAt, cancelledAt, goneAt: cancelledAt + random.int(3, LONGEST_FAREWELL_DAYS) * DAY_MS };
+}
+
+function newcomersBetween(rules: Churn, from: number, to: number): number[] {
+  const { base, perSlot, joinChance } = rules;
+  const found: number[] = [];
+  if (joinChance === 0) return found;
+  const firstSlot = Math.max(0, slotOf(from) - LONGEST_STAY_SLOTS);
+  for (let index = base + firstSlot * perSlot; index < base + (slotOf(to) + 1) * perSlot; index++) {
+    const one = lifeOf(rules, index);
+    if (one !== undefined && one.createdAt <= to && from < one.goneAt) found.push(index);
+  }
+  return found;
+}
+
+const slotOf = (at: number): number => Math.floor((dayOf(at) - FOUNDING_DAY) / SLOT_DAYS);
+
+function isBlocked(seed: number, index: number, day: number): boolean {
+  const period = Math.floor(day / BLOCK_PERIOD_DAYS);
+  const random = seededRandom(seed, 'block', index, period);
+  if (!random.chance(BLOCK_CHANCE)) return false;
+  const first = period * BLOCK_PERIOD_DAYS + random.int(0, BLOCK_PERIOD_DAYS - 5);
+  return day >= first && day < first + random.int(1, 4);
+}

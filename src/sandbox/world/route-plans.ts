@@ -1,0 +1,89 @@
+// Every route plan the service knows, generated or imported, as the run that it is. Only plans that searches
+// show by now come out of here.
+
+import { dayIds } from '../made-up/identifiers.ts';
+import { dayOf, FOUNDING_DAY, startOfDay } from './company-time.ts';
+import { datedCode } from './daily-routes.ts';
+import type { RouteDraft } from './route-draft.ts';
+import { type RouteRun, runRoute } from './route-run.ts';
+import type { World } from './world.ts';
+
+const importedRuns = new WeakMap<RouteDraft, RouteRun>();
+
+function importedRun(draft: RouteDraft): RouteRun {
+  const known = importedRuns.get(draft);
+  if (known !== undefined) return known;
+  const run = runRoute(draft);
+  importedRuns.set(draft, run);
+  return run;
+}
+
+const isShown = (run: RouteRun, now: number): boolean => run.draft.visibleAt <= now;
+
+export function findPlan(world: World, id: number): RouteRun | undefined {
+  const entry = world.journal.latest<RouteDraft>('route_plan').get(id);
+  const run = entry === undefined ? generatedPlan(world, id) : importedRun(entry.record);
+  return run !== undefined && isShown(run, world.now()) ? run : undefined;
+}
+
+function generatedPlan(world: World, id: number): RouteRun | undefined {
+  const key = dayIds.keyOf(id);
+  if (key === undefined) return undefined;
+  const { run, isPlan } = world.activity(key.index, key.day);
+  return isPlan ? run : undefined;
+}
+
+export interface PlanSearch {
+  /** The plan's period must meet [from, to]; each bound is optional. */
+  from?: number;
+  to?: number;
+  /** External code or id. */
+  code?: string;
+  /** Index of the executing vehicle. */
+  vehicle?: number;
+}
+
+/** Plans by start and id. */
+export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
+  const { from, to, code, vehicle } = search;
+  const now = world.now();
+  const isWanted = (run: RouteRun): boolean =>
+    isShown(run, now) &&
+    (to === undefined || run.draft.startAt <= to) &&
+    (from === undefined || run.draft.endAt >= from) &&
+    (vehicle === undefined || run.draft.vehicleIndex === vehicle) &&
+    (code === undefined || run.draft.externalCode === code || String(run.draft.id) === code);
+  const found = importedPlans(world).filter(isWanted);
+  const generated = code === undefined ? generatedPlans(world, search) : generatedByCode(world, code);
+  for (const run of generated) if (isWanted(run)) found.push(run);
+  return found.sort((a, b) => a.draft.startAt - b.draft.startAt || a.draft.id - b.draft.id);
+}
+
+/** The code of a generated plan tells its day, so that no other day has to be looked at. */
+function* generatedByCode(world: World, code: string): Generator<RouteRun> {
+  const byId = generatedPlan(world, Number(code));
+  if (byId !== undefined) yield byId;
+  const noon = Date.parse(`${datedCode(code)}T12:00:00Z`);
+  if (!Number.isNaN(noon)) yield* generatedPlans(world, { from: noon, to: noon });
+}
+
+function* generatedPlans(world: World, { from, to, vehicle }: PlanSearch): Generator<RouteRun> {
+  const { roster } = world;
+  const today = dayOf(world.now());
+  const first = from === undefined ? FOUNDING_DAY : Math.max(FOUNDING_DAY, dayOf(from) - 1);
+  const last = to === undefined ? today + 1 : Math.min(today + 1, dayOf(to));
+  const vehicles =
+    vehicle === undefined ? roster.listedBetween(startOfDay(first), startOfDay(last + 1)) : [vehicle];
+  for (const index of vehicles) {
+    const life = roster.life(index);
+    if (life === undefined) continue;
+    const lastDay = Math.min(last, dayOf(life.cancelledAt));
+    for (let day = Math.max(first, dayOf(life.createdAt)); day <= lastDay; day++) {
+      const { run, isPlan } = world.activity(index, day);
+      if (isPlan && run !== undefined) yield run;
+    }
+  }
+}
+
+const importedPlans = (world: World): RouteRun[] =>
+  [...world.journal.latest<RouteDraft>('route_plan').values()].map((entry) => importedRun(entry.record));

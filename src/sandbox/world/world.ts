@@ -1,0 +1,60 @@
+// Everything a call's handler may look at: the seed, the clock, the switches and the journal of writes. The
+// generated part of the world is computed from these, never stored here.
+
+import type { Shapes, WriteInstant } from '../http/shapes.ts';
+import { instantWriter } from '../http/shapes.ts';
+import type { SandboxClock } from '../sandbox-clock.ts';
+import { type Activity, createActivity } from './activity.ts';
+import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
+import type { Journal, WrittenKind } from './journal.ts';
+
+export interface BulkEvents {
+  /** Events of a vehicle on a UTC day, spread evenly over the day and over the 24 categories. At most 99,999. */
+  perVehiclePerDay: number;
+}
+
+export interface WorldOptions {
+  seed: number;
+  vehicles: number;
+  churn: boolean;
+  importVisibleAfterMs: number;
+  createdVisibleAfterMs: number;
+  bulkEvents?: BulkEvents;
+}
+
+export interface World extends WorldOptions {
+  readonly roster: FleetRoster;
+  readonly activity: Activity;
+  readonly journal: Journal;
+  /** Switched in place by the admin endpoint. */
+  readonly shapes: Shapes;
+  now(): number;
+  /** False while something that a client created is not shown in lists yet. */
+  isListed(kind: WrittenKind, id: number): boolean;
+  /** Writes an instant in the form switched on now. */
+  readonly instant: WriteInstant;
+}
+
+export function createWorld(
+  { seed, vehicles, churn, importVisibleAfterMs, createdVisibleAfterMs, bulkEvents }: WorldOptions,
+  clock: SandboxClock,
+  journal: Journal,
+  shapes: Shapes,
+): World {
+  const roster = createFleetRoster(seed, vehicles, churn);
+  return {
+    seed,
+    vehicles,
+    churn,
+    importVisibleAfterMs,
+    createdVisibleAfterMs,
+    bulkEvents,
+    journal,
+    shapes,
+    roster,
+    activity: createActivity(seed, roster),
+    now: () => clock.now(),
+    isListed: (kind, id) => (journal.createdAt(kind, id) ?? 0) + createdVisibleAfterMs <= clock.now(),
+    instant: (at) => instantWriter(shapes)(at),
+  };
+}
