@@ -7,10 +7,10 @@ import {
   deadlineCondition,
   jobConditions,
   outboxConditions,
-} from '../status/alert-conditions.ts';
-import { type Alerts, createAlerts } from '../status/alerts.ts';
-import { deadlineStatus } from '../status/deadline.ts';
-import { jobStatuses } from '../status/status-document.ts';
+} from '../status/alerts/alert-conditions.ts';
+import { type Alerts, createAlerts } from '../status/alerts/alerts.ts';
+import { deadlineStatus } from '../status/health/deadline.ts';
+import { jobStatuses } from '../status/health/status-document.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
 import { configState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';

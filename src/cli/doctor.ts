@@ -1,11 +1,11 @@
 // roadbook doctor: looks at each part that a working daemon needs and says ok, warn or fail, with a hint.
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { alertMessage } from '../status/alerts.ts';
-import { checkUp } from '../status/check-up.ts';
-import { refusalOf } from '../status/config-error.ts';
-import type { Finding } from '../status/finding.ts';
-import { sendToWebhook } from '../status/webhook.ts';
+import { alertMessage } from '../status/alerts/alerts.ts';
+import { sendToWebhook } from '../status/alerts/webhook.ts';
+import { checkUp } from '../status/doctor/check-up.ts';
+import type { Finding } from '../status/doctor/finding.ts';
+import { refusalOf } from '../status/health/config-error.ts';
 import { configState } from '../warehouse/config-state.ts';
 import { budgetOf } from './budget.ts';
 import { fillCommand, print, withApp } from './command.ts';

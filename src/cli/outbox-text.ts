@@ -1,5 +1,5 @@
 // Entries of the outbox as text for people.
-import { attentionReason } from '../status/attention-reason.ts';
+import { attentionReason } from '../status/health/attention-reason.ts';
 import { isChangedAfterPush, type OutboxEntry, reasonsOf } from '../warehouse/outbox/entry.ts';
 import { coloured, textTable } from './text-table.ts';
 

@@ -2,8 +2,8 @@
 import type { App } from '../app.ts';
 import { isoInstant } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
-import { refusalOf } from '../status/config-error.ts';
-import type { JobOrders, StatusServerParts } from '../status/server-parts.ts';
+import { refusalOf } from '../status/health/config-error.ts';
+import type { JobOrders, StatusServerParts } from '../status/server/server-parts.ts';
 import { configState } from '../warehouse/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/job-controls.ts';

@@ -2,10 +2,10 @@
 // neither the warehouse nor the service.
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { SERVICE_LIMITS } from '../config/service-section.ts';
-import { callBudget } from '../status/call-budget.ts';
-import { type FleetDay, usualFleetDay } from '../status/fleet-day.ts';
-import { type Sizing, type SizingJob, sizing } from '../status/sizing.ts';
+import { SERVICE_LIMITS } from '../config/sections/service.ts';
+import { callBudget } from '../status/capacity/call-budget.ts';
+import { type FleetDay, usualFleetDay } from '../status/capacity/fleet-day.ts';
+import { type Sizing, type SizingJob, sizing } from '../status/capacity/sizing.ts';
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/retention.ts';

@@ -6,7 +6,7 @@ import { isoInstant } from '../core/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { createWatch } from '../schedule/watch.ts';
-import { startStatusServer } from '../status/server.ts';
+import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';

@@ -7,7 +7,7 @@ import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
 import { parseInWords, singleIssues } from '../core/zod-words.ts';
 import type { Finding } from './faults.ts';
 import { hintOf, retiredHint } from './issue-hints.ts';
-import { type Place, placeKey, type ValueTree } from './value-tree.ts';
+import { type Place, placeKey, type ValueTree } from './yaml/value-tree.ts';
 
 export type Checked<T> = { config: T; findings: [] } | { config: undefined; findings: Finding[] };
 

@@ -6,11 +6,11 @@ import type { Path } from '../core/schema-place.ts';
 import { pathText } from '../core/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
 import { ConfigError, type Fault, type Finding, fileFault } from './faults.ts';
-import type { Environment } from './interpolation.ts';
 import { type Config, type ConfigParts, configSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
-import { readTree } from './value-tree.ts';
-import { readYaml } from './yaml-source.ts';
+import type { Environment } from './yaml/interpolation.ts';
+import { readTree } from './yaml/value-tree.ts';
+import { readYaml } from './yaml/yaml-source.ts';
 
 export interface LoadedConfig {
   file: string;

@@ -2,15 +2,15 @@
 // as the code names them, coming out. Defaults are stated here and in the parts, once.
 import { z } from 'zod';
 import { formatDuration } from '../core/durations.ts';
-import { erpSection } from './erp-section.ts';
-import { type JobPart, jobsSection } from './jobs-section.ts';
-import { type PersonalColumn, type PrivacySettings, privacySection } from './privacy-section.ts';
-import { scaleSection } from './scale-section.ts';
-import { section } from './section.ts';
-import { serviceSection } from './service-section.ts';
-import { alertsSection, statusSection } from './status-section.ts';
-import { timeZone } from './time-zone.ts';
-import { type WarehouseSettings, warehouseSection } from './warehouse-section.ts';
+import { erpSection } from './sections/erp.ts';
+import { type JobPart, jobsSection } from './sections/jobs.ts';
+import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';
+import { scaleSection } from './sections/scale.ts';
+import { section } from './sections/section.ts';
+import { serviceSection } from './sections/service.ts';
+import { alertsSection, statusSection } from './sections/status.ts';
+import { timeZone } from './sections/time-zone.ts';
+import { type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
 
 /** What other layers declare about themselves; the configuration knows none of them. */
 export interface ConfigParts {

@@ -1,6 +1,6 @@
 // Which settings are secret, by the name of their key, and the secret texts of a loaded file. What lies
 // beneath a secret key is secret too.
-import type { ValueTree } from './value-tree.ts';
+import type { ValueTree } from './yaml/value-tree.ts';
 
 const SECRET_KEY =
   /(password|passwd|secret|token|webhook|connection|headers|authorization|(api|private|access)_?key|url)$/i;

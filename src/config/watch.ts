@@ -8,7 +8,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { secretFilesIn } from './interpolation.ts';
+import { secretFilesIn } from './yaml/interpolation.ts';
 
 export interface WatchParts {
   /** The configuration file; the secret files that it names are watched with it. */

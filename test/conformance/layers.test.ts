@@ -66,7 +66,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Packages that belong to one place. */
 const PACKAGE_HOME: Record<string, readonly string[]> = {
-  got: ['src/fleet', 'src/erp', 'src/status/webhook.ts'],
+  got: ['src/fleet', 'src/erp', 'src/status/alerts/webhook.ts'],
   knex: ['src/warehouse', 'src/erp'],
   sqlite3: ['src/warehouse/engines/sqlite.ts'],
   'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/worker.ts'],

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../src/status/finding.ts';
+import type { Finding } from '../../src/status/doctor/finding.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 const UNREACHABLE = 'postgres://erp:hidden-word@127.0.0.1:1/erp';

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../src/status/finding.ts';
-import { checkRuntime, checkZoneData } from '../../src/status/machine-checks.ts';
+import type { Finding } from '../../src/status/doctor/finding.ts';
+import { checkRuntime, checkZoneData } from '../../src/status/doctor/machine-checks.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 async function doctor(config: string, args: string[] = [], prepare?: (dir: string) => void) {

@@ -4,7 +4,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { outboxHealth, overallHealth } from '../../src/status/health.ts';
+import { outboxHealth, overallHealth } from '../../src/status/health/health.ts';
 import { outboxAttention } from '../../src/sync/push/attention.ts';
 import { searchEntries } from '../../src/warehouse/outbox/lists.ts';
 import type { Answering } from '../support/front.ts';

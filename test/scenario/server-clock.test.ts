@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { checkServerClock } from '../../src/status/warehouse-checks.ts';
+import { checkServerClock } from '../../src/status/doctor/warehouse-checks.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPresence, createSliceMeter } from '../../src/warehouse/presence.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';

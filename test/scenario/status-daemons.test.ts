@@ -1,7 +1,7 @@
 // Every daemon is told by any of them: one that is alive with its slices, a silent one as silent, one that ended not at all.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
-import { daemonStatuses } from '../../src/status/daemon-status.ts';
+import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
 import { createPresence, createSliceMeter, type SliceMeter } from '../../src/warehouse/presence.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { readPrometheusText } from '../support/prometheus-text.ts';

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
-import { createLive, MOST_WATCHERS } from '../../src/status/live.ts';
+import { createLive, MOST_WATCHERS } from '../../src/status/server/live.ts';
 import { makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 
 const log = { warn: () => undefined } as never;

@@ -6,8 +6,8 @@ import { parseConfig } from '../../src/config/load.ts';
 import { isoInstant } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
-import { type StatusServer, startStatusServer } from '../../src/status/server.ts';
-import type { StatusServerParts } from '../../src/status/server-parts.ts';
+import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
+import type { StatusServerParts } from '../../src/status/server/server-parts.ts';
 import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callBudget } from '../../src/status/call-budget.ts';
+import { callBudget } from '../../src/status/capacity/call-budget.ts';
 
 const NOW = Date.parse('2026-03-02T08:00:30.000Z');
 

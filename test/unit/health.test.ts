@@ -7,7 +7,7 @@ import {
   type JobFacts,
   outboxHealth,
   overallHealth,
-} from '../../src/status/health.ts';
+} from '../../src/status/health/health.ts';
 
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 

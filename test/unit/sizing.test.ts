@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { callBudget } from '../../src/status/call-budget.ts';
-import { rowsADay, usualFleetDay } from '../../src/status/fleet-day.ts';
-import { rowBytes } from '../../src/status/row-bytes.ts';
-import { type SizingAsked, type SizingJob, sizing } from '../../src/status/sizing.ts';
-import { slowerSchedules } from '../../src/status/slower-schedules.ts';
+import { callBudget } from '../../src/status/capacity/call-budget.ts';
+import { rowsADay, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
+import { rowBytes } from '../../src/status/capacity/row-bytes.ts';
+import { type SizingAsked, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
+import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
 import { retentionByTable } from '../../src/warehouse/retention.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';
 

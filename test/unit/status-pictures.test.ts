@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { maskedRecord } from '../../src/status/api/data.ts';
-import { dayPicture } from '../../src/status/day-picture.ts';
-import { schedulePreview } from '../../src/status/schedule-preview.ts';
+import { dayPicture } from '../../src/status/api/day-picture.ts';
+import { schedulePreview } from '../../src/status/capacity/schedule-preview.ts';
 import type { DayStop } from '../../src/warehouse/delivery-day.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 

@@ -13,8 +13,8 @@ import { audited } from '../../warehouse/audit.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
 import { quarantined } from '../../warehouse/quarantine.ts';
-import { ApiError } from '../api-error.ts';
-import type { JobOrders, StatusServerParts } from '../server-parts.ts';
+import { ApiError } from '../server/api-error.ts';
+import type { JobOrders, StatusServerParts } from '../server/server-parts.ts';
 
 const entryOrder = z.strictObject({
   kind: z.string(),

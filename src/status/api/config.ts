@@ -5,8 +5,8 @@ import { publicConfig } from '../../config/describe.ts';
 import { formatDuration } from '../../core/durations.ts';
 import { newestOrders } from '../../warehouse/audit.ts';
 import { readControls } from '../../warehouse/job-controls.ts';
-import { schedulePreview } from '../schedule-preview.ts';
-import type { StatusServerParts } from '../server-parts.ts';
+import { schedulePreview } from '../capacity/schedule-preview.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
 
 const MOST_ORDERS = 50;
 

@@ -5,7 +5,7 @@ import { dictionary } from '../../warehouse/dictionary.ts';
 import { quarantined } from '../../warehouse/quarantine.ts';
 import { countRows } from '../../warehouse/row-counts.ts';
 import type { Table } from '../../warehouse/table.ts';
-import type { StatusServerParts } from '../server-parts.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 export function data({ engine, redactor }: Pick<StatusServerParts, 'engine' | 'redactor'>): Hono {

@@ -2,8 +2,8 @@
 // stays the same text while nothing happens.
 import type { NamedJob } from '../../sync/job.ts';
 import { latestRuns, type RunRow } from '../../warehouse/run-history.ts';
-import type { StatusServerParts } from '../server-parts.ts';
-import type { JobStatus, StatusDocument, StatusFacts } from '../status-document.ts';
+import type { JobStatus, StatusDocument, StatusFacts } from '../health/status-document.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
 
 /** Runs a job that the small pictures show. */
 const PICTURED = 30;

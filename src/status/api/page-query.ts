@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathText } from '../../core/zod-words.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../server/api-error.ts';
 
 /** Rows that one answer brings. */
 export const PAGE_ROWS = 50;

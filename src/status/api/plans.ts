@@ -7,10 +7,10 @@ import { outboxAttention } from '../../sync/push/attention.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
 import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../warehouse/outbox/lists.ts';
-import { ApiError } from '../api-error.ts';
-import { attentionReason } from '../attention-reason.ts';
-import { deadlineStatus } from '../deadline.ts';
-import type { StatusServerParts } from '../server-parts.ts';
+import { attentionReason } from '../health/attention-reason.ts';
+import { deadlineStatus } from '../health/deadline.ts';
+import { ApiError } from '../server/api-error.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'running'>;

@@ -3,8 +3,8 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/clock.ts';
 import { runNamed, searchRuns } from '../../warehouse/run-history.ts';
-import { ApiError } from '../api-error.ts';
-import type { StatusServerParts } from '../server-parts.ts';
+import { ApiError } from '../server/api-error.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 const DAY_MS = 86_400_000;

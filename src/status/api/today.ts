@@ -11,9 +11,9 @@ import {
   planPoints,
   vehicleDays,
 } from '../../warehouse/delivery-day.ts';
-import { dayPicture, LATE_MS } from '../day-picture.ts';
-import { localDayOf, periodOf } from '../local-day.ts';
-import type { StatusServerParts } from '../server-parts.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
+import { dayPicture, LATE_MS } from './day-picture.ts';
+import { localDayOf, periodOf } from './local-day.ts';
 import { query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;

@@ -1,0 +1,73 @@
+// `service`: how to reach the fleet service and how hard to press it.
+import { z } from 'zod';
+import { durationOption } from '../../core/duration-option.ts';
+import { section } from './section.ts';
+import { webAddressFault } from './web-address.ts';
+
+const baseUrl = z.string().superRefine((text, context) => {
+  const message = baseUrlFault(text);
+  const hint = 'write `sandbox` or `https://host/path`';
+  if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint } });
+});
+
+function baseUrlFault(text: string): string | undefined {
+  if (text === 'sandbox') return undefined;
+  return webAddressFault(text) ?? (/[?#]/.test(text) ? 'must not hold a query or a hash' : undefined);
+}
+
+/** The most that the file may ask for. */
+export const SERVICE_LIMITS = { concurrency: 64, requestsPerMinute: 100_000 } as const;
+
+const settings = z.strictObject({
+  base_url: baseUrl
+    .default('sandbox')
+    .describe('Address of the service, or `sandbox` for the built-in simulated one (default sandbox).')
+    .meta({ examples: ['sandbox', 'https://fleet.example.com'] }),
+  username: z.string().min(1).default('demo').describe('User name of the account (default demo).'),
+  parent_username: z
+    .string()
+    .default('00000000000000')
+    .describe('User name of the parent account, in quotes (default 14 zeros).'),
+  password: z
+    .string()
+    .min(1)
+    .default('demo')
+    .describe('Password of the account, best as a reference to the environment (default demo).'),
+  realm: z.string().default('demo').describe('Realm of the account (default demo).'),
+  renewal: z
+    .enum(['auto', 'refresh-bearer', 'access-bearer', 'body', 'login'])
+    .default('auto')
+    .describe('How a session is renewed (default auto: finds out what the service takes).'),
+  collections: z
+    .enum(['json', 'comma', 'repeat'])
+    .default('json')
+    .describe('How Collection parameters are sent (default json).'),
+  timeout: durationOption('60s', 'Longest time one request may take (default 60s).', {
+    min: '1s',
+    max: '1h',
+  }),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(SERVICE_LIMITS.concurrency)
+    .default(4)
+    .describe('Most requests at one time, all jobs (default 4).'),
+  requests_per_minute: z
+    .int()
+    .min(1)
+    .max(SERVICE_LIMITS.requestsPerMinute)
+    .default(600)
+    .describe('Most requests a minute, all jobs together (default 600).'),
+  max_body_mb: z.int().min(1).max(1_024).default(64).describe('Largest answer body in MiB (default 64).'),
+});
+
+export const serviceSection = section(settings)
+  .transform(({ base_url, parent_username, timeout, requests_per_minute, max_body_mb, ...same }) => ({
+    ...same,
+    baseUrl: base_url,
+    parentUsername: parent_username,
+    timeoutMs: timeout,
+    requestsPerMinute: requests_per_minute,
+    maxBodyMb: max_body_mb,
+  }))
+  .describe('The fleet service: address, account and limits.');

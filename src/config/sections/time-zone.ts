@@ -1,0 +1,37 @@
+// An IANA time zone by name. Offsets such as `+03:00` are refused: they know no daylight saving time.
+import { z } from 'zod';
+import { nearest } from '../../core/near-word.ts';
+
+export const timeZone = z
+  .string()
+  .superRefine((name, context) => {
+    if (isTimeZone(name)) return;
+    context.addIssue({
+      code: 'custom',
+      message: 'is not an IANA time zone',
+      params: { hint: hintFor(name) },
+    });
+  })
+  .meta({ title: 'IANA time zone', examples: ['America/Sao_Paulo', 'UTC'] });
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hintFor(name: string): string {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const near = nearest(name, zones) ?? zoneOfCity(name, zones);
+  return near === undefined ? 'write it as `America/Sao_Paulo` or `UTC`' : `did you mean \`${near}\`?`;
+}
+
+/** The zone of a name that lacks its continent. */
+function zoneOfCity(name: string, zones: readonly string[]): string | undefined {
+  const ending = `/${name.replaceAll(' ', '_')}`.toLowerCase();
+  return zones.find((zone) => zone.toLowerCase().endsWith(ending));
+}

@@ -1,0 +1,167 @@
+// The document as plain values, with references expanded and the place of every key and value kept. Aliases
+// and merge keys are followed here, under a limit, so that no document can grow without bound.
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import type { Path } from '../../core/schema-place.ts';
+import type { Finding } from '../faults.ts';
+import { type Environment, expandReferences } from './interpolation.ts';
+import { unmask } from './yaml-source.ts';
+
+export interface Place {
+  /** Offset of the key, where the value has one. */
+  key: number | undefined;
+  /** Offset of the value. */
+  value: number;
+  /** What came through references; empty for a literal. */
+  pieces: readonly string[];
+  /** It could not be read, and a finding says so. */
+  broken: boolean;
+}
+
+export interface ValueTree {
+  value: unknown;
+  places: ReadonlyMap<string, Place>;
+  findings: readonly Finding[];
+  /** False where reading stopped at the limit, so that nothing can be said about the rest. */
+  whole: boolean;
+}
+
+/** Values, aliases followed; a real file has some hundred. */
+const MOST_VALUES = 10_000;
+const DEEPEST = 32;
+
+export const placeKey = (path: Path): string => JSON.stringify(path);
+
+type Node = ParsedNode | null | undefined;
+type Values = Record<string, unknown>;
+
+interface Reader {
+  env: Environment;
+  places: Map<string, Place>;
+  findings: Finding[];
+  anchors: Map<string, Node>;
+  left: number;
+}
+
+export function readTree(document: Document.Parsed, env: Environment): ValueTree {
+  const reader: Reader = { env, places: new Map(), findings: [], anchors: new Map(), left: MOST_VALUES };
+  const value = readNode(reader, document.contents, [], undefined);
+  return { value, places: reader.places, findings: reader.findings, whole: reader.left > 0 };
+}
+
+function report(reader: Reader, offset: number, path: Path, message: string, hint: string): void {
+  reader.findings.push({ offset, path, message, hint });
+}
+
+/** False once the document has grown too large or too deep; said once, then reading ends. */
+function isWithinLimit(reader: Reader, offset: number, path: Path): boolean {
+  if (reader.left <= 0) return false;
+  reader.left = path.length > DEEPEST ? 0 : reader.left - 1;
+  if (reader.left > 0) return true;
+  const hint = 'use fewer aliases (`*name`), none of them inside its own anchor';
+  report(reader, offset, path.slice(0, 2), 'too many or too deeply nested values', hint);
+  return false;
+}
+
+function readNode(reader: Reader, node: Node, path: Path, key: number | undefined): unknown {
+  const offset = offsetOf(node, key);
+  if (!isWithinLimit(reader, offset, path)) return undefined;
+  const target = followAlias(reader, node, path);
+  const broken = isAlias(node) && target === undefined;
+  const place: Place = { key, value: offset, pieces: [], broken };
+  reader.places.set(placeKey(path), place);
+  if (isScalar(target)) return readScalar(reader, target, path, place);
+  if (isMap(target)) return readMap(reader, target, path);
+  if (isSeq(target))
+    return target.items.map((item, i) => readNode(reader, item as Node, [...path, i], undefined));
+  return null;
+}
+
+function followAlias(reader: Reader, node: Node, path: Path): Node {
+  if (isAlias(node)) {
+    if (reader.anchors.has(node.source)) return reader.anchors.get(node.source);
+    const hint = 'set the anchor `&name` on an earlier value';
+    report(reader, offsetOf(node), path, 'an alias names no earlier anchor', hint);
+    return undefined;
+  }
+  if (node?.anchor) reader.anchors.set(node.anchor, node);
+  return node;
+}
+
+function readScalar(reader: Reader, node: Scalar, path: Path, place: Place): unknown {
+  if (typeof node.value !== 'string') return node.value;
+  const { text, pieces, problems } = expandReferences(unmask(node.value), reader.env);
+  place.pieces = pieces;
+  place.broken = problems.length > 0;
+  for (const { message, hint } of problems) report(reader, place.value, path, message, hint);
+  return text;
+}
+
+function readMap(reader: Reader, map: YAMLMap, path: Path): Values {
+  const values: Values = Object.create(null);
+  const firsts = firstOfEachKey(map);
+  for (const pair of map.items) {
+    const keyNode = pair.key as Node;
+    const offset = offsetOf(keyNode);
+    const key = keyText(keyNode);
+    if (key === undefined) report(reader, offset, path, 'a key must be one word', 'write `key: value`');
+    else if (isMergeKey(keyNode)) mergeMap(reader, pair.value as Node, path, values, firsts);
+    else if (firsts.get(key) === keyNode) {
+      values[key] = readNode(reader, pair.value as Node, [...path, key], offset);
+    } else report(reader, offset, [...path, key], 'is set twice', 'keep one of the two');
+  }
+  return values;
+}
+
+/** Takes the keys of another map, beneath those that this map has of its own. */
+function mergeMap(
+  reader: Reader,
+  node: Node,
+  path: Path,
+  into: Values,
+  own: ReadonlyMap<string, Node>,
+): void {
+  if (!isWithinLimit(reader, offsetOf(node), path)) return;
+  const source = followAlias(reader, node, path);
+  if (isSeq(source)) {
+    for (const item of source.items) mergeMap(reader, item as Node, path, into, own);
+  } else if (isMap(source)) {
+    for (const pair of source.items) {
+      const keyNode = pair.key as Node;
+      const key = keyText(keyNode);
+      if (isMergeKey(keyNode)) mergeMap(reader, pair.value as Node, path, into, own);
+      else if (key !== undefined && !own.has(key) && !(key in into)) {
+        into[key] = readNode(reader, pair.value as Node, [...path, key], offsetOf(keyNode));
+      }
+    }
+  } else if (source !== undefined) {
+    report(reader, offsetOf(node), path, '`<<` needs a map to merge', 'write `<<: *name`');
+  }
+}
+
+const offsetOf = (node: Node, otherwise = 0): number => node?.range?.[0] ?? otherwise;
+
+const isMergeKey = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && node.value === '<<';
+
+/** A later key of the same name is a fault. */
+function firstOfEachKey(map: YAMLMap): Map<string, Node> {
+  const firsts = new Map<string, Node>();
+  for (const pair of map.items) {
+    const key = keyText(pair.key as Node);
+    if (key !== undefined && !firsts.has(key)) firsts.set(key, pair.key as Node);
+  }
+  return firsts;
+}
+
+function keyText(node: Node): string | undefined {
+  if (!isScalar(node)) return undefined;
+  return typeof node.value === 'string' ? unmask(node.value) : (node.source ?? String(node.value));
+}

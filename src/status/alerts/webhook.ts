@@ -1,0 +1,64 @@
+// One message to the webhook: bounded in time, tried again where that may help. The address is a secret, since who
+// knows it can write there; a failure tells the status alone.
+import type { Clock } from '../../core/clock.ts';
+import { Fatal, Retriable } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import { type RetryPolicy, retry } from '../../core/retry.ts';
+import { retryAfterMs } from '../../core/retry-after.ts';
+
+const TIMEOUT_MS = 10_000;
+const LONGEST_PAUSE_MS = 30_000;
+const POLICY: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 15_000, deadlineMs: 90_000 };
+const MAY_PASS: readonly number[] = [408, 425, 429];
+
+export interface WebhookParts {
+  clock: Clock;
+  signal?: AbortSignal;
+}
+
+export const sendToWebhook = (
+  address: string,
+  message: JsonObject,
+  { clock, signal }: WebhookParts,
+): Promise<void> =>
+  retry(() => sendOnce(address, message, clock, signal), {
+    clock,
+    random: Math.random,
+    policy: POLICY,
+    signal,
+  });
+
+async function sendOnce(address: string, message: JsonObject, clock: Clock, signal?: AbortSignal) {
+  // Loaded with the first message: most daemons send none.
+  const { default: got } = await import('got');
+  const { statusCode, headers } = await got
+    .post(address, {
+      json: message,
+      retry: { limit: 0 },
+      throwHttpErrors: false,
+      followRedirect: false,
+      timeout: { request: TIMEOUT_MS },
+      headers: { 'user-agent': 'roadbook' },
+      signal,
+    })
+    .catch((error: { code?: unknown }) => {
+      signal?.throwIfAborted();
+      throw unreachable(String(error.code));
+    });
+  if (statusCode >= 200 && statusCode <= 299) return;
+  if (statusCode < 500 && !MAY_PASS.includes(statusCode)) throw refused(statusCode);
+  const pauseMs = retryAfterMs(headers['retry-after'], clock.now());
+  throw new Retriable(`The alert webhook answered ${statusCode}`, {
+    code: 'alert_failed',
+    hint: HINT,
+    ...(pauseMs !== undefined && { pauseMs: Math.min(pauseMs, LONGEST_PAUSE_MS) }),
+  });
+}
+
+const HINT = 'Check alerts.webhook; try it with `roadbook doctor --alert`.';
+
+const unreachable = (code: string): Retriable =>
+  new Retriable(`The alert webhook cannot be reached (${code})`, { code: 'alert_failed', hint: HINT });
+
+const refused = (status: number): Fatal =>
+  new Fatal(`The alert webhook refused the message (${status})`, { code: 'alert_refused', hint: HINT });

@@ -1,0 +1,50 @@
+// Which schedules to lengthen so that all jobs together fit the rate: the dearest job first, a step at a time. A job
+// whose calls are as many however seldom it runs, such as a push, is left alone.
+import { formatDuration } from '../../core/durations.ts';
+import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
+
+export interface Slower {
+  job: string;
+  /** The period it would have, as ops write it. */
+  every: string;
+  calls_per_day: number;
+}
+
+const DAY_MS = 86_400_000;
+const MINUTES_A_DAY = 1_440;
+const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
+
+/** The rate that carries so many calls with room to catch up. */
+export const rateFor = (callsADay: number): number => Math.ceil(callsADay / MINUTES_A_DAY / FULL_SHARE);
+
+/** Empty where everything fits as it is, or where nothing would make it fit. */
+export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget): Slower[] {
+  const most = budget.requests_per_minute * MINUTES_A_DAY * FULL_SHARE;
+  const state = budget.jobs.map(({ name, calls_per_day, runs_per_day }) => ({
+    job: jobs.find((each) => each.name === name),
+    name,
+    calls: calls_per_day,
+    periodMs: DAY_MS / Math.max(runs_per_day, 0.001),
+    isSlower: false,
+  }));
+  const total = (): number => state.reduce((sum, { calls }) => sum + calls, 0);
+  while (total() > most) {
+    const steps = state.flatMap((each) => {
+      const next = MINUTES.find((minutes) => minutes * 60_000 > each.periodMs * 1.01);
+      if (next === undefined || each.job === undefined) return [];
+      const periodMs = next * 60_000;
+      const calls = (each.job.callsOf(periodMs).calls * DAY_MS) / periodMs;
+      return calls < each.calls * 0.99 ? [{ each, periodMs, calls }] : [];
+    });
+    const dearest = steps.toSorted((a, b) => b.each.calls - a.each.calls)[0];
+    if (dearest === undefined) return [];
+    Object.assign(dearest.each, { calls: dearest.calls, periodMs: dearest.periodMs, isSlower: true });
+  }
+  return state
+    .filter(({ isSlower }) => isSlower)
+    .map(({ name, calls, periodMs }) => ({
+      job: name,
+      every: formatDuration(periodMs),
+      calls_per_day: Math.round(calls),
+    }));
+}

@@ -1,0 +1,152 @@
+// The check-up behind `roadbook doctor`: looks at every part that a working daemon needs and tells each as ok,
+// warn or fail. One that fails does not keep the others from being looked at.
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import { formatDuration } from '../../core/durations.ts';
+import { asRoadbookError } from '../../core/errors.ts';
+import type { Redactor } from '../../core/redaction.ts';
+import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
+import type { ErpSource } from '../../erp/source.ts';
+import type { Fleet } from '../../fleet/client.ts';
+import { vehicles } from '../../fleet/endpoints/vehicles.ts';
+import { nextTick } from '../../schedule/ticks.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { type Finding, type Found, ok, warn } from './finding.ts';
+import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
+import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
+
+export interface CheckUpParts {
+  file: string;
+  config: Config;
+  /** What a running daemon has against the file; null where nothing. */
+  configError(): Promise<string | null>;
+  clock: Clock;
+  redactor: Redactor;
+  openWarehouse(): Promise<Engine>;
+  openService(): Promise<Fleet>;
+  /** The source of a feed; undefined where the configuration has none. */
+  openFeed(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** What speaks against the schedules, by the calls they take. */
+  budgetWarnings(): Promise<string[]>;
+  /** Sends a message for trial; absent where none is to be sent. */
+  sendTestAlert?(): Promise<void>;
+}
+
+const MOST_SKEW_MS = 120_000;
+const YEAR_MS = 366 * 86_400_000;
+
+type Look = (parts: CheckUpParts) => Promise<Found>;
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  config: async ({ file, configError }) => {
+    const error = await configError();
+    return error === null
+      ? ok(`${file} is valid`)
+      : warn(`the running daemon refused it: ${error}`, 'Restart the daemon, or undo the edit.');
+  },
+  runtime: async () => checkRuntime(process.version),
+  'time zones': async ({ clock }) => checkZoneData(process.versions.tz, clock.now()),
+  schedules: async ({ config, clock }) => checkSchedules(config, clock.now()),
+  'call budget': async ({ budgetWarnings }) => {
+    const warnings = await budgetWarnings();
+    const hint = 'Make schedules sparser or raise service.requests_per_minute; see `roadbook config check`.';
+    return warnings.length === 0 ? ok('the schedules fit the rate') : warn(warnings.join('; '), hint);
+  },
+  warehouse: async ({ openWarehouse, clock }) => checkWarehouse(await openWarehouse(), clock),
+  daemons: async ({ openWarehouse, clock }) => checkDaemons(await openWarehouse(), clock),
+  'server clock': async ({ openWarehouse, clock }) => checkServerClock(await openWarehouse(), clock),
+  disk: async ({ config, openWarehouse }) => {
+    // What is wrong with the warehouse is told by the look at it.
+    const facts = await openWarehouse().then(
+      (engine) => engine.inspect?.(),
+      () => undefined,
+    );
+    return checkDisk([facts?.folder ?? process.cwd(), config.warehouse.images]);
+  },
+  'status page': ({ config }) => checkStatusAddress(config.status),
+  alerts: async ({ config, sendTestAlert }) => {
+    if (config.alerts.webhook === '') {
+      return sendTestAlert === undefined
+        ? ok('nobody is alerted: alerts.webhook is empty')
+        : warn('nothing was sent: alerts.webhook is empty', 'Set alerts.webhook.');
+    }
+    await sendTestAlert?.();
+    if (isPlain(config.alerts.webhook)) return warn('webhook without encryption', 'Use https://.');
+    return ok(sendTestAlert === undefined ? 'a webhook is set' : 'the webhook took a test message');
+  },
+  transport: async ({ config }) => {
+    const { baseUrl } = config.service;
+    if (baseUrl === 'sandbox') return ok('built-in sandbox: no real service is called');
+    const { host } = new URL(baseUrl);
+    return isPlain(baseUrl)
+      ? warn(`${host} without encryption`, 'Use https:// in service.base_url.')
+      : ok(host);
+  },
+  login: async ({ openService }) => {
+    const fleet = await openService();
+    await fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
+    const { expires_at } = fleet.session();
+    return ok(expires_at === null ? 'token accepted' : `token accepted, valid until ${expires_at}`);
+  },
+  clock: async ({ openService }) => {
+    const skewMs = (await openService()).clockSkewMs();
+    if (skewMs === undefined)
+      return warn('the service tells no time', 'Compare the clock of this machine by hand.');
+    const found = `${formatDuration(Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead of'} the service`;
+    return Math.abs(skewMs) > MOST_SKEW_MS
+      ? warn(found, 'Set the clock of this machine, by NTP.')
+      : ok(found);
+  },
+};
+
+/** What leaves this machine in the clear. */
+function isPlain(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
+}
+
+function checkSchedules({ jobs }: Config, nowMs: number): Found {
+  const enabled = Object.entries(jobs).filter(([, { enabled }]) => enabled);
+  const rare = enabled.filter(([, { schedule, timezone }]) => {
+    const next = nextTick({ cron: schedule, timezone }, nowMs);
+    return next === undefined || next - nowMs > YEAR_MS;
+  });
+  if (rare.length === 0) return ok(`${enabled.length} jobs are scheduled`);
+  const names = rare.map(([name]) => name).join(', ');
+  return warn(`not due within a year: ${names}`, 'Correct the schedule, or set `enabled: false`.');
+}
+
+export async function checkUp(parts: CheckUpParts): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, look] of Object.entries(LOOKS)) {
+    findings.push({ check, ...(await tried(parts, () => look(parts))) });
+  }
+  return [...findings, ...(await checkFeeds(parts))];
+}
+
+/** One finding a configured feed. */
+async function checkFeeds(parts: CheckUpParts): Promise<Finding[]> {
+  const check = 'erp';
+  const findings: Finding[] = [];
+  for (const kind of FEED_KINDS) {
+    const finding = await tried(parts, async () => {
+      const source = await parts.openFeed(kind);
+      return source && ok(await source.check());
+    });
+    if (finding !== undefined) findings.push({ check, ...finding, found: `${kind}: ${finding.found}` });
+  }
+  return findings.length > 0 ? findings : [{ check, ...ok('no feed configured') }];
+}
+
+async function tried<T extends Found | undefined>(
+  { redactor: { redact } }: CheckUpParts,
+  look: () => Promise<T>,
+): Promise<T | Found> {
+  try {
+    return await look();
+  } catch (thrown) {
+    const { code, message, hint } = asRoadbookError(thrown);
+    const found = redact(message);
+    return { state: 'fail', found, hint: hint === undefined ? null : redact(hint), code };
+  }
+}

@@ -1,0 +1,60 @@
+// What the doctor looks at in the warehouse: that it can be written, how it is set up, who works on it, and whose clock
+// it has.
+import { type Clock, isoInstant } from '../../core/clock.ts';
+import { formatDuration } from '../../core/durations.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { readLeases } from '../../warehouse/leases.ts';
+import { CLOCK_HINT, gapInWords, isApart, readGap } from '../../warehouse/server-clock.ts';
+import { type Found, ok, warn } from './finding.ts';
+
+/** Writes and takes it back in one transaction; opening it has brought the schema up to date. */
+export async function checkWarehouse(engine: Engine, clock: Clock): Promise<Found> {
+  const name = 'doctor';
+  const runs = await engine.write(async ({ sql }) => {
+    const row = { name, value: '{}', updated_at: isoInstant(clock.now()) };
+    await sql('sync_state').insert(row).onConflict('name').merge();
+    await sql('sync_state').where({ name }).delete();
+    return Number((await sql('sync_run').count({ runs: '*' }))[0]?.runs ?? 0);
+  });
+  const facts = await engine.inspect?.();
+  if (facts?.concern) return warn(`${engine.name}: ${facts.concern.found}`, facts.concern.hint);
+  const setUp = facts === undefined ? '' : `, ${facts.found}`;
+  return ok(`${engine.name}${setUp}, writable, schema up to date, ${runs} runs on record`);
+}
+
+/** A heartbeat older than this comes of a process that stands still or is gone. */
+const SILENT_MS = 60_000;
+
+/** The processes that have a run under way. */
+export async function checkDaemons(engine: Engine, clock: Clock): Promise<Found> {
+  const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
+  if (held.length === 0) {
+    const last = await lastScheduled(engine);
+    return ok(last === null ? 'no daemon has run here yet' : `nothing runs now; the last tick ran ${last}`);
+  }
+  const silentMs = (at: string | null): number => clock.now() - Date.parse(at ?? isoInstant(0));
+  const silent = held.find(({ heartbeat_at }) => silentMs(heartbeat_at) > SILENT_MS);
+  if (silent !== undefined) {
+    return warn(
+      `${silent.name} is held by process ${silent.pid} on ${silent.host}, silent for ${formatDuration(silentMs(silent.heartbeat_at))}`,
+      'A daemon takes it over by itself; start one if none is running.',
+    );
+  }
+  const places = new Set(held.map(({ host, pid }) => `process ${pid} on ${host}`));
+  return ok(`${held.map(({ name }) => name).join(', ')} run by ${[...places].join(', ')}`);
+}
+
+/** Daemons stamp rows by their own clocks, so each of them has to be in step with the server. */
+export async function checkServerClock(engine: Engine, clock: Clock): Promise<Found> {
+  const gap = await readGap(engine, clock);
+  if (gap === undefined) return ok('the warehouse goes by the clock of this machine');
+  return isApart(gap) ? warn(gapInWords(gap), CLOCK_HINT) : ok(gapInWords(gap));
+}
+
+const lastScheduled = (engine: Engine): Promise<string | null> =>
+  engine.read(async (sql) => {
+    const [row] = await sql('sync_run')
+      .whereIn('cause', ['schedule', 'catch-up'])
+      .max({ last: 'started_at' });
+    return row?.last ?? null;
+  });

@@ -1,0 +1,29 @@
+// Every daemon on the warehouse and the queue that they share, as the status document tells them.
+import type { Clock } from '../../core/clock.ts';
+import { readDaemons } from '../../warehouse/daemons.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+
+export interface DaemonStatus {
+  host: string;
+  pid: number;
+  version: string;
+  started_at: string;
+  heartbeat_at: string;
+  /** `silent` where the last sign of life is so old that it may be dead. */
+  state: 'alive' | 'silent';
+  /** Slices loaded in the last minute; null while nobody knows. */
+  slices_per_minute: number | null;
+}
+
+export async function daemonStatuses(engine: Engine, clock: Clock): Promise<DaemonStatus[]> {
+  const daemons = await readDaemons(engine, clock);
+  return daemons.map(({ host, pid, version, started_at, heartbeat_at, slices_per_minute, isSilent }) => ({
+    host,
+    pid,
+    version,
+    started_at,
+    heartbeat_at,
+    state: isSilent ? 'silent' : 'alive',
+    slices_per_minute: isSilent ? null : slices_per_minute,
+  }));
+}

@@ -1,0 +1,92 @@
+// Whether this daemon can do its work now: the warehouse answers, the disk has room, and no job is held back by a
+// lease whose holder is dead.
+import { asRoadbookError } from '../../core/errors.ts';
+import { readLeases } from '../../warehouse/leases.ts';
+import { leastFree } from '../doctor/machine-checks.ts';
+import type { StatusServerParts } from '../server/server-parts.ts';
+
+export interface Check {
+  ok: boolean;
+  words: string;
+}
+
+export interface Readiness {
+  ready: boolean;
+  checks: { warehouse: Check; disk: Check; lease: Check };
+}
+
+/** With less than this a load may fail in the middle. */
+const LEAST_FREE_BYTES = 100 * 1024 ** 2;
+/** A probe has to answer even where the warehouse does not. */
+const LONGEST_WAIT_MS = 5_000;
+
+/** A lease that has not been kept alive for this long should have been taken over; who should have is not there. */
+const DEAD_LEASE_MS = 60_000;
+
+type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'redactor' | 'running'>;
+
+/** The last beat of a lease, and since when it is known, on the monotonic clock. */
+interface Beat {
+  beat: number;
+  since: number;
+}
+
+export function createReadiness(parts: Parts): () => Promise<Readiness> {
+  const beats = new Map<string, Beat>();
+  return async () => {
+    const [warehouse, lease, disk] = await Promise.all([
+      answered(parts, () => checkWarehouse(parts)),
+      answered(parts, () => checkLeases(parts, beats)),
+      answered(parts, () => checkDisk(parts)),
+    ]);
+    const checks = { warehouse, disk, lease };
+    return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+  };
+}
+
+async function checkWarehouse({ engine }: Parts): Promise<Check> {
+  await engine.read((sql) => sql('sync_run').first('run_id'));
+  return { ok: true, words: 'answers' };
+}
+
+/** A beat that stands still, not a time: the holder may be a machine whose clock is another one. */
+async function checkLeases({ engine, clock }: Parts, beats: Map<string, Beat>): Promise<Check> {
+  const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
+  const now = clock.monotonic();
+  for (const name of beats.keys()) if (!held.some((lease) => lease.name === name)) beats.delete(name);
+  const dead = held.filter(({ name, beat }) => {
+    const known = beats.get(name);
+    if (known?.beat === beat) return now - known.since > DEAD_LEASE_MS;
+    beats.set(name, { beat, since: now });
+    return false;
+  });
+  if (dead.length === 0) return { ok: true, words: `${held.length} held, each kept alive` };
+  return { ok: false, words: `not kept alive: ${dead.map(({ name }) => name).join(', ')}` };
+}
+
+async function answered({ clock, redactor }: Parts, check: () => Promise<Check>): Promise<Check> {
+  const over = new AbortController();
+  const late = clock.sleep(LONGEST_WAIT_MS, over.signal).then(
+    () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
+    () => ({ ok: false, words: '' }),
+  );
+  const asked = check().catch((thrown) => ({
+    ok: false,
+    words: redactor.redact(asRoadbookError(thrown).message),
+  }));
+  const found = await Promise.race([asked, late]);
+  over.abort();
+  return found;
+}
+
+async function checkDisk({ engine, running }: Parts): Promise<Check> {
+  const facts = await engine.inspect?.();
+  const folders = [facts?.folder, running().config.warehouse.images].filter(
+    (folder) => typeof folder === 'string',
+  );
+  const { folder, bytes } = await leastFree(folders);
+  return {
+    ok: bytes >= LEAST_FREE_BYTES,
+    words: `${Math.round(bytes / 1024 ** 2)} MiB free at ${folder}`,
+  };
+}

@@ -1,0 +1,206 @@
+// The status document of the contract: one shape for `roadbook status --json` and for /api/status, made from
+// the warehouse alone, so that any process can tell it.
+import type { Config } from '../../config/schema.ts';
+import { type Clock, isoInstant } from '../../core/clock.ts';
+import { nextTick, type Schedule } from '../../schedule/ticks.ts';
+import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
+import type { NamedJob } from '../../sync/job.ts';
+import { isCounted } from '../../sync/pull/plan/scopes.ts';
+import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
+import { baseTables } from '../../warehouse/catalog.ts';
+import type { ConfigState } from '../../warehouse/config-state.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { readControls } from '../../warehouse/job-controls.ts';
+import type { OutboxState } from '../../warehouse/outbox/entry.ts';
+import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
+import { countRows, type RowCounts } from '../../warehouse/row-counts.ts';
+import { jobHistory } from '../../warehouse/run-log.ts';
+import { tableFreshness } from '../../warehouse/table-freshness.ts';
+import { CUT_OFF } from '../../warehouse/tick-book.ts';
+import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
+import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
+import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
+
+export interface StatusParts {
+  version: string;
+  config: Config;
+  /** What the daemon last made of the file; undefined where none ever ran. */
+  configState: ConfigState | undefined;
+  /** What is wrong with the file as it is now; null where nothing is. */
+  configError: string | null;
+  configLoadedAt: string;
+  jobs: readonly NamedJob[];
+  engine: Engine;
+  clock: Clock;
+  session: { state: string; expires_at: string | null };
+  /** For who asks often; every table is counted unless told. */
+  rowCounts?: RowCounts;
+  /** What waits in the queue that the daemons share; absent or null where there is none. */
+  queueFacts?(): Promise<QueueFacts | null>;
+}
+
+/** What the words for the jobs are made of. */
+export type JobStatusParts = Pick<StatusParts, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
+
+export interface JobStatus {
+  name: string;
+  enabled: boolean;
+  paused: boolean;
+  schedule: string;
+  timezone: string;
+  health: Health;
+  last_run: {
+    run_id: string;
+    status: string;
+    started_at: string;
+    finished_at: string | null;
+    error: string | null;
+  } | null;
+  last_success_at: string | null;
+  next_tick_at: string | null;
+}
+
+export interface TableStatus {
+  name: string;
+  rows: number;
+  last_change_at: string | null;
+  freshness_seconds: number | null;
+}
+
+export interface StatusDocument {
+  health: Health;
+  version: string;
+  config: { loaded_at: string; error: string | null };
+  session: { state: string; expires_at: string | null };
+  jobs: JobStatus[];
+  tables: TableStatus[];
+  outbox: Record<OutboxState, number>;
+  /** Pushes that need a person, by reason; empty where none does. */
+  attention: OutboxAttention[];
+  /** Only where a deadline is configured. */
+  deadline?: DeadlineStatus;
+  quarantine: number;
+  /** Every daemon on this warehouse. */
+  daemons: DaemonStatus[];
+  /** Only where the daemons share a queue. */
+  queue?: QueueFacts;
+}
+
+/** The document, and beside it the instants that it tells as ages. */
+export interface StatusFacts {
+  document: StatusDocument;
+  /** Until when the scope of each table that waits longest is up to date. */
+  readAt: Record<string, string | null>;
+  /** Since when the outcome of the oldest unclear push is not known. */
+  unknownSince: string | null;
+}
+
+export async function jobStatuses(parts: JobStatusParts): Promise<JobStatus[]> {
+  const controls = await readControls(parts.engine);
+  return Promise.all(
+    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
+  );
+}
+
+export const statusDocument = async (parts: StatusParts): Promise<StatusDocument> =>
+  (await statusFacts(parts)).document;
+
+export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
+  const jobs = await jobStatuses(parts);
+  const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
+  const unknownSince = await oldestUnknown(parts.engine);
+  const attention = await outboxAttention(parts.engine, isoInstant(parts.clock.now()));
+  const deadline = await deadlineStatus(parts);
+  const queue = (await parts.queueFacts?.()) ?? null;
+  const document: StatusDocument = {
+    health: overallHealth([
+      ...jobs.map(({ health }) => health),
+      outboxHealth(attention),
+      deadlineHealth(deadline),
+    ]),
+    version: parts.version,
+    config: { loaded_at: parts.configLoadedAt, error: parts.configError },
+    session: parts.session,
+    jobs,
+    tables: tables.map(({ status }) => status),
+    outbox: await outboxCounts(parts.engine),
+    attention,
+    ...(deadline !== null && { deadline }),
+    quarantine: await countRows(parts.engine, 'sync_quarantine'),
+    daemons: await daemonStatuses(parts.engine, parts.clock),
+    ...(queue !== null && { queue }),
+  };
+  const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
+  return { document, readAt, unknownSince };
+}
+
+async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
+  const { config, engine, clock } = parts;
+  const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
+  const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
+  const cron = { cron: schedule, timezone };
+  const next = enabled && !paused ? nextTick(cron, clock.now()) : undefined;
+  return {
+    name,
+    enabled,
+    paused,
+    schedule,
+    timezone,
+    health: healthOf({
+      ...cron,
+      enabled,
+      paused,
+      lastStatus: last?.status,
+      ended: finished && {
+        status: finished.status,
+        hadError: finished.error_code !== null,
+        wasCutOff: CUT_OFF.includes(finished.error_code),
+      },
+      lastStartMs: instantMs(last?.started_at),
+      lastEndMs: instantMs(last?.finished_at),
+      scheduledSinceMs: instantMs(keptSince(parts, name, cron)),
+      nowMs: clock.now(),
+    }),
+    last_run:
+      last === undefined
+        ? null
+        : {
+            run_id: last.run_id,
+            status: last.status,
+            started_at: last.started_at,
+            finished_at: last.finished_at,
+            error: last.error,
+          },
+    last_success_at: lastSuccessAt,
+    next_tick_at: next === undefined ? null : isoInstant(next),
+  };
+}
+
+const instantMs = (at: string | null | undefined): number | undefined =>
+  at === null || at === undefined ? undefined : Date.parse(at);
+
+/** Since when a daemon has kept this schedule; undefined where it keeps another. */
+function keptSince({ configState }: JobStatusParts, name: string, schedule: Schedule): string | undefined {
+  const kept = configState?.schedules[name];
+  return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
+}
+
+async function tableStatus(name: string, parts: StatusParts) {
+  const { config, jobs, engine, clock, rowCounts } = parts;
+  const fillers = jobs
+    .filter(({ tables }) => tables.some((table) => table.name === name))
+    .map((job) => {
+      const scopes = job.scopes?.(config.jobs[job.name]?.options ?? {});
+      return {
+        job: job.name,
+        tracks: (scope: string) => scopes === undefined || isCounted(scope, scopes),
+        partScopes: [scopes?.vehicle, scopes?.driver].filter((scope) => scope !== undefined),
+      };
+    });
+  const { lastChangeAt, freshAt } = await tableFreshness(engine, fillers);
+  const rows = await (rowCounts?.of(name) ?? countRows(engine, name));
+  const ageMs = freshAt === null ? null : Math.max(0, clock.now() - Date.parse(freshAt));
+  const freshness = ageMs === null ? null : Math.round(ageMs / 1_000);
+  const status: TableStatus = { name, rows, last_change_at: lastChangeAt, freshness_seconds: freshness };
+  return { status, freshAt };
+}

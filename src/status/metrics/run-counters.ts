@@ -1,0 +1,65 @@
+// Counters over the runs that ended since this process began to count. Runs are taken from the warehouse, so
+// those of other processes count too; each counts once.
+import { Counter, type Registry } from 'prom-client';
+import { type Clock, isoInstant } from '../../core/clock.ts';
+import type { NamedJob } from '../../sync/job.ts';
+import type { Engine } from '../../warehouse/engine.ts';
+import { type RunRow, runsEndedAfter } from '../../warehouse/run-history.ts';
+
+/** A run may be stored a while after the instant it tells as its end. */
+const LATE_MS = 3_600_000;
+
+/** Each counter of a job: its name without prefix and `_total`, what it says, what a run adds. */
+const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
+  { name: 'requests', help: 'HTTP requests sent to the service by runs.', of: (run) => run.requests },
+  { name: 'retries', help: 'HTTP requests that were repeated.', of: (run) => run.retries },
+  { name: 'records', help: 'Records received.', of: (run) => run.records },
+  { name: 'rows_written', help: 'Rows that were new or changed.', of: (run) => run.inserted + run.updated },
+  { name: 'quarantined_records', help: 'Records that did not fit.', of: (run) => run.quarantined },
+  { name: 'things_sent', help: 'Things sent to the service.', of: (run) => run.sent },
+];
+
+const STATUSES = ['ok', 'partial', 'failed', 'abandoned'];
+
+interface CounterParts {
+  engine: Pick<Engine, 'read'>;
+  clock: Clock;
+  jobs: readonly NamedJob[];
+  /** When this process began to count. */
+  beganAt: string;
+}
+
+/** Gives what brings the counters up to date. */
+export function runCounters(registry: Registry, parts: CounterParts): () => Promise<void> {
+  const { jobs } = parts;
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `roadbook_${name}_total`, help, labelNames, registers: [registry] });
+  const runs = counter('runs', 'Runs that ended, by how they ended.', ['job', 'status']);
+  const totals = TOTALS.map(({ name, help, of }) => ({ counter: counter(name, help, ['job']), of }));
+  // Told as 0 from the start: a rate over a counter that appears with its first value misses that value.
+  for (const { name: job } of jobs) {
+    for (const status of STATUSES) runs.inc({ job, status }, 0);
+    for (const total of totals) total.counter.inc({ job }, 0);
+  }
+  const ended = newlyEnded(parts);
+  return async () => {
+    for (const run of await ended()) {
+      if (!jobs.some(({ name }) => name === run.job)) continue;
+      runs.inc({ job: run.job, status: run.status });
+      for (const total of totals) total.counter.inc({ job: run.job }, total.of(run));
+    }
+  };
+}
+
+/** Gives the runs that ended since it was asked last. */
+function newlyEnded({ engine, clock, beganAt }: CounterParts): () => Promise<RunRow[]> {
+  let counted = new Map<string, string>();
+  return async () => {
+    const horizon = isoInstant(clock.now() - LATE_MS);
+    const ended = await runsEndedAfter(engine, horizon > beganAt ? horizon : beganAt);
+    const fresh = ended.filter(({ run_id }) => !counted.has(run_id));
+    const all = [...counted, ...fresh.map((run): [string, string] => [run.run_id, run.finished_at ?? ''])];
+    counted = new Map(all.filter(([, finishedAt]) => finishedAt > horizon));
+    return fresh;
+  };
+}

@@ -1,0 +1,33 @@
+// An error of the HTTP interface: the shape that the command line prints with --json, and a status.
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { asRoadbookError, RoadbookError } from '../../core/errors.ts';
+import type { StatusServerParts } from './server-parts.ts';
+
+/** A request that is answered with an error of its own. */
+export class ApiError extends RoadbookError {
+  readonly status: ContentfulStatusCode;
+
+  constructor(status: ContentfulStatusCode, code: string, message: string, hint: string) {
+    super(message, { code, hint });
+    this.status = status;
+  }
+}
+
+export const answerError =
+  ({ redactor, log }: Pick<StatusServerParts, 'redactor' | 'log'>) =>
+  (thrown: Error, c: Context): Response => {
+    if (thrown instanceof HTTPException) return thrown.getResponse();
+    const error = asRoadbookError(thrown);
+    const status = statusOf(error);
+    if (status >= 500) log.error({ err: error, path: c.req.path }, 'status request failed');
+    if (status === 401) c.header('www-authenticate', 'Bearer realm="roadbook"');
+    const hint = error.hint === undefined ? null : redactor.redact(error.hint);
+    return c.json({ error: { code: error.code, message: redactor.redact(error.message), hint } }, status);
+  };
+
+function statusOf(error: RoadbookError): ContentfulStatusCode {
+  if (error instanceof ApiError) return error.status;
+  return error.code === 'usage' ? 409 : 500;
+}

@@ -1,0 +1,60 @@
+// The routes of the status server, loaded with the first request: they and what they need of node take a sixth of a
+// second and 40 MB, and a daemon is to be at work before somebody looks at it. What has to be known from the start is
+// taken here.
+import { isoInstant } from '../../core/clock.ts';
+import { configState } from '../../warehouse/config-state.ts';
+import { createRowCounts } from '../../warehouse/row-counts.ts';
+import { type StatusFacts, statusFacts } from '../health/status-document.ts';
+import type { StatusServerParts } from './server-parts.ts';
+import type { StatusApp } from './status-app.ts';
+
+export function lazyStatusApp(parts: StatusServerParts, host: string): StatusApp {
+  const readFacts = factsOf(parts);
+  const beganAt = isoInstant(parts.clock.now());
+  let opened: Promise<StatusApp> | undefined;
+  // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
+  // Not as a flight: who asks meanwhile must not get the state of the start.
+  readFacts().catch(() => undefined);
+
+  const open = async (): Promise<StatusApp> => {
+    const { createStatusApp } = await import('./status-app.ts');
+    return createStatusApp({ ...parts, host, beganAt, readFacts });
+  };
+
+  return {
+    async answer(request, response) {
+      try {
+        opened ??= open();
+        const app = await opened;
+        // Who asked may be gone by now, and would not be seen to go.
+        if (!response.destroyed) app.answer(request, response);
+      } catch (thrown) {
+        // Files that are gone, as in an upgrade under the running daemon, must not end it.
+        parts.log.error({ err: thrown }, 'status page cannot be loaded');
+        response.destroy();
+      }
+    },
+    close() {
+      opened?.then(
+        (app) => app.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+function factsOf(parts: StatusServerParts): () => Promise<StatusFacts> {
+  const rowCounts = createRowCounts(parts.engine);
+  return async () => {
+    const { config, loadedAt } = parts.running();
+    return statusFacts({
+      ...parts,
+      config,
+      configState: await configState(parts.engine).read(),
+      configLoadedAt: loadedAt,
+      configError: await parts.refusedEdit(),
+      session: await parts.session(),
+      rowCounts,
+    });
+  };
+}

@@ -1,0 +1,51 @@
+// The files of the page, read once: plain HTML, CSS and ES modules, and the chart library. Only what is listed
+// here is served, so no path can lead elsewhere. A browser asks each time and is told where nothing changed.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { Context } from 'hono';
+
+interface PageFile {
+  body: Uint8Array<ArrayBuffer>;
+  type: string;
+  etag: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const folder = new URL('../page/', import.meta.url);
+
+const readPageFile = (place: URL): PageFile => {
+  const body = new Uint8Array(readFileSync(place));
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
+  return { body, etag, type: TYPES[extname(place.pathname)] ?? 'application/octet-stream' };
+};
+
+function readAll(): Map<string, PageFile> {
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => extname(name) in TYPES,
+  );
+  const chart = (name: string): PageFile => readPageFile(new URL(import.meta.resolve(`uplot/dist/${name}`)));
+  return new Map([
+    ...own.map((name): [string, PageFile] => [`/page/${name}`, readPageFile(new URL(name, folder))]),
+    ['/page/uplot.js', chart('uPlot.esm.js')],
+    ['/page/uplot.css', chart('uPlot.min.css')],
+  ]);
+}
+
+/** Answers with a file of the page; undefined where the path is none. */
+export function pageFiles(): (c: Context) => Response | undefined {
+  const files = readAll();
+  return (c) => {
+    const file = files.get(c.req.path === '/' ? '/page/index.html' : c.req.path);
+    if (file === undefined) return undefined;
+    const headers = { 'content-type': file.type, etag: file.etag, 'cache-control': 'no-cache' };
+    if (c.req.header('if-none-match') === file.etag) return c.body(null, 304, headers);
+    return c.body(file.body, 200, headers);
+  };
+}

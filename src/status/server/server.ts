@@ -1,0 +1,141 @@
+// The status server: listens on the configured address until it is closed. A port that is taken does not keep the
+// daemon from its work: it is told in plain words and tried again until it is free.
+import type { RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Fatal } from '../../core/errors.ts';
+import { lazyStatusApp } from './lazy-status-app.ts';
+import type { StatusServerParts } from './server-parts.ts';
+
+export interface StatusServer {
+  /** Where the page is; null while the port is taken by another program. */
+  url(): string | null;
+  /** Moves to the address of the running configuration, where that is another one now. */
+  refresh(): Promise<void>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** How long to wait before a port that was taken is tried again. */
+const AGAIN_MS = 30_000;
+
+interface Address {
+  host: string;
+  port: number;
+}
+
+export async function startStatusServer(parts: StatusServerParts): Promise<StatusServer> {
+  const wanted = (): Address => parts.running().config.status;
+  let address = wanted();
+  let bound = await bind(parts, address);
+  let turn = Promise.resolve();
+
+  async function move(): Promise<void> {
+    const { host, port } = wanted();
+    if (host === address.host && port === address.port) return;
+    await bound.close();
+    address = { host, port };
+    bound = await bind(parts, address);
+    parts.log.info({ url: bound.url() }, 'status page has moved');
+  }
+
+  return {
+    url: () => bound.url(),
+    refresh() {
+      turn = turn.then(move);
+      return turn;
+    },
+    async close() {
+      await turn;
+      await bound.close();
+    },
+  };
+}
+
+async function bind(parts: StatusServerParts, { host, port }: Address) {
+  const { clock, log } = parts;
+  const app = lazyStatusApp(parts, host);
+  const closing = new AbortController();
+  let server: Server | undefined;
+
+  const tryToListen = async (): Promise<void> => {
+    try {
+      server = await listen(app.answer, host, port);
+    } catch (thrown) {
+      throw addressFault(thrown, host, port);
+    }
+  };
+
+  async function tryAgain(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await clock.sleep(AGAIN_MS, closing.signal);
+      const taken = await tryToListen().then(
+        () => false,
+        () => true,
+      );
+      if (!taken) return log.info({ host, port }, 'status page is up');
+    }
+  }
+
+  try {
+    await tryToListen();
+  } catch (error) {
+    log.error({ err: error }, 'status page is not up; trying again');
+    tryAgain().catch(() => undefined);
+  }
+
+  return {
+    url: () => (server === undefined ? null : urlOf(server, host)),
+    async close() {
+      closing.abort();
+      app.close();
+      await closeServer(server);
+    },
+  };
+}
+
+function listen(answer: RequestListener, hostname: string, port: number): Promise<Server> {
+  // Not by import, which reads every export: one of them loads node's own fetch, 17 MB.
+  const { createServer } = process.getBuiltinModule('node:http');
+  return new Promise((resolve, reject) => {
+    const server = createServer(answer);
+    server.once('error', reject);
+    server.listen(port, hostname, () => resolve(server));
+  });
+}
+
+const urlOf = (server: Server, host: string): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+
+const FAULTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
+  EADDRINUSE: [
+    'is in use by another program',
+    'Is another Roadbook running? Set status.port to a free port; 0 takes any.',
+  ],
+  EACCES: ['may not be used by this user', 'Set status.port to a number above 1023.'],
+  EADDRNOTAVAIL: [
+    'is no address of this machine',
+    'Set status.host to 127.0.0.1 or to an address that it has.',
+  ],
+  ENOTFOUND: ['is no address of this machine', 'Set status.host to 127.0.0.1 or to an address that it has.'],
+};
+
+function addressFault(thrown: unknown, host: string, port: number): Fatal {
+  const code = String((thrown as { code?: unknown }).code);
+  const [words, hint] = FAULTS[code] ?? [
+    `cannot be listened on (${code})`,
+    'Check status.host and status.port.',
+  ];
+  return new Fatal(`The address ${host}:${port} of the status page ${words}`, {
+    code: 'status_address',
+    hint,
+  });
+}
+
+/** Cuts open connections: a page that watches would hold the process for ever. */
+async function closeServer(server: Server | undefined): Promise<void> {
+  if (server?.listening !== true) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,95 @@
+// The routes of the status server: probes and metrics for machines, the page for people, the data it shows, and
+// the actions. All of it is read from the warehouse, none of it waits for a load.
+import type { RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { actions } from '../api/actions.ts';
+import { config } from '../api/config.ts';
+import { data } from '../api/data.ts';
+import { overview } from '../api/overview.ts';
+import { plans } from '../api/plans.ts';
+import { runs } from '../api/runs.ts';
+import { today } from '../api/today.ts';
+import { createReadiness } from '../health/readiness.ts';
+import type { StatusFacts } from '../health/status-document.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { ApiError, answerError } from './api-error.ts';
+import { createTokenGuards, rightHost, securityHeaders } from './guards.ts';
+import { createLive, type Live, MOST_WATCHERS } from './live.ts';
+import { pageFiles } from './page-files.ts';
+import type { StatusServerParts } from './server-parts.ts';
+import { createFlight } from './single-flight.ts';
+
+export interface StatusApp {
+  answer: RequestListener;
+  close(): void;
+}
+
+export interface StatusAppParts extends StatusServerParts {
+  /** Where it is listened on. */
+  host: string;
+  /** When this process began to count. */
+  beganAt: string;
+  readFacts(): Promise<StatusFacts>;
+}
+
+export function createStatusApp(parts: StatusAppParts): StatusApp {
+  const { host } = parts;
+  const facts = createFlight(parts.readFacts);
+  const metrics = createMetrics(parts, facts);
+  const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
+  const live = createLive({ ...parts, read: readOverview });
+  const files = pageFiles();
+  const token = createTokenGuards(parts);
+  const readiness = createReadiness(parts);
+
+  const app = new Hono();
+  app.onError(answerError(parts));
+  app.use(securityHeaders);
+  app.use(rightHost(host));
+  app.get('/livez', (c) => c.text('alive\n'));
+  app.get('/readyz', async (c) => {
+    const found = await readiness();
+    return c.json(found, found.ready ? 200 : 503);
+  });
+  app.get('/metrics', token.reading, async (c) =>
+    c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.get('*', async (c, next) => files(c) ?? (await next()));
+  app.get('/api/*', token.reading);
+  app.post('/api/*', token.acting);
+  app.get('/api/status', async (c) => c.json((await facts()).document));
+  app.get('/api/overview', async (c) =>
+    c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
+  );
+  app.get('/api/live', (c) => watch(c, live));
+  app.post('/api/token', (c) => c.json({ subject: 'token', words: 'is the right one' }));
+  for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
+  app.route('/api', actions(parts, live.nudge));
+  app.notFound(answerNotFound(parts));
+  return {
+    answer: getRequestListener(app.fetch, { hostname: host, overrideGlobalObjects: false }),
+    close: live.close,
+  };
+}
+
+function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
+  if (live.watchers() >= MOST_WATCHERS) {
+    throw new ApiError(503, 'too_many_watchers', 'Too many pages watch already', 'Close some of them.');
+  }
+  return streamSSE(c, async (stream) => {
+    const gone = new AbortController();
+    stream.onAbort(() => gone.abort());
+    for await (const news of live.watch(gone.signal)) {
+      if (news === undefined) await stream.write(': alive\n\n');
+      else if (typeof news === 'string') await stream.writeSSE({ event: 'overview', data: news });
+      else await stream.writeSSE({ event: 'trouble', data: JSON.stringify(news) });
+    }
+  });
+}
+
+const answerNotFound =
+  (parts: StatusServerParts) =>
+  (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
+    answerError(parts)(new ApiError(404, 'not_found', 'There is nothing here', 'The page is at /.'), c);
