@@ -41,7 +41,7 @@ const fleet = (count: number, title = 'title'): Row[] =>
   );
 const first = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
 const second = metadataAt('run-2', '2026-01-02T00:00:00.000Z');
-/** Events, one more than the largest batch of any engine (postgres-load.ts). */
+/** Events, one more than the largest batch of any engine (postgres/load.ts). */
 const severalBatches = (): Row[] =>
   Array.from({ length: 25_001 }, (_, n) => eventRow({ id: n + 1, event_category: 1 }));
 

@@ -68,7 +68,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const PACKAGE_HOME: Record<string, readonly string[]> = {
   got: ['src/fleet', 'src/erp', 'src/status/alerts/webhook.ts'],
   knex: ['src/warehouse', 'src/erp'],
-  sqlite3: ['src/warehouse/engines/sqlite.ts'],
+  sqlite3: ['src/warehouse/engines/sqlite/engine.ts'],
   'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/worker.ts'],
   commander: ['src/cli'],
   pino: ['src/core/log.ts'],

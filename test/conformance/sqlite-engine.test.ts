@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
 import type { Engine, Row, Scan } from '../../src/warehouse/engine.ts';
-import { openSqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { openSqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import {
   anyPresentStatement,
   presentStatement,
   rangeCondition,
-} from '../../src/warehouse/engines/sqlite-upsert.ts';
+} from '../../src/warehouse/engines/sqlite/upsert.ts';
 import { rowMapping } from '../../src/warehouse/row-mapping.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { event } from '../../src/warehouse/tables/event.ts';

@@ -10,7 +10,7 @@ import { type Condition, outboxConditions } from '../../src/status/alerts/alert-
 import { type Alerts, createAlerts } from '../../src/status/alerts/alerts.ts';
 import type { OutboxAttention } from '../../src/sync/push/attention.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/program.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { AT, entryIn } from '../support/outbox-samples.ts';
 import { CPFS, plan } from '../support/push-samples.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { entryIn } from '../support/outbox-samples.ts';

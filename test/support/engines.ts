@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { postgres } from '../../src/warehouse/engines/postgres.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { postgres } from '../../src/warehouse/engines/postgres/engine.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 
 export type EngineName = 'sqlite' | 'postgres';

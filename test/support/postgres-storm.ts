@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import knex from 'knex';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { postgres } from '../../src/warehouse/engines/postgres.ts';
+import { postgres } from '../../src/warehouse/engines/postgres/engine.ts';
 import { dropItem, openEntries, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';
 import { type OwnPostgres, startOwnPostgres } from './postgres.ts';

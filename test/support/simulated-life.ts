@@ -16,7 +16,7 @@ import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { requestRun } from '../../src/warehouse/job-controls.ts';
 import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { type Random, seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { type Fate, simulateIo } from './simulated-io.ts';
 import { type BegunDaemon, beginDaemon } from './simulated-life.ts';
 import { CALM, type Weather } from './simulated-network.ts';

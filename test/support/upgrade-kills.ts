@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { expect, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import type { Migration } from '../../src/warehouse/migrations/migration.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import type { EnginePlace } from './engines.ts';

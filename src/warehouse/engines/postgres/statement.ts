@@ -1,6 +1,6 @@
 // One statement on the driver's own connection, without the query builder between: the loader's texts are long.
-import type { Scalar } from '../engine.ts';
-import type { PgConnection, PgResult } from './postgres-driver.ts';
+import type { Scalar } from '../../engine.ts';
+import type { PgConnection, PgResult } from './driver.ts';
 
 /** Names come from declarations. */
 export const quote = (name: string): string => `"${name}"`;

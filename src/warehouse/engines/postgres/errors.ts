@@ -1,6 +1,6 @@
 // A driver's error in plain words. What PostgreSQL says often quotes a value, and the query builder puts the
 // statement with its bound values before it: only the code, the names of things and what the code means are kept.
-import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
+import { Fatal, Retriable, RoadbookError } from '../../../core/errors.ts';
 
 interface Meaning {
   matches: RegExp;

@@ -1,7 +1,7 @@
 // How SQLite makes what is declared: strict tables, so that a column holds its type and nothing else.
-import type { Ddl } from '../engine.ts';
-import { type Column, type ColumnType, constraintOf } from '../table.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import type { Ddl } from '../../engine.ts';
+import { type Column, type ColumnType, constraintOf } from '../../table.ts';
+import { sqliteDialect } from './dialect.ts';
 
 const TYPES: Readonly<Record<ColumnType, string>> = {
   integer: 'integer',

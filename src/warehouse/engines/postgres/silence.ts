@@ -2,7 +2,7 @@
 // export of a large table is not hurried. But while one is under way without an end, the server is asked from time to
 // time, on another connection, whether it works on it; if it does not answer, or does not, the connection ends, and the
 // statement fails like one of any lost session. Others that were made over the same way are not used again.
-import type { PgConnection } from './postgres-driver.ts';
+import type { PgConnection } from './driver.ts';
 
 export interface SilenceWatch {
   /** How long a statement may take before the server is asked, and between two questions, ms. */

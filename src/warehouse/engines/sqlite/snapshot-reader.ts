@@ -2,7 +2,7 @@
 // question. It ends with who asks.
 //   node sqlite-snapshot-reader.ts <file> <milliseconds that a lock is waited for>
 import { DatabaseSync } from 'node:sqlite';
-import type { Answer, Question } from './sqlite-snapshot.ts';
+import type { Answer, Question } from './snapshot.ts';
 
 const BATCH_ROWS = 2_000;
 

@@ -1,7 +1,7 @@
 // One committed state of a PostgreSQL database, read by batches through a cursor, for files that outgrow memory.
 import type { Knex } from 'knex';
-import type { Scalar, Scan } from '../engine.ts';
-import type { PgConnection } from './postgres-driver.ts';
+import type { Scalar, Scan } from '../../engine.ts';
+import type { PgConnection } from './driver.ts';
 
 const BATCH_ROWS = 2_000;
 

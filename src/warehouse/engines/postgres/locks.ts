@@ -5,7 +5,7 @@
 // work, so no limit of its own ends it. A transaction that waits for a lock therefore looks twice at the sessions that
 // hold the schema's, and ends those that have not moved in between, by the server's clock; nothing of them is stored.
 import type { Knex } from 'knex';
-import { arrayText } from './postgres-statement.ts';
+import { arrayText } from './statement.ts';
 
 export interface Locked {
   schema: string;

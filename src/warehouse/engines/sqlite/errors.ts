@@ -1,6 +1,6 @@
 // A driver's error in plain words. Its message begins with the statement and its bound values; only what
 // SQLite itself says at the end is kept, which names tables and columns, never values.
-import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
+import { Fatal, Retriable, RoadbookError } from '../../../core/errors.ts';
 
 export function sqliteError(thrown: unknown, file: string): unknown {
   if (thrown instanceof RoadbookError || !isDriverError(thrown)) return thrown;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { Fatal } from '../../core/errors.ts';
+import { Fatal } from '../../../core/errors.ts';
 import type {
   Engine,
   EngineKind,
@@ -15,17 +15,18 @@ import type {
   RowRange,
   StoreOptions,
   Transaction,
-} from '../engine.ts';
-import { StaleRead } from '../stale-read.ts';
-import type { Table } from '../table.ts';
-import { withoutNul } from './bound-text.ts';
-import { createInFlight } from './in-flight.ts';
-import { sqliteDdl } from './sqlite-ddl.ts';
-import { type Connection, countUpdates, prepareCounter, runBatch } from './sqlite-driver.ts';
-import { sqliteError } from './sqlite-errors.ts';
-import { inspectSqlite } from './sqlite-inspection.ts';
-import { joinedText, type SqliteRows, statementBatches, writeDown } from './sqlite-rows.ts';
-import { sqliteSnapshot } from './sqlite-snapshot.ts';
+} from '../../engine.ts';
+import { StaleRead } from '../../stale-read.ts';
+import type { Table } from '../../table.ts';
+import { withoutNul } from '../bound-text.ts';
+import { createInFlight } from '../in-flight.ts';
+import { rowsText, storeStatement } from '../store-statement.ts';
+import { sqliteDdl } from './ddl.ts';
+import { type Connection, countUpdates, prepareCounter, runBatch } from './driver.ts';
+import { sqliteError } from './errors.ts';
+import { inspectSqlite } from './inspection.ts';
+import { joinedText, type SqliteRows, statementBatches, writeDown } from './rows.ts';
+import { sqliteSnapshot } from './snapshot.ts';
 import {
   anyPresentStatement,
   batchStatements,
@@ -35,8 +36,7 @@ import {
   newerMissingStatement,
   presentStatement,
   rangeCondition,
-} from './sqlite-upsert.ts';
-import { rowsText, storeStatement } from './store-statement.ts';
+} from './upsert.ts';
 
 /** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
 const LOCK_MS = 30_000;

@@ -3,7 +3,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
-import type { EngineFacts } from '../engine.ts';
+import type { EngineFacts } from '../../engine.ts';
 
 /** Magic numbers of file systems that other machines share: NFS, SMB, CIFS, 9P, AFS, Ceph. */
 const SHARED: ReadonlySet<number> = new Set([

@@ -1,15 +1,15 @@
 // Loads rows into PostgreSQL. The keys are looked up first: rows that are new go straight into the table by COPY, the
 // fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
-import { pieces } from '../../core/pieces.ts';
-import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../engine.ts';
-import { StaleRead } from '../stale-read.ts';
-import type { Table } from '../table.ts';
-import { recordColumns } from '../table.ts';
-import { copyIn, copyLine } from './postgres-copy.ts';
-import type { PgConnection } from './postgres-driver.ts';
-import { ensureMonths, partTeller } from './postgres-months.ts';
-import { arrayText, runStatement } from './postgres-statement.ts';
+import { pieces } from '../../../core/pieces.ts';
+import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
+import { StaleRead } from '../../stale-read.ts';
+import type { Table } from '../../table.ts';
+import { recordColumns } from '../../table.ts';
+import { copyIn, copyLine } from './copy.ts';
+import type { PgConnection } from './driver.ts';
+import { ensureMonths, partTeller } from './months.ts';
+import { arrayText, runStatement } from './statement.ts';
 import {
   anyPresentStatement,
   copyStatement,
@@ -25,7 +25,7 @@ import {
   stageName,
   stageStatement,
   updateStatement,
-} from './postgres-statements.ts';
+} from './statements.ts';
 
 /** Rows with their lines for a COPY, which are made before the transaction begins. */
 export interface CopyRows extends WrittenRows {

@@ -4,10 +4,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { Retriable } from '../../core/errors.ts';
-import type { Scalar, Scan } from '../engine.ts';
+import { Retriable } from '../../../core/errors.ts';
+import type { Scalar, Scan } from '../../engine.ts';
 
-const READER = resolve(import.meta.dirname, 'sqlite-snapshot-reader.ts');
+const READER = resolve(import.meta.dirname, 'snapshot-reader.ts');
 
 /** What the reader is asked for: the first batch of a statement, or the next one of the same. */
 export type Question = { statement: string; bindings: readonly Scalar[] } | { isNext: true };

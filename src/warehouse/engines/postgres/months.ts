@@ -3,10 +3,10 @@
 // beside one would wait for every reader. Rows without the instant have a part of their own, and so has each end of
 // time. A unique constraint over all parts would have to contain the instant, which may change: the key is unique
 // within each part, and the loader, which is alone in its transaction, looks a row up in all of them.
-import type { Row } from '../engine.ts';
-import { recordColumns, type Table } from '../table.ts';
-import type { PgConnection } from './postgres-driver.ts';
-import { quote, runStatement } from './postgres-statement.ts';
+import type { Row } from '../../engine.ts';
+import { recordColumns, type Table } from '../../table.ts';
+import type { PgConnection } from './driver.ts';
+import { quote, runStatement } from './statement.ts';
 
 /** Months are made between these; a clock that is wrong by more shares one part. */
 const FIRST_YEAR = 2000;

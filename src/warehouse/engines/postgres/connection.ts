@@ -1,10 +1,10 @@
 // The connections to PostgreSQL. What the driver gives back is parsed for each connection, never for the process,
 // so that readers get the same values as from SQLite and an ERP source on the same driver is left alone.
 import knex, { type Knex } from 'knex';
-import { withoutNul } from './bound-text.ts';
-import type { PgConnection } from './postgres-driver.ts';
-import { isLostSession, isSilence } from './postgres-errors.ts';
-import { endWhenSilent, type SilenceWatch } from './postgres-silence.ts';
+import { withoutNul } from '../bound-text.ts';
+import type { PgConnection } from './driver.ts';
+import { isLostSession, isSilence } from './errors.ts';
+import { endWhenSilent, type SilenceWatch } from './silence.ts';
 
 export interface PostgresSettings {
   url: string;
@@ -31,7 +31,7 @@ const BESIDE_IDLE_MS = 2_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
-/** Whatever the role or the database has as its default: see postgres-silence.ts. */
+/** Whatever the role or the database has as its default: see silence.ts. */
 const UNHURRIED = 'set statement_timeout = 0';
 
 const writerSession = (lockMs: number): string => `${SAME_TEXT}; set lock_timeout = ${lockMs};

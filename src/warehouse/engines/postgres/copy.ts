@@ -1,8 +1,8 @@
 // COPY … FROM STDIN over the driver's connection, by the messages of the protocol that it already speaks. Rows travel
 // in the text format: fields between tabs, \\N for null, a backslash before what would end a field.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Row, Scalar } from '../engine.ts';
-import type { PgConnection } from './postgres-driver.ts';
+import type { Row, Scalar } from '../../engine.ts';
+import type { PgConnection } from './driver.ts';
 
 /** The part of the driver's wire that a COPY uses. */
 interface Wire {

@@ -1,8 +1,8 @@
 // Rows as SQLite gets them: one JSON text a statement, put together from the texts of the loads.
-import type { Row, WrittenRows } from '../engine.ts';
-import type { Table } from '../table.ts';
-import { withHalved, withoutHalved } from './sqlite-numbers.ts';
-import { realPlaces } from './sqlite-upsert.ts';
+import type { Row, WrittenRows } from '../../engine.ts';
+import type { Table } from '../../table.ts';
+import { withHalved, withoutHalved } from './numbers.ts';
+import { realPlaces } from './upsert.ts';
 
 export interface SqliteRows extends WrittenRows {
   /** JSON of the rows, without the brackets of the list. */

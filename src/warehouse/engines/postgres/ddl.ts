@@ -1,11 +1,11 @@
 // How PostgreSQL makes what is declared: in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
-import type { Ddl } from '../engine.ts';
-import { type Column, type ColumnType, constraintOf, type Table } from '../table.ts';
-import type { View } from '../view.ts';
-import { postgresDialect } from './postgres-dialect.ts';
-import { monthlyTable } from './postgres-months.ts';
-import { quote } from './postgres-statement.ts';
+import type { Ddl } from '../../engine.ts';
+import { type Column, type ColumnType, constraintOf, type Table } from '../../table.ts';
+import type { View } from '../../view.ts';
+import { postgresDialect } from './dialect.ts';
+import { monthlyTable } from './months.ts';
+import { quote } from './statement.ts';
 
 /**
  * Text sorts by code points, as in SQLite: the order of keys is the same everywhere, and an upgrade of the server's

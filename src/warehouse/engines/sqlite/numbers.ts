@@ -1,7 +1,7 @@
 // Numbers on their way to SQLite in JSON. It turns some decimal texts into the neighbour of the number that they mean
 // (-46.521922 becomes -46.521921999999996), so a fraction travels as a whole number and how often to halve it. Halving
 // rounds nothing.
-import type { Row, Scalar } from '../engine.ts';
+import type { Row, Scalar } from '../../engine.ts';
 
 /** A whole number, and how often it is halved. */
 type Halved = [number, number];

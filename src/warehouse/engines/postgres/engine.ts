@@ -1,24 +1,20 @@
 // The PostgreSQL engine. Loads of different tables run side by side, those of one table one after another. Any other
 // writing transaction is alone on the schema, over all processes, as with a SQLite file. So a transaction that reads
-// and then writes is alone with the rows that it has read. See postgres-locks.ts.
+// and then writes is alone with the rows that it has read. See locks.ts.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { Fatal } from '../../core/errors.ts';
-import { tables } from '../catalog.ts';
-import type { Engine, EngineKind, StoreOptions, Transaction } from '../engine.ts';
-import type { Table } from '../table.ts';
-import { createInFlight } from './in-flight.ts';
-import {
-  connectBeside,
-  connectReaders,
-  connectWriter,
-  type PostgresSettings,
-} from './postgres-connection.ts';
-import { hasSchema, postgresDdl } from './postgres-ddl.ts';
-import type { PgConnection } from './postgres-driver.ts';
-import { isAnswered, isLockTimeout, isLostSession, postgresError } from './postgres-errors.ts';
+import { Fatal } from '../../../core/errors.ts';
+import { tables } from '../../catalog.ts';
+import type { Engine, EngineKind, StoreOptions, Transaction } from '../../engine.ts';
+import type { Table } from '../../table.ts';
+import { createInFlight } from '../in-flight.ts';
+import { rowsText, storeStatement } from '../store-statement.ts';
+import { connectBeside, connectReaders, connectWriter, type PostgresSettings } from './connection.ts';
+import { hasSchema, postgresDdl } from './ddl.ts';
+import type { PgConnection } from './driver.ts';
+import { isAnswered, isLockTimeout, isLostSession, postgresError } from './errors.ts';
 import {
   type CopyRows,
   countPresentRows,
@@ -26,13 +22,12 @@ import {
   loadRows,
   markMissingRows,
   writeDown,
-} from './postgres-load.ts';
-import { type Locked, lockForWrite, watchHolders } from './postgres-locks.ts';
-import type { SilenceWatch } from './postgres-silence.ts';
-import { postgresSnapshot } from './postgres-snapshot.ts';
-import { arrayText, quote } from './postgres-statement.ts';
-import { latestStatement } from './postgres-statements.ts';
-import { rowsText, storeStatement } from './store-statement.ts';
+} from './load.ts';
+import { type Locked, lockForWrite, watchHolders } from './locks.ts';
+import type { SilenceWatch } from './silence.ts';
+import { postgresSnapshot } from './snapshot.ts';
+import { arrayText, quote } from './statement.ts';
+import { latestStatement } from './statements.ts';
 
 const READERS = 4;
 /** Loads at once. */

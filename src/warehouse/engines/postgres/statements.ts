@@ -1,8 +1,8 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
-import type { RowRange } from '../engine.ts';
-import { type Column, comparedColumns, recordColumns, type Table } from '../table.ts';
-import { typeOf } from './postgres-ddl.ts';
-import { arrayText, quote } from './postgres-statement.ts';
+import type { RowRange } from '../../engine.ts';
+import { type Column, comparedColumns, recordColumns, type Table } from '../../table.ts';
+import { typeOf } from './ddl.ts';
+import { arrayText, quote } from './statement.ts';
 
 type Field = Pick<Column, 'name' | 'type'>;
 
