@@ -183,4 +183,4 @@ it('a snapshot whose reader is killed, or cannot be started, is told plainly, an
   expect(await count()).toEqual([{ n: 5_000n }]);
 });
 
-const killReader = () => execFileSync('pkill', ['-KILL', '-f', `sqlite-snapshot-reader.ts ${file}`]);
+const killReader = () => execFileSync('pkill', ['-KILL', '-f', `snapshot-reader.ts ${file}`]);

@@ -1,6 +1,6 @@
 // The process that reads one committed state of a SQLite file: steps through a statement and hands over a batch for each
 // question. It ends with who asks.
-//   node sqlite-snapshot-reader.ts <file> <milliseconds that a lock is waited for>
+//   node snapshot-reader.ts <file> <milliseconds that a lock is waited for>
 import { DatabaseSync } from 'node:sqlite';
 import type { Answer, Question } from './snapshot.ts';
 

@@ -1,5 +1,5 @@
 // One committed state of a SQLite file, read by batches for files that outgrow memory. The driver of the engine hands
-// over whole answers only; Node's own steps through them. It does so in a process of its own (sqlite-snapshot-reader.ts):
+// over whole answers only; Node's own steps through them. It does so in a process of its own (snapshot-reader.ts):
 // two libraries of SQLite in one process take each other's locks away, and what is read would not stay one state.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
