@@ -6,6 +6,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { createGenerations } from '../../src/connections.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
+import { localPermits } from '../../src/core/rate/permits.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';
 import { parse } from './config-parts.ts';
@@ -39,7 +40,7 @@ test('codes are reused where the push job of the feed says so, from the next run
     log: createLog({ level: 'silent', redactor }),
     sandboxAddress: unused,
     sessionMemory: unused,
-    rateBook: unused,
+    permits: () => localPermits(clock),
   });
   const feed = () => generations.current().feeds.get('itineraries');
   const items = async (): Promise<number> => {
