@@ -6,6 +6,7 @@ import { createLimiter } from '../../src/core/rate/limiter.ts';
 import type { PermitSource } from '../../src/core/rate/permits.ts';
 import { type Asked, paceOf } from '../../src/core/rate/rate.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { rateColumns } from '../../src/warehouse/migrations/rate-columns.ts';
 import { ratePermits } from '../../src/warehouse/rate-store.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
@@ -126,6 +127,17 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(service.arrivals.length).toBe(before);
     await advance(4_000);
     expect(service.arrivals.length).toBeGreaterThan(before);
+  });
+
+  it('is made anew where the table has the columns of an earlier schema', async () => {
+    const [engine] = engines as [Engine];
+    await engine.write(async ({ sql }) => {
+      await sql.raw('drop table sync_rate');
+      await sql.raw('create table sync_rate (account text primary key, shares text not null)');
+      await sql('schema_version').where({ name: rateColumns.name }).delete();
+    });
+    await bringSchemaUpToDate(engine);
+    expect((await permitsOf(engine, 'anew').take(ask())).waitsMs).toEqual([0]);
   });
 
   it('does not wait for a writer', async () => {
