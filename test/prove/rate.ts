@@ -9,7 +9,7 @@ const PER_MINUTE = 300;
 const CONCURRENCY = 8;
 const WAY_MS = [0, 2_000] as const;
 const PAUSE_SECONDS = 20;
-/** A permit that is in hand, and the way to the service. */
+/** A permit that was given, and the way to the service. */
 const MOST_AFTER_SECONDS = 1.5 + WAY_MS[1] / 1_000;
 
 const report = await shareRate({
