@@ -7,16 +7,7 @@ import type { Engine } from './engine.ts';
 
 const TABLE = 'sync_rate';
 
-interface RateRow {
-  next_ms: number;
-  paused_until: string;
-  turn: number;
-  urgent_priority: number;
-  urgent_turn: number;
-  urgent_until: string;
-  per_minute: number;
-  per_minute_at: string;
-}
+type RateRow = ReturnType<typeof toRow>;
 
 /** Undefined for an engine that has no transaction beside the writer: there each process has a rate of its own. */
 export function ratePermits({ beside }: Pick<Engine, 'beside'>, account: string): PermitSource | undefined {
@@ -55,7 +46,7 @@ const toState = (row: RateRow): RateState => ({
   perMinute: { figure: row.per_minute, seenMs: Date.parse(row.per_minute_at) },
 });
 
-const toRow = ({ nextMs, pausedUntilMs, turn, urgent, perMinute }: RateState): RateRow => ({
+const toRow = ({ nextMs, pausedUntilMs, turn, urgent, perMinute }: RateState) => ({
   next_ms: nextMs,
   paused_until: isoInstant(pausedUntilMs),
   turn,

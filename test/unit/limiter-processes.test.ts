@@ -104,14 +104,55 @@ describe('processes that share a rate', () => {
   });
 
   it('learn at once of a push, though its process was told to ask much later', async () => {
-    const { clock, starts, call, load } = processes({ concurrency: 4, perMinute: 5 }, [2, 2]);
+    const { clock, starts, call, load } = processes({ concurrency: 4, perMinute: 13 }, [80, 2]);
     load(0, 8, PRIORITY.history);
     load(1, 8, PRIORITY.live);
-    await clock.advance(3 * MINUTE_MS + 4_000);
-    const before = starts[0]?.length as number;
+    // Two seconds into the 4.8 from one permit to the next.
+    await clock.advance(MINUTE_MS);
+    const before = starts.map(({ length }) => length);
     void call(0, PRIORITY.push);
-    await clock.advance(12_600);
-    expect(starts[0]?.length).toBe(before + 1);
+    await clock.advance(4_000);
+    expect(starts.map(({ length }) => length)).toEqual([(before[0] as number) + 1, before[1]]);
+  });
+
+  it('drop the permits they have when they learn of a pause', async () => {
+    const { clock, starts, limiters, call } = processes({ concurrency: 8, perMinute: 300 }, [2, 2]);
+    // A burst, and one permit for later.
+    for (let n = 0; n < 6; n++) void call(0);
+    await clock.advance(10);
+    expect(starts[0]).toHaveLength(5);
+    limiters[1]?.pause(30_000);
+    await clock.advance(10);
+    void call(0, PRIORITY.push);
+    await clock.advance(20_000);
+    expect(starts[0]).toHaveLength(5);
+  });
+
+  it('ask anew for a call whose permit is from before a pause', async () => {
+    const { clock, rate, starts, limiters, call } = processes({ concurrency: 8, perMinute: 300 }, [2]);
+    for (let n = 0; n < 6; n++) void call(0);
+    await clock.advance(10);
+    limiters[0]?.pause(500);
+    await clock.advance(10);
+    const { asks } = rate;
+    await clock.advance(500);
+    expect(starts[0]).toHaveLength(6);
+    expect(rate.asks).toBe(asks + 1);
+  });
+
+  it.each([
+    ['is used by the next call within a second', 900, 2],
+    ['lapses after a second', 1_100, 3],
+  ])('have a permit that %s', async (_, callMs, asks) => {
+    const { clock, rate, starts, limiters, call } = processes({ concurrency: 3, perMinute: 300 }, [2]);
+    const calls = [0, callMs, callMs].map((ms) => call(0, PRIORITY.live, () => clock.sleep(ms)));
+    // The first is asked for alone, the others together; then there is a slot for one of them only.
+    await clock.advance(3);
+    limiters[0]?.change({ concurrency: 1, perMinute: 300 });
+    await clock.advance(3_000);
+    await Promise.all(calls);
+    expect(starts[0]).toHaveLength(3);
+    expect(rate.asks).toBe(asks);
   });
 
   it('go on within seconds when one of them is killed', async () => {
@@ -186,7 +227,8 @@ describe('processes that share a rate', () => {
   it('ask nothing while they have no calls', async () => {
     const { clock, rate, call } = processes({ concurrency: 4, perMinute: 60 }, [2]);
     void call(0);
-    await clock.advance(10_000);
+    await clock.advance(5_000);
+    expect(clock.sleepers()).toBe(0);
     const { asks } = rate;
     await clock.advance(10 * MINUTE_MS);
     expect(rate.asks).toBe(asks);
@@ -210,6 +252,25 @@ describe('a rate that', () => {
     rate.isDown = false;
     await clock.advance(MINUTE_MS);
     expect(starts.flat().length).toBeGreaterThanOrEqual(before + 250);
+    rate.isDown = true;
+    await clock.advance(5_000);
+    expect(warnings).toHaveLength(4);
+  });
+
+  it('is slow is asked for one permit at a time, because each is wasted', async () => {
+    const { clock, rate } = processes(limits, []);
+    const slow = rate.permits(() => 3_000);
+    const asked: number[] = [];
+    const permits: PermitSource = {
+      take(one) {
+        asked.push(one.priorities.length);
+        return slow.take(one);
+      },
+    };
+    const limiter = createLimiter({ ...limits, clock, permits });
+    for (let n = 0; n < 8; n++) void limiter.run(async () => undefined);
+    await clock.advance(10_000);
+    expect(asked).toEqual([1, 1, 1]);
   });
 
   it.each([
@@ -286,7 +347,15 @@ describe('a rate that', () => {
     await clock.advance(10_000);
     await closed;
     await rejected;
-    expect(clock.sleepers()).toBe(1);
+  });
+
+  it('cannot be reached lets a process end that has a pause to pass on', async () => {
+    const { clock, rate, limiters } = processes(limits, [2]);
+    rate.isDown = true;
+    limiters[0]?.pause(MINUTE_MS);
+    await clock.advance(1_500);
+    await limiters[0]?.close();
+    expect(clock.sleepers()).toBe(0);
   });
 });
 
