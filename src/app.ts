@@ -13,6 +13,7 @@ import { type Clock, isoInstant, systemClock } from './core/clock.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
 import { createLogTail, type LogTail } from './core/log-tail.ts';
 import { createPart } from './core/part.ts';
+import { localPermits, type PermitSource, withTimeout } from './core/rate/permits.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
 import { createRest, type Rest } from './core/rest.ts';
 import type { FeedKind } from './erp/feed-kinds.ts';
@@ -31,7 +32,7 @@ import { factMemory } from './warehouse/learned-facts.ts';
 import type { LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { createSliceMeter, type SliceMeter } from './warehouse/presence.ts';
 import { allowedPolicies, type Privacy, personalColumns } from './warehouse/privacy.ts';
-import { rateBook } from './warehouse/rate-book.ts';
+import { ratePermits } from './warehouse/rate-store.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
 import type { TableJob } from './warehouse/table-jobs.ts';
 
@@ -169,7 +170,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     redactor,
     sandboxAddress: async () => (await sandbox.open()).url,
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
-    rateBook: async (account: string) => rateBook(await warehouse.open(), account),
+    permits: (account: string) => accountPermits(warehouse.open, account, clock),
   };
   const connections = createGenerations(loaded.config, around);
 
@@ -269,6 +270,17 @@ function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
   if (need === undefined) return;
   const hint = 'restart the daemon to take the file over, or undo this edit';
   throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
+}
+
+/** Shared with the other processes if the engine can do that; opens the warehouse with the first call. */
+function accountPermits(warehouse: () => Promise<Engine>, account: string, clock: Clock): PermitSource {
+  const local = localPermits(clock);
+  return {
+    async take(asked) {
+      const shared = ratePermits(await warehouse(), account);
+      return (shared === undefined ? local : withTimeout(shared, clock)).take(asked);
+    },
+  };
 }
 
 function sessionMemory(engine: Engine, clock: Clock): SessionMemory {

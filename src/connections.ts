@@ -6,9 +6,9 @@ import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { createPart, type Part } from './core/part.ts';
-import { createPressure, type Pressure } from './core/pressure.ts';
+import { createLimiter, type Limiter } from './core/rate/limiter.ts';
+import type { PermitSource } from './core/rate/permits.ts';
 import type { Redactor } from './core/redaction.ts';
-import type { RateBook } from './core/shared-rate.ts';
 import { FEED_KINDS, type FeedKind } from './erp/feed-kinds.ts';
 import type { Feed } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
@@ -29,15 +29,19 @@ export interface Surroundings {
   /** Address of the built-in service, which is started by the first who asks. */
   sandboxAddress(): Promise<string>;
   sessionMemory(): Promise<SessionMemory>;
-  /** The rate that an account shares with other processes; undefined where it is this process's own. */
-  rateBook(account: string): Promise<RateBook | undefined>;
+  /** Where the limiter of an account gets its permits. */
+  permits(account: string): PermitSource;
 }
 
 export interface Connections {
   readonly config: Config;
-  readonly pressure: Pressure;
+  readonly limiter: AccountLimiter;
   readonly service: Part<Service>;
   readonly feeds: ReadonlyMap<FeedKind, Part<Feed>>;
+}
+
+interface AccountLimiter extends Limiter {
+  readonly account: string;
 }
 
 /** The connections of now, and those that runs under way still hold. */
@@ -85,36 +89,38 @@ export function createGenerations(config: Config, around: Surroundings): Generat
       await closeUnused(old);
     },
     async close() {
-      const pressures = new Set([current, ...users.keys()].map(({ pressure }) => pressure));
+      const limiters = new Set([current, ...users.keys()].map(({ limiter }) => limiter));
       for (const part of partsInUse()) await part.close();
-      for (const pressure of pressures) await pressure.close();
+      for (const limiter of limiters) await limiter.close();
     },
   };
 }
 
 /** Opens nothing yet. */
 function connect(config: Config, around: Surroundings, previous?: Connections): Connections {
-  const pressure = pressureFor(config, around, previous);
-  const service = serviceFor(config, around, pressure);
+  const limiter = limiterFor(config, around, previous);
+  const service = serviceFor(config, around, limiter);
   const kept = <T>(part: Part<T>, old: Part<T> | undefined): Part<T> => (old?.key === part.key ? old : part);
   const shared = kept(service, previous?.service);
   const feeds = FEED_KINDS.flatMap((kind): [FeedKind, Part<Feed>][] => {
     const part = feedFor(kind, config, around, shared);
     return part === undefined ? [] : [[kind, kept(part, previous?.feeds.get(kind))]];
   });
-  return { config, pressure, service: shared, feeds: new Map(feeds) };
+  return { config, limiter, service: shared, feeds: new Map(feeds) };
 }
 
 const partsOf = ({ service, feeds }: Connections): Part<unknown>[] => [...feeds.values(), service];
 
 /** One limiter for one account, whatever else changes: old and new runs together keep its limits. */
-function pressureFor({ service }: Config, around: Surroundings, previous?: Connections): Pressure {
+function limiterFor({ service }: Config, around: Surroundings, previous?: Connections): AccountLimiter {
   const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
   const account = accountOf(service);
-  if (previous?.pressure.account !== account)
-    return createPressure(account, limits, { ...around, book: () => around.rateBook(account) });
-  previous.pressure.change(limits);
-  return previous.pressure;
+  if (previous?.limiter.account !== account) {
+    const { clock, log } = around;
+    return { account, ...createLimiter({ ...limits, clock, log, permits: around.permits(account) }) };
+  }
+  previous.limiter.change(limits);
+  return previous.limiter;
 }
 
 /** Tells one account at one service from another, and tells nobody who it is. */
@@ -124,7 +130,7 @@ const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service
     .digest('hex')
     .slice(0, 32);
 
-function serviceFor({ service }: Config, around: Surroundings, pressure: Pressure): Part<Service> {
+function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): Part<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
   return createPart(
     JSON.stringify(settings),
@@ -133,7 +139,6 @@ function serviceFor({ service }: Config, around: Surroundings, pressure: Pressur
       const isSandbox = settings.baseUrl === 'sandbox';
       const address = isSandbox ? await around.sandboxAddress() : settings.baseUrl;
       const memory = await around.sessionMemory();
-      const limiter = await pressure.limiter();
       const fleet = createFleet({ ...settings, baseUrl: address }, { clock, log, redactor, limiter, memory });
       return { fleet, address };
     },

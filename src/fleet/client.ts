@@ -2,9 +2,9 @@
 // limiter. A read is tried again; a write leaves once, whatever is answered: any status may come after it was done.
 import type { Clock } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
-import type { Limiter } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
 import { ownTurn } from '../core/own-turn.ts';
+import type { Limiter } from '../core/rate/limiter.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry.ts';
 import { createRetryBudget } from '../core/retry-budget.ts';

@@ -3,7 +3,7 @@
 import { createBreaker, type Verdict } from '../core/breaker.ts';
 import type { Clock } from '../core/clock.ts';
 import { Fatal, Retriable, type RoadbookError } from '../core/errors.ts';
-import type { Limiter } from '../core/limiter.ts';
+import type { Limiter } from '../core/rate/limiter.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { type FailedCall, faultFailure, statusFailure } from './failures.ts';
 import type { Transport, WireAnswer, WireRequest } from './transport.ts';

@@ -1,7 +1,7 @@
 // Logs in with the four credentials. A refusal is counted and final; a failure that says nothing about the
 // credentials is neither.
 import { Fatal, Retriable, type RoadbookError, Skippable } from '../core/errors.ts';
-import { PRIORITY } from '../core/limiter.ts';
+import { PRIORITY } from '../core/rate/limiter.ts';
 import { login } from './endpoints/login.ts';
 import type { Exchange, ExchangeContext } from './exchange.ts';
 import { faultFailure } from './failures.ts';

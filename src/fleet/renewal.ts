@@ -1,8 +1,8 @@
 // Renews tokens in the way that is set or learned. A renewal that is refused in every way, or gets no answer, leaves
 // the login: a session must not hang on the one call that can be done without.
 import { Retriable, RoadbookError } from '../core/errors.ts';
-import { PRIORITY } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
+import { PRIORITY } from '../core/rate/limiter.ts';
 import { renew } from './endpoints/renew.ts';
 import type { Exchange, ExchangeContext } from './exchange.ts';
 import { RENEWAL_TRIALS, type RenewalMode } from './readings.ts';

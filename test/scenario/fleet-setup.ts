@@ -2,9 +2,9 @@
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
-import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { ManualClock } from '../../src/core/manual-clock.ts';
+import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { RetryPolicy } from '../../src/core/retry.ts';
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';

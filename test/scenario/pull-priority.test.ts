@@ -1,6 +1,6 @@
 // Which calls of a pull wait for others: those of history, whether a first run reads it or a backfill.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PRIORITY } from '../../src/core/limiter.ts';
+import { PRIORITY } from '../../src/core/rate/limiter.ts';
 import type { Fleet } from '../../src/fleet/client.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 

@@ -2,8 +2,8 @@
 // what came out of it, with its peak of memory. How often the service was asked is the sandbox's own count.
 import { systemClock } from '../../src/core/clock.ts';
 import { RoadbookError } from '../../src/core/errors.ts';
-import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
+import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { createFleet, type Fleet } from '../../src/fleet/client.ts';
 import type { CallName } from '../../src/sandbox/http/call-names.ts';

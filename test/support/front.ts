@@ -24,13 +24,10 @@ export type Answering = (
 
 export interface Front {
   url: string;
-  /** The most requests whose answer had not left whole, at any instant. */
-  mostAtOnce(): number;
   close(): Promise<void>;
 }
 
 export async function startFront(target: string, answering: Answering): Promise<Front> {
-  let [now, most] = [0, 0];
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const url = new URL(incoming.url ?? '/', target);
     const body = await bodyOf(incoming);
@@ -58,8 +55,6 @@ export async function startFront(target: string, answering: Answering): Promise<
     outgoing.end(Buffer.from(await passed.arrayBuffer()));
   };
   const server = createServer((incoming, outgoing) => {
-    most = Math.max(most, ++now);
-    outgoing.once('close', () => now--);
     answer(incoming, outgoing).catch((error: unknown) => {
       outgoing.destroy();
       if (!isUnanswered(error)) throw error;
@@ -68,7 +63,6 @@ export async function startFront(target: string, answering: Answering): Promise<
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    mostAtOnce: () => most,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -6,7 +6,7 @@ import { loadJobs } from '../../src/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makePlace } from './engines.ts';
-import { type Front, startFront } from './front.ts';
+import { startFront } from './front.ts';
 import { stopPostgres } from './postgres.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';
 
@@ -34,8 +34,6 @@ export interface RateReport {
   mostInAMinute: number;
   /** The fewest in any 60 s while there was work. */
   fewestInAMinute: number;
-  /** Counted where the daemons' requests arrive, before the way to the service. */
-  mostInFlight: number;
   requests: number;
   /** Requests of each job, as a sign that all daemons had a part. */
   byJob: Record<string, number>;
@@ -73,7 +71,7 @@ export async function shareRate(options: RateOptions): Promise<RateReport> {
     ),
   );
   try {
-    return await measure(places, sandbox, front, options);
+    return await measure(places, sandbox, options);
   } finally {
     for (const place of places) place.remove();
     await front.close();
@@ -100,16 +98,11 @@ async function configOf(own: string, url: string, warehouse: string, options: Ra
   );
 }
 
-async function measure(
-  places: Workplace[],
-  sandbox: Sandbox,
-  front: Front,
-  options: RateOptions,
-): Promise<RateReport> {
+async function measure(places: Workplace[], sandbox: Sandbox, options: RateOptions): Promise<RateReport> {
   const daemons: Running[] = [];
   // One after another: the first makes the schema.
   for (const place of places) daemons.push(await begin(place));
-  const book = watch(sandbox);
+  const watcher = watch(sandbox);
   await pause(WARM_MS);
   const from = Date.now();
   await pause((options.minutes * MINUTE_MS) / 2);
@@ -125,17 +118,16 @@ async function measure(
   sandbox.addFault({ call: '*', fault: '429', times: 1, seconds: options.pauseSeconds });
   const pausedAt = await until(() => (sandbox.ledger().requests_by_status['429'] ?? 0) > 0);
   await pause(options.pauseSeconds * 1_000 + WARM_MS);
-  book.stop();
+  watcher.stop();
   const ledger = sandbox.ledger();
   for (const daemon of daemons) daemon.kill('SIGTERM');
   const exits = (await Promise.all(daemons.map(({ ended }) => ended))).map(({ code }) => code);
   return {
     mostInAMinute: ledger.per_minute_max,
-    fewestInAMinute: fewest(book.sights, from, to),
-    mostInFlight: front.mostAtOnce(),
+    fewestInAMinute: fewest(watcher.sights, from, to),
     requests: totalOf(sandbox),
     byJob: ledger.requests,
-    pause: pauseOf(book.sights, pausedAt),
+    pause: pauseOf(watcher.sights, pausedAt),
     liveDaemons,
     exits,
   };

@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { systemClock } from '../../src/core/clock.ts';
-import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
+import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor, type Redactor } from '../../src/core/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app.ts';
 import { isoInstant } from '../../src/core/clock.ts';
-import { createLimiter } from '../../src/core/limiter.ts';
 import { createLog } from '../../src/core/log.ts';
+import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Feed } from '../../src/erp/source.ts';

@@ -1,4 +1,5 @@
-// What a feed takes from the options of its push job, and that an edit of them opens the feed anew.
+// What an edit does to open connections: an account keeps its limiter, and a feed is opened anew if the options it takes
+// from its push job changed.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { createGenerations } from '../../src/connections.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
+import { localPermits } from '../../src/core/rate/permits.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';
 import { parse } from './config-parts.ts';
@@ -16,6 +18,46 @@ const itinerary = (day: string) => ({
   driver_id: 2,
   date_time_start_estimated: `${day}T08:00`,
   date_time_end_estimated: `${day}T18:00`,
+});
+
+function connected(config: Config) {
+  const clock = createManualClock(NOW);
+  const redactor = createRedactor();
+  const unused = async () => expect.unreachable();
+  const generations = createGenerations(config, {
+    clock,
+    redactor,
+    log: createLog({ level: 'silent', redactor }),
+    sandboxAddress: unused,
+    sessionMemory: unused,
+    permits: () => localPermits(clock),
+  });
+  return { clock, generations };
+}
+
+test('an account keeps its limiter over edits, with the limits of the newest', async () => {
+  const { config } = parse('');
+  const withService = (service: Partial<Config['service']>): Config => ({
+    ...config,
+    service: { ...config.service, requestsPerMinute: 6_000, ...service },
+  });
+  const { clock, generations } = connected(withService({ concurrency: 1 }));
+  const { limiter } = generations.current();
+  let running = 0;
+  for (let n = 0; n < 9; n++) limiter.run(() => clock.sleep(10_000 * ++running)).catch(() => undefined);
+  await clock.advance(1_000);
+  expect(running).toBe(1);
+  await generations.replace(withService({ concurrency: 3 }));
+  await clock.advance(1_000);
+  expect(generations.current().limiter).toBe(limiter);
+  expect(running).toBe(3);
+  await generations.replace(withService({ concurrency: 9, username: 'another' }));
+  await clock.advance(1_000);
+  expect(generations.current().limiter).not.toBe(limiter);
+  expect(running).toBe(3);
+  const other = generations.current().limiter;
+  await generations.close();
+  await expect(other.run(async () => undefined)).rejects.toMatchObject({ code: 'closed' });
 });
 
 test('codes are reused where the push job of the feed says so, from the next run after an edit', async () => {
@@ -30,17 +72,7 @@ test('codes are reused where the push job of the feed says so, from the next run
       'push-itineraries': { enabled: true, schedule: '* * * * *', timezone: config.timezone, options },
     },
   });
-  const clock = createManualClock(NOW);
-  const redactor = createRedactor();
-  const unused = async () => expect.unreachable();
-  const generations = createGenerations(config, {
-    clock,
-    redactor,
-    log: createLog({ level: 'silent', redactor }),
-    sandboxAddress: unused,
-    sessionMemory: unused,
-    rateBook: unused,
-  });
+  const { clock, generations } = connected(config);
   const feed = () => generations.current().feeds.get('itineraries');
   const items = async (): Promise<number> => {
     const { source } = (await feed()?.open()) ?? expect.unreachable();

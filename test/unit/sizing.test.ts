@@ -83,6 +83,18 @@ describe('the size of a fleet', () => {
   });
 });
 
+describe('requests at one time', () => {
+  it.each([
+    ['one daemon', 1_000, 62],
+    ['two daemons, each its part', 800_000, 31],
+  ])('are for %s to allow', (_, vehicles, concurrency) => {
+    const pull = job('events', '*/10 * * * *', () => 99_000);
+    const found = size([pull], 30_000, { day: { ...usualFleetDay, vehicles }, hasQueueHome: true });
+    expect(found.concurrency_needed).toBe(62);
+    expect(found.changes.join('\n')).toContain(`Set service.concurrency to ${concurrency}:`);
+  });
+});
+
 describe('the one writer of a warehouse', () => {
   const pull = job('events', '*/10 * * * *', () => 1);
   const on = (vehicles: number, hasQueueHome: boolean) =>

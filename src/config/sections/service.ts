@@ -51,13 +51,15 @@ const settings = z.strictObject({
     .min(1)
     .max(SERVICE_LIMITS.concurrency)
     .default(4)
-    .describe('Most requests at one time, all jobs (default 4).'),
+    .describe('Most requests at one time in one process, all jobs together (default 4).'),
   requests_per_minute: z
     .int()
     .min(1)
     .max(SERVICE_LIMITS.requestsPerMinute)
     .default(600)
-    .describe('Most requests a minute, all jobs together (default 600).'),
+    .describe(
+      'Most requests a minute, all jobs together; on PostgreSQL of all processes of the account (default 600).',
+    ),
   max_body_mb: z.int().min(1).max(1_024).default(64).describe('Largest answer body in MiB (default 64).'),
 });
 

@@ -22,7 +22,7 @@ export interface SizingAsked {
   latencyMs: number;
   /** Mean size of a picture file, KB. */
   pictureKb: number;
-  /** Requests at one time, as configured. */
+  /** Requests at one time in each daemon, as configured. */
   concurrency: number;
   /** Largest answer that is read, MiB, as configured. */
   maxBodyMb: number;
@@ -166,10 +166,11 @@ function changesOfMachines(found: Found, asked: SizingAsked): string[] {
     changes.push(`Set service.max_body_mb to ${2 * listingMb}: the list of all vehicles is one answer`);
   }
   const isLarge = found.gb_a_year > MOST_SQLITE_GB;
-  if (found.concurrency_needed > concurrency) {
-    const lanes = Math.min(found.concurrency_needed, most.concurrency);
-    const rest = lanes < found.concurrency_needed ? ', the most there is' : '';
-    changes.push(`Set service.concurrency to ${lanes}${rest}: an answer takes ${latencyMs} ms`);
+  const needed = Math.ceil(found.concurrency_needed / found.daemons);
+  if (needed > concurrency) {
+    const slots = Math.min(needed, most.concurrency);
+    const rest = slots < needed ? ', the most there is' : '';
+    changes.push(`Set service.concurrency to ${slots}${rest}: an answer takes ${latencyMs} ms`);
   }
   if (!hasQueueHome && (found.daemons > 1 || isLarge)) {
     changes.push('Use PostgreSQL (warehouse.engine: postgres): one file is too little for this');

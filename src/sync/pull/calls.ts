@@ -1,7 +1,7 @@
 // The calls of a slice and what else it reads from. Calls of history wait for those of what is happening now. Many calls go
 // out so many at a time, and the first failure aborts the others, because the slice has failed with it. How many of them
 // are sent at once is the limiter's to say.
-import { PRIORITY } from '../../core/limiter.ts';
+import { PRIORITY } from '../../core/rate/limiter.ts';
 import { factMemory } from '../../warehouse/learned-facts.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';

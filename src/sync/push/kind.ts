@@ -3,7 +3,7 @@
 import { isoInstant } from '../../core/clock.ts';
 import type { RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, noCounts } from '../../core/glossary.ts';
-import { PRIORITY } from '../../core/limiter.ts';
+import { PRIORITY } from '../../core/rate/limiter.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Feed } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';
