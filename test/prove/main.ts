@@ -3,7 +3,7 @@
 // one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
 // held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
-//   npm run prove -- --only fuzz                 runs one; may be repeated
+//   npm run prove -- --only fuzz scale           runs these
 //   npm run prove -- --only fuzz 5000 500        with other arguments than its own; they stand at the top of its file
 //   npm run prove -- --only soak --minutes 60    for those that last as long as they are told
 import { cpus } from 'node:os';
@@ -46,15 +46,20 @@ const AT_ONCE = 3;
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
 
 const { values, positionals } = asked();
-const names = values.only ?? Object.keys(PROOFS);
-const own = values.minutes === undefined ? positionals : [values.minutes];
-const unknown = names.filter((name) => !Object.hasOwn(PROOFS, name));
+const isProof = (word: string): boolean => Object.hasOwn(PROOFS, word);
+const chosen = [...(values.only ?? []), ...positionals.filter(isProof)];
+const names = chosen.length === 0 ? Object.keys(PROOFS) : chosen;
+const given = positionals.filter((word) => !isProof(word));
+const own = values.minutes === undefined ? given : [values.minutes];
+// The arguments of a proof are numbers and names of engines; any other word was meant as a proof.
+const words = given.filter((word) => !/^(?:\d+|sqlite|postgres)$/.test(word));
+const unknown = [...names.filter((name) => !isProof(name)), ...words];
 if (unknown.length > 0) refuse(`There is no proof ${unknown.join(', ')}; --list names them.`);
 if (values.minutes !== undefined && !(Number(values.minutes) > 0))
   refuse('--minutes wants a number above 0.');
 if (values.minutes !== undefined && !names.every((name) => LAST_MINUTES.includes(name)))
   refuse(`--minutes goes with --only ${LAST_MINUTES.join(' or --only ')}.`);
-if (positionals.length > 0 && (names.length !== 1 || values.minutes !== undefined))
+if (given.length > 0 && (names.length !== 1 || values.minutes !== undefined))
   refuse('Arguments are for one proof: name it with --only, and leave out --minutes.');
 if (values.list) {
   process.stdout.write(`${Object.keys(PROOFS).join('\n')}\n`);
@@ -94,7 +99,7 @@ for (const row of APART) {
 
 const failed = ended.filter(({ hasHeld }) => !hasHeld).map(({ name }) => name);
 if (failed.length > 0) process.exitCode = 1;
-if (values.only === undefined) {
+if (chosen.length === 0) {
   const times = ended.map(({ name, minutes }) => `${name} ${minutes.toFixed(1)}`);
   const which =
     failed.length === 0
@@ -118,6 +123,6 @@ function asked() {
       allowPositionals: true,
     });
   } catch (error) {
-    return refuse(`${(error as Error).message}\nThere are --only NAME, --minutes MINUTES and --list.`);
+    return refuse(`${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES and --list.`);
   }
 }
