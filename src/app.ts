@@ -10,12 +10,12 @@ import { type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Config, ConfigParts } from './config/schema.ts';
 import { type Connections, createGenerations, type Service } from './connections.ts';
 import { type Clock, isoInstant, systemClock } from './core/clock.ts';
+import { createIdleGc, type IdleGc } from './core/idle-gc.ts';
+import { lazyResource } from './core/lazy-resource.ts';
 import { createLog, type Log, type LogLevel } from './core/log.ts';
 import { createLogTail, type LogTail } from './core/log-tail.ts';
-import { createPart } from './core/part.ts';
 import { localPermits, type PermitSource, withTimeout } from './core/rate/permits.ts';
 import { createRedactor, type Redactor } from './core/redaction.ts';
-import { createRest, type Rest } from './core/rest.ts';
 import type { FeedKind } from './erp/feed-kinds.ts';
 import type { ErpSource } from './erp/source.ts';
 import { openSource } from './erp/sources.ts';
@@ -76,7 +76,7 @@ export interface App {
   /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
   during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
   /** Knows when no run of the daemon is under way. */
-  readonly rest: Rest;
+  readonly idleGc: IdleGc;
   /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
   reload(): Promise<string[]>;
   close(): Promise<void>;
@@ -151,7 +151,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   });
 
   // Keeps the account with which it was started, as a real service would.
-  const sandbox = createPart(
+  const sandbox = lazyResource(
     'sandbox',
     async () => {
       const { startSandbox } = await import('./sandbox/sandbox.ts');
@@ -163,7 +163,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   );
 
   const slices = createSliceMeter(clock);
-  const rest = createRest({ clock });
+  const idleGc = createIdleGc({ clock });
   const around = {
     clock,
     log,
@@ -175,7 +175,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const connections = createGenerations(loaded.config, around);
 
   const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
-    rest.during(() => connections.during(async (mine) => run(await syncParts(mine))));
+    idleGc.during(() => connections.during(async (mine) => run(await syncParts(mine))));
 
   const { dispatcher: kind, workers } = loaded.config.scale;
   const home = async () => (await warehouse.open()).queueHome;
@@ -240,7 +240,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     dispatcher,
     during,
-    rest,
+    idleGc,
     async reload() {
       const next = await load();
       for (const secret of next.secrets) redactor.add(secret);

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
+import { type LazyResource, lazyResource } from './core/lazy-resource.ts';
 import type { Log } from './core/log.ts';
-import { createPart, type Part } from './core/part.ts';
 import { createLimiter, type Limiter } from './core/rate/limiter.ts';
 import type { PermitSource } from './core/rate/permits.ts';
 import type { Redactor } from './core/redaction.ts';
@@ -36,8 +36,8 @@ export interface Surroundings {
 export interface Connections {
   readonly config: Config;
   readonly limiter: AccountLimiter;
-  readonly service: Part<Service>;
-  readonly feeds: ReadonlyMap<FeedKind, Part<Feed>>;
+  readonly service: LazyResource<Service>;
+  readonly feeds: ReadonlyMap<FeedKind, LazyResource<Feed>>;
 }
 
 interface AccountLimiter extends Limiter {
@@ -100,16 +100,17 @@ export function createGenerations(config: Config, around: Surroundings): Generat
 function connect(config: Config, around: Surroundings, previous?: Connections): Connections {
   const limiter = limiterFor(config, around, previous);
   const service = serviceFor(config, around, limiter);
-  const kept = <T>(part: Part<T>, old: Part<T> | undefined): Part<T> => (old?.key === part.key ? old : part);
+  const kept = <T>(part: LazyResource<T>, old: LazyResource<T> | undefined): LazyResource<T> =>
+    old?.key === part.key ? old : part;
   const shared = kept(service, previous?.service);
-  const feeds = FEED_KINDS.flatMap((kind): [FeedKind, Part<Feed>][] => {
+  const feeds = FEED_KINDS.flatMap((kind): [FeedKind, LazyResource<Feed>][] => {
     const part = feedFor(kind, config, around, shared);
     return part === undefined ? [] : [[kind, kept(part, previous?.feeds.get(kind))]];
   });
   return { config, limiter, service: shared, feeds: new Map(feeds) };
 }
 
-const partsOf = ({ service, feeds }: Connections): Part<unknown>[] => [...feeds.values(), service];
+const partsOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [...feeds.values(), service];
 
 /** One limiter for one account, whatever else changes: old and new runs together keep its limits. */
 function limiterFor({ service }: Config, around: Surroundings, previous?: Connections): AccountLimiter {
@@ -130,9 +131,9 @@ const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service
     .digest('hex')
     .slice(0, 32);
 
-function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): Part<Service> {
+function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): LazyResource<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
-  return createPart(
+  return lazyResource(
     JSON.stringify(settings),
     async () => {
       const { clock, log, redactor } = around;
@@ -150,12 +151,12 @@ function feedFor(
   kind: FeedKind,
   { erp, timezone, jobs, service: { baseUrl } }: Config,
   { clock, log }: Surroundings,
-  service: Part<Service>,
-): Part<Feed> | undefined {
+  service: LazyResource<Service>,
+): LazyResource<Feed> | undefined {
   const feed = erp[kind];
   if (feed === undefined) return undefined;
   const reuseCodes = jobs[`push-${kind.replaceAll('_', '-')}`]?.options.reuse_codes === true;
-  return createPart(
+  return lazyResource(
     JSON.stringify([timezone, feed, reuseCodes]),
     async () => {
       if (baseUrl === 'sandbox' && feed.source === 'files' && kind === 'route_plans') {

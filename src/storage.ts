@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
+import { type LazyResource, lazyResource } from './core/lazy-resource.ts';
 import type { Log } from './core/log.ts';
-import { createPart, type Part } from './core/part.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
@@ -20,9 +20,9 @@ import { fillTableJobs, type TableJob } from './warehouse/table-jobs.ts';
 const PRIVACY_KEY = join('data', 'privacy.key');
 
 export interface Storage {
-  warehouse: Part<Engine>;
-  privacy: Part<Privacy>;
-  leases: Part<LeaseKeeper>;
+  warehouse: LazyResource<Engine>;
+  privacy: LazyResource<Privacy>;
+  leases: LazyResource<LeaseKeeper>;
   /** Puts down what the views have to know of the configuration. */
   tellSettings(engine: Engine, config: Config): Promise<void>;
   /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
@@ -43,7 +43,7 @@ export function createStorage({ loaded, tableJobs, clock, log }: StorageParts): 
     await fillTableJobs(engine, tableJobs(config));
   }
 
-  const warehouse = createPart(
+  const warehouse = lazyResource(
     'warehouse',
     async () => {
       const { kind, settings } = engineOf(loaded());
@@ -60,7 +60,7 @@ export function createStorage({ loaded, tableJobs, clock, log }: StorageParts): 
     (engine) => engine.close(),
   );
 
-  const privacy = createPart(
+  const privacy = lazyResource(
     'privacy',
     async () => {
       const { secret, policies } = loaded().config.privacy;
@@ -71,7 +71,7 @@ export function createStorage({ loaded, tableJobs, clock, log }: StorageParts): 
     () => undefined,
   );
 
-  const leases = createPart(
+  const leases = lazyResource(
     'leases',
     async () => createLeaseKeeper(await warehouse.open(), { clock, log }),
     () => undefined,

@@ -57,7 +57,7 @@ export const fillStart = (command: Command): Command =>
             void page.refresh();
           }),
           daemonAlerts(app, engine),
-          app.rest,
+          app.idleGc,
         ];
         presence.start();
         await app.dispatcher.start();

@@ -2,8 +2,8 @@
 // limiter. A read is tried again; a write leaves once, whatever is answered: any status may come after it was done.
 import type { Clock } from '../core/clock.ts';
 import { Fatal } from '../core/errors.ts';
+import { yieldToEventLoop } from '../core/event-loop.ts';
 import type { Log } from '../core/log.ts';
-import { ownTurn } from '../core/own-turn.ts';
 import type { Limiter } from '../core/rate/limiter.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry.ts';
@@ -97,7 +97,7 @@ export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
   ): Promise<A> {
     const answer = await sendWithToken(endpoint.kind, wire, { session, exchange }, context);
     if (answer.status < 200 || answer.status > 299) throw exchange.refusal(endpoint.kind, wire, answer);
-    if (answer.body.length > HEAVY_BYTES) await ownTurn();
+    if (answer.body.length > HEAVY_BYTES) await yieldToEventLoop();
     try {
       return endpoint.read(answer);
     } catch (error) {

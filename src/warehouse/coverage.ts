@@ -2,7 +2,7 @@
 // of. Intervals that touch are one interval; a period that has to be read again is cut out.
 
 import type { Knex } from 'knex';
-import { pieces } from '../core/pieces.ts';
+import { chunks } from '../core/chunks.ts';
 import type { Engine, Transaction } from './engine.ts';
 
 export interface Interval {
@@ -45,7 +45,7 @@ export async function markCovered(
   covered: ScopedInterval,
   by: CoveredBy,
 ): Promise<void> {
-  for (const scopes of pieces(covered.scopes, SCOPES)) {
+  for (const scopes of chunks(covered.scopes, SCOPES)) {
     const touching = await take(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
       const own = touching.filter((row) => row.scope === scope);
@@ -64,7 +64,7 @@ export async function invalidate(
   gone: ScopedInterval,
   by: Pick<CoveredBy, 'job'>,
 ): Promise<void> {
-  for (const scopes of pieces(gone.scopes, SCOPES)) {
+  for (const scopes of chunks(gone.scopes, SCOPES)) {
     const cut = await take(sql, by.job, scopes, gone);
     const left = cut.flatMap((row) => [
       { ...row, end_at: least([row.end_at, gone.beginAt]) },

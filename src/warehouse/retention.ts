@@ -1,7 +1,7 @@
 // Deletes rows that are older than somebody wants to keep them, with the rows that belong to them: a few thousand a
 // transaction, so that nobody waits long, parts before their owner, so that a crash leaves no orphan.
 import type { Knex } from 'knex';
-import { pieces } from '../core/pieces.ts';
+import { chunks } from '../core/chunks.ts';
 import { tables } from './catalog.ts';
 import type { Engine } from './engine.ts';
 import type { Table } from './table.ts';
@@ -63,14 +63,14 @@ async function deleteRows(
   for (const part of tables.filter(({ partOf }) => partOf?.table === table.name)) {
     const column = part.partOf?.column ?? '';
     const owners = keys.map(({ id }) => id as number);
-    for (const some of pieces(owners, MOST_BOUND)) {
+    for (const some of chunks(owners, MOST_BOUND)) {
       const owned: Key[] = await sql(part.name)
         .whereIn(column, some)
         .select([...part.key]);
       if (owned.length > 0) await deleteRows(sql, part, owned, gone);
     }
   }
-  for (const some of pieces(keys, Math.floor(MOST_BOUND / table.key.length))) {
+  for (const some of chunks(keys, Math.floor(MOST_BOUND / table.key.length))) {
     const values = some.map((key) => table.key.map((name) => key[name] ?? null));
     const deleted = await sql(table.name)
       .whereIn([...table.key], values as Knex.Value[][])

@@ -1,6 +1,6 @@
 // Marks what has vanished from a part of a table that was read whole. Mostly nothing has: then as many rows are
 // stored there as were met there, and to count them is enough.
-import { pieces } from '../core/pieces.ts';
+import { chunks } from '../core/chunks.ts';
 import type { LoadMetadata, Row, RowRange, Transaction } from './engine.ts';
 import { recordColumns, type Table } from './table.ts';
 
@@ -36,7 +36,7 @@ export async function justMarked(
   const [key = ''] = table.key;
   const ids: (string | number)[] = [];
   for (const [column, bound] of Object.entries(range)) {
-    for (const owners of 'in' in bound ? pieces(bound.in, OWNERS) : []) {
+    for (const owners of 'in' in bound ? chunks(bound.in, OWNERS) : []) {
       const marked = sql(table.name).whereIn(column, owners).where({ _missing_since: at, _run_id: runId });
       ids.push(...(await marked.select(`${key} as id`)).map(({ id }: { id: string | number }) => id));
     }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app.ts';
-import { REST_AFTER_MS } from '../../src/core/rest.ts';
+import { IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 import { PRODUCT_FLAGS, type Section } from './task.ts';
 
@@ -102,11 +102,11 @@ async function idleAfterUse(url: string): Promise<{ pulledMb: number; lookedMb: 
   const daemon = place.start(['start'], env);
   // Never run, so it is caught up at once.
   await daemon.printed(/run finished/);
-  await pause(REST_AFTER_MS + SETTLE_MS);
+  await pause(IDLE_AFTER_MS + SETTLE_MS);
   const pulledMb = residentMb(daemon.pid);
   const page = /page\s+(\S+)/.exec(daemon.stdout())?.[1] ?? '';
   for (const path of ['/', '/metrics', '/api/status']) await (await fetch(page + path)).text();
-  await pause(REST_AFTER_MS + SETTLE_MS);
+  await pause(IDLE_AFTER_MS + SETTLE_MS);
   const lookedMb = residentMb(daemon.pid);
   daemon.kill('SIGTERM');
   await daemon.ended;

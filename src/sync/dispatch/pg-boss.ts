@@ -3,11 +3,11 @@
 // sends its slices, works some of them like every other process, and reads the outcomes from their jobs.
 import { randomUUID } from 'node:crypto';
 import type { JobInsert, PgBoss } from 'pg-boss';
+import { chunks } from '../../core/chunks.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
-import { createPart } from '../../core/part.ts';
-import { pieces } from '../../core/pieces.ts';
+import { lazyResource } from '../../core/lazy-resource.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceOrder } from './dispatcher.ts';
@@ -67,10 +67,10 @@ interface JobRow {
 /** Opens nothing yet. */
 export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   const { log, jobs, clock = systemClock, times = QUEUE_TIMES } = options;
-  const queue = createPart('queue', () => openQueue(options), closeQueue);
+  const queue = lazyResource('queue', () => openQueue(options), closeQueue);
   let graceMs = DRAIN_MS;
   let isStopped = false;
-  const workers = createPart(
+  const workers = lazyResource(
     'workers',
     async () => startWorkers((await queue.open()).boss, { ...options, clock, refreshSeconds: times.refresh }),
     (opened) => opened.stop(graceMs),
@@ -84,7 +84,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     const { boss } = await queue.open();
     const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
     const sent = slices.map((each): [string, Sent] => [randomUUID(), each]);
-    for (const some of pieces(sent, JOBS_A_STATEMENT)) {
+    for (const some of chunks(sent, JOBS_A_STATEMENT)) {
       const inserts = some.map(
         ([id, { slice, turn }]): JobInsert<SliceMessage> => ({
           id,
@@ -143,7 +143,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       });
       if (!isNews) await clock.sleep(LOOK_MS, signal).catch(() => undefined);
     }
-    for (const ids of pieces([...open.keys()], JOBS_A_STATEMENT)) {
+    for (const ids of chunks([...open.keys()], JOBS_A_STATEMENT)) {
       const { boss } = await queue.open();
       await viaQueue(() => boss.cancel(QUEUE, ids));
       await look(ids);

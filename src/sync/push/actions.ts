@@ -1,7 +1,8 @@
 // What a person may do with entries of the outbox, one or many at a time. No action sends anything: a retried entry is
 // ready for the next run, and an entry that may be at the service is read back first, unless the person has looked.
+
+import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
-import { pieces } from '../../core/pieces.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';
 import { hasUnusableContent, needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
@@ -165,7 +166,7 @@ export async function actOnMany(
 ): Promise<ActedOnMany> {
   const found = await engine.read((sql) => searchEntries(sql, { ...filter, limit: MOST }));
   let done = 0;
-  for (const page of pieces(found, PAGE)) {
+  for (const page of chunks(found, PAGE)) {
     const steps = page.flatMap((entry) => {
       try {
         return [action(entry, at)];

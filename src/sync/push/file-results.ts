@@ -1,7 +1,7 @@
 // The outcomes of a dropped file's items are in the file's result, which is written when all of them are final. Nothing else
 // notifies the ERP of them, as long as the file waits.
 import PQueue from 'p-queue';
-import { pieces } from '../../core/pieces.ts';
+import { chunks } from '../../core/chunks.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import type { FileContent, FileItem, Outcome, TakenFile } from '../../erp/source.ts';
 import { nameOf } from '../../warehouse/outbox/entry.ts';
@@ -92,7 +92,7 @@ async function finalOutcomes(
   push: PushRun,
   items: readonly FileItem[],
 ): Promise<Outcome[] | 'open' | 'absent'> {
-  const pages = [...pieces(items, PAGE)];
+  const pages = [...chunks(items, PAGE)];
   const outcomes: Outcome[][] = [];
   for (const at of [openPages.get(items) ?? 0, ...pages.keys()]) {
     const page = pages[at];

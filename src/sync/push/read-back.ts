@@ -1,9 +1,9 @@
 // Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
 // the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
 import PQueue from 'p-queue';
+import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
-import { pieces } from '../../core/pieces.ts';
 import { localDay } from '../../erp/items/moments.ts';
 import { recordAttempts } from '../../warehouse/outbox/attempts.ts';
 import {
@@ -124,7 +124,7 @@ async function readWindow(
   const others = window.entries
     .filter((entry) => !isNew(entry))
     .toSorted((a, b) => Number(a.state === 'ready') - Number(b.state === 'ready'));
-  for (const page of pieces(others, PAGE))
+  for (const page of chunks(others, PAGE))
     if (!push.context.signal.aborted) cleared.push(...(await judge(push, scope, page, shown, narrow)));
   return cleared;
 }

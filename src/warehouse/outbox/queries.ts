@@ -1,7 +1,7 @@
 // What a push run asks of the outbox. No question costs more because more entries are confirmed: each is answered by an
 // index, and repeats the condition of that index to the letter.
 import type { Knex } from 'knex';
-import { pieces } from '../../core/pieces.ts';
+import { chunks } from '../../core/chunks.ts';
 import {
   type EntryKey,
   IS_CONFIRMED,
@@ -320,7 +320,7 @@ export async function deleteAged(sql: Knex, kind: string, finalBefore: string): 
         .select('external_code', 'code_use')),
     );
   }
-  for (const page of pieces(aged, PAGE)) {
+  for (const page of chunks(aged, PAGE)) {
     const keys = page.map(({ external_code, code_use }) => [external_code, code_use]);
     for (const table of ['push_attempt', 'push_outbox'])
       await sql(table).where({ kind }).whereIn(['external_code', 'code_use'], keys).delete();

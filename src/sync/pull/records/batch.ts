@@ -2,8 +2,9 @@
 // mapped, so that its rows leave memory, and one pass over them gathers all that the transaction has to know: keys that
 // come twice, ids that the job's references name, rows inside each full-refresh range. The transaction itself then only
 // runs SQL. Over all loads of a table, a key that comes twice is loaded once, the last one, and the others are counted.
-import { ownTurn } from '../../../core/own-turn.ts';
-import { pieces } from '../../../core/pieces.ts';
+
+import { chunks } from '../../../core/chunks.ts';
+import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { Engine, Row, Scalar, WrittenRows } from '../../../warehouse/engine.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
 import type { Privacy } from '../../../warehouse/privacy.ts';
@@ -73,8 +74,8 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     const { table, rows, invalid, invalidKeys } = await mapRecords(load, privacy);
     const ranges = rangesOf(table, fullRefresh);
     const written: WrittenRows[] = [];
-    for (const part of pieces(rows, TURN_ROWS)) {
-      if (written.length > 0) await ownTurn();
+    for (const part of chunks(rows, TURN_ROWS)) {
+      if (written.length > 0) await yieldToEventLoop();
       gather(table, part, ranges, each);
       written.push(engine.writeDown(table, part));
     }

@@ -1,6 +1,7 @@
 // Maps the records of a load to rows; every record becomes either a row or an invalid record.
+
+import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { JsonObject } from '../../../core/glossary.ts';
-import { ownTurn } from '../../../core/own-turn.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
 import type { Row, Scalar } from '../../../warehouse/engine.ts';
 import { keyText } from '../../../warehouse/load/key-set.ts';
@@ -48,7 +49,7 @@ export async function mapRecords(
   };
   for (const { record, reason } of refused) addInvalid(record, reason, true);
   for (let index = 0; index < records.length; index++) {
-    if (index % TURN === TURN - 1) await ownTurn();
+    if (index % TURN === TURN - 1) await yieldToEventLoop();
     const raw = records[index];
     const row = compiled(raw);
     if (row !== undefined) {

@@ -1,7 +1,7 @@
 // Loads rows into PostgreSQL. The keys are looked up first: rows that are new go straight into the table by COPY, the
 // fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
-import { pieces } from '../../../core/pieces.ts';
+import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
 import { StaleRead } from '../../stale-read.ts';
 import type { Table } from '../../table.ts';
@@ -54,7 +54,7 @@ export async function loadRows(
   if (all.length === 0) return counts;
   const months =
     table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, all);
-  for (const rows of pieces(all, BATCH_ROWS)) {
+  for (const rows of chunks(all, BATCH_ROWS)) {
     const { fresh, known } = await sortByKey(connection, table, rows, { parts: months, metadata });
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
     const lines = fresh.map(({ line }) => line);

@@ -1,8 +1,9 @@
 // Fetches pictures by the names that records give them, once each: into the store first, then as records for
 // `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times. Slices that
 // name the same picture at the same time share one call, and each loads the record: it commits with what names it.
+
+import { chunks } from '../../../../core/chunks.ts';
 import { Fatal, RoadbookError } from '../../../../core/errors.ts';
-import { pieces } from '../../../../core/pieces.ts';
 import { checklistPicture } from '../../../../fleet/endpoints/checklist-picture.ts';
 import { storePicture } from '../../../../warehouse/picture-store.ts';
 import { image } from '../../../../warehouse/tables/image.ts';
@@ -100,7 +101,7 @@ async function fetchClaimed(
 
 async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<WantedPicture[]> {
   const known = new Set<string>();
-  for (const part of pieces(names, NAMES)) {
+  for (const part of chunks(names, NAMES)) {
     const rows = await warehouse.read((sql) => sql(image.name).whereIn('hash', part).select('hash'));
     for (const { hash } of rows) known.add(hash);
   }

@@ -1,7 +1,7 @@
 // Which slices of checklists a run reads: the windows of their search, and pictures that failed and are due again.
 import { z } from 'zod';
+import { chunks } from '../../../../core/chunks.ts';
 import { durationOption } from '../../../../core/duration-option.ts';
-import { pieces } from '../../../../core/pieces.ts';
 import { checklist as checklistById } from '../../../../fleet/endpoints/checklist.ts';
 import { checklists } from '../../../../fleet/endpoints/checklists.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
@@ -51,7 +51,7 @@ export async function planChecklists(context: PlanContext<ChecklistOptions>): Pr
 
 async function pictureSlices({ warehouse, now }: PlanContext<ChecklistOptions>) {
   const due = await picturesToRetry(warehouse, now);
-  return pieces(due, PICTURES_A_SLICE).map(
+  return chunks(due, PICTURES_A_SLICE).map(
     (pictures, index): Slice<ChecklistWork> => ({
       scope: `failed pictures from ${index * PICTURES_A_SLICE + 1}`,
       work: { pictures },

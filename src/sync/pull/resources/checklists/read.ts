@@ -1,7 +1,8 @@
 // Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. A
 // checklist commits with its answers, and its pictures or their errors.
+
+import { chunks } from '../../../../core/chunks.ts';
 import { Skippable } from '../../../../core/errors.ts';
-import { pieces } from '../../../../core/pieces.ts';
 import { checklistAnswers } from '../../../../fleet/endpoints/checklist-answers.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
@@ -36,7 +37,7 @@ export async function readChecklists(
   const open = await openChecklists(load, source, options.settle);
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
   let last = await opened([], source, options);
-  for (const [index, part] of pieces(open, MOST_OPEN).entries()) {
+  for (const [index, part] of chunks(open, MOST_OPEN).entries()) {
     if (index > 0) await source.commitPart(last);
     last = await opened(part, source, options);
   }

@@ -1,6 +1,6 @@
 // Whom a daily figure is of: its row has a title only, the plate of a vehicle or the label of a driver. A title that
 // nobody has yet is kept without an owner; once the vehicle or driver is known, its days are told again.
-import { pieces } from '../../../../core/pieces.ts';
+import { chunks } from '../../../../core/chunks.ts';
 import { idsByLabel } from '../../../../warehouse/dimension-keys.ts';
 import type { Table } from '../../../../warehouse/table.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
@@ -61,7 +61,7 @@ export async function unknownOwners(
   if (titles.length === 0) return [];
   const stored = titles.map((title) => asStored(dailySummary, 'title', title));
   const met: string[] = [];
-  for (const part of pieces(stored, TITLES)) {
+  for (const part of chunks(stored, TITLES)) {
     const rows: { _first_seen_at: string }[] = await warehouse.read((sql) =>
       sql(dailySummary.name).where({ day, subject }).whereIn('title', part).select('_first_seen_at'),
     );

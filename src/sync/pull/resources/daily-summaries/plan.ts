@@ -2,7 +2,7 @@
 // Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
 // until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
 // over all vehicles, since its share was missing in them.
-import { pieces } from '../../../../core/pieces.ts';
+import { chunks } from '../../../../core/chunks.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type Interval } from '../../../../warehouse/coverage.ts';
 import { knownIds } from '../../../../warehouse/dimension-keys.ts';
@@ -109,7 +109,7 @@ function onceForEach<Argument, Result>(
 const withoutDay = ({ day: _, ...work }: SummaryWork): string => JSON.stringify(work);
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
-  pieces(work.vehicles, MOST_OF_A_SLICE).map((vehicles, _, all) => ({
+  chunks(work.vehicles, MOST_OF_A_SLICE).map((vehicles, _, all) => ({
     ...work,
     vehicles,
     isPart: all.length > 1,

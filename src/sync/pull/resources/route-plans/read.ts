@@ -1,8 +1,9 @@
 // Reads one slice of route plans: the search tells which plans there are, the plan call brings those that may
 // have changed, with points, executions and items. A plan that is final, settled, and was met since is not asked
 // for again.
+
+import { chunks } from '../../../../core/chunks.ts';
 import { Skippable } from '../../../../core/errors.ts';
-import { pieces } from '../../../../core/pieces.ts';
 import { routePlan as planCall } from '../../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
 import type { ScopedInterval } from '../../../../warehouse/coverage.ts';
@@ -55,7 +56,7 @@ export async function readRoutePlans(
   const ids = [...asked.map(({ id }) => id), ...doubtful];
   let isMissed = false;
   let last = await brought([], [], source);
-  for (const [index, part] of pieces(ids, MOST_PLANS).entries()) {
+  for (const [index, part] of chunks(ids, MOST_PLANS).entries()) {
     if (index > 0) await source.commitPart(last);
     last = await brought(part, doubtful, source);
     isMissed ||= last.plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan));

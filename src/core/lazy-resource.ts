@@ -1,6 +1,6 @@
 // A part that is opened when first asked for and closed once, however many share it.
 
-export interface Part<T> {
+export interface LazyResource<T> {
   /** Tells the settings it is made with: two parts of one key are interchangeable. */
   readonly key: string;
   /** Opened by the first call; a failed opening is tried again by the next. */
@@ -9,11 +9,11 @@ export interface Part<T> {
   close(): Promise<void>;
 }
 
-export function createPart<T>(
+export function lazyResource<T>(
   key: string,
   open: () => Promise<T>,
   close: (opened: T) => Promise<void> | void,
-): Part<T> {
+): LazyResource<T> {
   let opened: Promise<T> | undefined;
   return {
     key,

@@ -1,12 +1,12 @@
 // When a process gives memory back: after a while without work, once, and never while something is under way.
 import { describe, expect, it } from 'vitest';
+import { createIdleGc, IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
-import { createRest, REST_AFTER_MS } from '../../src/core/rest.ts';
 
 function makeRest() {
   const clock = createManualClock(0);
   const seen = { settled: 0 };
-  const rest = createRest({ clock, settle: () => (seen.settled += 1) });
+  const rest = createIdleGc({ clock, settle: () => (seen.settled += 1) });
   return { clock, seen, rest };
 }
 
@@ -14,9 +14,9 @@ describe('rest', () => {
   it('comes once after the start, however long nothing happens', async () => {
     const { clock, seen, rest } = makeRest();
     rest.start();
-    await clock.advance(REST_AFTER_MS - 1);
+    await clock.advance(IDLE_AFTER_MS - 1);
     expect(seen.settled).toBe(0);
-    await clock.advance(10 * REST_AFTER_MS);
+    await clock.advance(10 * IDLE_AFTER_MS);
     expect(seen.settled).toBe(1);
   });
 
@@ -26,14 +26,14 @@ describe('rest', () => {
     const first = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
     const works = [rest.during(() => first.promise), rest.during(() => second.promise)];
-    await clock.advance(2 * REST_AFTER_MS);
+    await clock.advance(2 * IDLE_AFTER_MS);
     first.resolve();
     await works[0];
-    await clock.advance(2 * REST_AFTER_MS);
+    await clock.advance(2 * IDLE_AFTER_MS);
     expect(seen.settled).toBe(0);
     second.resolve();
     await works[1];
-    await clock.advance(REST_AFTER_MS - 1);
+    await clock.advance(IDLE_AFTER_MS - 1);
     expect(seen.settled).toBe(0);
     await clock.advance(1);
     expect(seen.settled).toBe(1);
@@ -42,21 +42,21 @@ describe('rest', () => {
   it('comes again after work that failed, and passes the failure on', async () => {
     const { clock, seen, rest } = makeRest();
     rest.start();
-    await clock.advance(REST_AFTER_MS);
+    await clock.advance(IDLE_AFTER_MS);
     await expect(rest.during(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-    await clock.advance(REST_AFTER_MS);
+    await clock.advance(IDLE_AFTER_MS);
     expect(seen.settled).toBe(2);
   });
 
   it('comes neither before the start nor after the stop, and leaves no timer behind', async () => {
     const { clock, seen, rest } = makeRest();
     await rest.during(async () => undefined);
-    await clock.advance(REST_AFTER_MS);
+    await clock.advance(IDLE_AFTER_MS);
     rest.start();
     rest.stop();
     rest.stop();
     expect(clock.sleepers()).toBe(0);
-    await clock.advance(REST_AFTER_MS);
+    await clock.advance(IDLE_AFTER_MS);
     expect(seen.settled).toBe(0);
   });
 });

@@ -2,7 +2,7 @@
 // made it take, room for new objects and code that ran once, until somebody asks; between two runs nobody would.
 import type { Clock } from './clock.ts';
 
-export interface Rest {
+export interface IdleGc {
   /** Not at rest while this is under way. */
   during<T>(work: () => Promise<T>): Promise<T>;
   start(): void;
@@ -10,24 +10,24 @@ export interface Rest {
   stop(): void;
 }
 
-export interface RestOptions {
+export interface IdleGcOptions {
   clock: Clock;
   /** What is done at rest, once after each time of work. */
   settle?: () => void;
 }
 
 /** Long enough that runs which follow each other are not held up in between. */
-export const REST_AFTER_MS = 8_000;
+export const IDLE_AFTER_MS = 8_000;
 
-export function createRest({ clock, settle = giveMemoryBack }: RestOptions): Rest {
+export function createIdleGc({ clock, settle = giveMemoryBack }: IdleGcOptions): IdleGc {
   let isStarted = false;
   let underWay = 0;
   let wake = new AbortController();
 
-  function lieDown(): void {
+  function waitIdle(): void {
     if (!isStarted || underWay > 0) return;
     wake = new AbortController();
-    clock.sleep(REST_AFTER_MS, wake.signal).then(settle, () => undefined);
+    clock.sleep(IDLE_AFTER_MS, wake.signal).then(settle, () => undefined);
   }
 
   return {
@@ -38,12 +38,12 @@ export function createRest({ clock, settle = giveMemoryBack }: RestOptions): Res
         return await work();
       } finally {
         underWay -= 1;
-        lieDown();
+        waitIdle();
       }
     },
     start() {
       isStarted = true;
-      lieDown();
+      waitIdle();
     },
     stop() {
       isStarted = false;

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 let last: Promise<void> = Promise.resolve();
 
 /** Resolves in a turn of the event loop that no other caller has. */
-export function ownTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   last = last.then(() => nextTurn());
   return last;
 }
