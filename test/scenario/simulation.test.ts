@@ -6,7 +6,7 @@ import { isSound, mostParked } from '../support/simulation-verdict.ts';
 
 // A life in which plans are sent without a clear answer and loads are cut off: a plan that is sent again blindly, or a
 // period that counts as read before its rows are there, shows in it.
-const SAMPLE = { seed: 9, days: 0.25, fairDays: 0.25, mostPlans: 6, deadlyLoads: 0.3 };
+const SAMPLE = { seed: 59, days: 0.25, fairDays: 0.25, mostPlans: 6, deadlyLoads: 0.3 };
 
 describe('a simulated daemon in bad weather', () => {
   it('ends with the truth, nothing twice, nothing lost, little left to a person', async () => {
