@@ -181,7 +181,7 @@ describe('faults', () => {
     const wrong = { periods: [], event_category: 99, includes: ['nothing'] } as never;
     const failure = await failureOf(fleet.call(events, wrong));
     expect(failure).toMatchObject({ name: 'Fatal', code: 'request_invalid' });
-    for (const path of ['periods', 'event_category', 'includes.0', 'vehicles_id']) {
+    for (const path of ['periods', 'event_category', 'includes[0]', 'vehicles_id']) {
       expect(failure.message).toContain(`${path}: `);
     }
     expect(sandbox.ledger().requests).toEqual({});
