@@ -26,11 +26,11 @@ import { localDispatcher } from './sync/dispatch/local.ts';
 import { createPgBossDispatcher } from './sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from './sync/job.ts';
 import type { SyncParts } from './sync/sync-parts.ts';
+import type { LeaseManager } from './warehouse/control/leases.ts';
+import { createSliceMeter, type Heartbeat } from './warehouse/control/processes.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
 import { factMemory } from './warehouse/learned-facts.ts';
-import type { LeaseKeeper } from './warehouse/lease-keeper.ts';
-import { createSliceMeter, type SliceMeter } from './warehouse/presence.ts';
 import { allowedPolicies, type Privacy, personalColumns } from './warehouse/privacy.ts';
 import { ratePermits } from './warehouse/rate-store.ts';
 import { abandonDeadRuns } from './warehouse/run-log.ts';
@@ -39,6 +39,8 @@ import type { TableJob } from './warehouse/table-jobs.ts';
 export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
+  /** Of Roadbook, as other processes show it. */
+  version: string;
   clock?: Clock;
   /** Goes without what is wrong in the file, for a command that only shows. */
   tolerant?: boolean;
@@ -55,8 +57,6 @@ export interface App {
   readonly log: Log;
   readonly logTail: LogTail;
   readonly redactor: Redactor;
-  /** What the runs of this process have loaded. */
-  readonly slices: SliceMeter;
   /** The warehouse, opened and brought to the declared schema. */
   warehouse(): Promise<Engine>;
   /** What is stored of personal values; what was stored is brought under it first. */
@@ -68,7 +68,8 @@ export interface App {
   /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
   glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
-  leases(): Promise<LeaseKeeper>;
+  leases(): Promise<LeaseManager>;
+  heartbeat(): Promise<Heartbeat>;
   /** Who works the slices of the pulls. */
   readonly dispatcher: Dispatcher;
   /** What a run needs, for a command that makes one. */
@@ -131,7 +132,7 @@ export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'
   });
 
 export async function openApp(options: AppOptions): Promise<App> {
-  const { configFile, logLevel, clock = systemClock, tolerant, keepsLog = false } = options;
+  const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
   const jobs = await loadJobs();
   const load = () =>
     loadConfig(configFile, configParts(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
@@ -143,11 +144,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
   const looked: ErpSource[] = [];
 
-  const { warehouse, privacy, leases, tellSettings, glance } = createStorage({
+  const slices = createSliceMeter(clock);
+  const { warehouse, privacy, heartbeat, leases, tellSettings, glance } = createStorage({
     loaded: () => loaded,
     tableJobs: (config) => tableJobs(jobs, config),
     clock,
     log,
+    version,
+    slices,
   });
 
   // Keeps the account with which it was started, as a real service would.
@@ -162,7 +166,6 @@ export async function openApp(options: AppOptions): Promise<App> {
     (opened) => opened.close(),
   );
 
-  const slices = createSliceMeter(clock);
   const idleGc = createIdleGc({ clock });
   const around = {
     clock,
@@ -212,11 +215,11 @@ export async function openApp(options: AppOptions): Promise<App> {
     log,
     logTail,
     redactor,
-    slices,
     warehouse: warehouse.open,
     privacy: privacy.open,
     glance,
     leases: leases.open,
+    heartbeat: heartbeat.open,
     service: () => connections.current().service.open(),
     async erpSource(kind) {
       const { erp, timezone } = loaded.config;
@@ -234,7 +237,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       return source;
     },
     async sync() {
-      await (await leases.open()).look();
+      await (await leases.open()).freeDead();
       await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
       return syncParts(connections.current());
     },

@@ -1,4 +1,4 @@
-// What one process opens of the warehouse: the engine at the declared schema, what is kept of personal values, the leases.
+// What one process opens of the warehouse: the engine at the declared schema, what is kept of personal values, heartbeat and leases.
 // Each is opened when first asked for.
 import { join } from 'node:path';
 import type { LoadedConfig } from './config/load.ts';
@@ -6,9 +6,10 @@ import type { Config } from './config/schema.ts';
 import type { Clock } from './core/clock.ts';
 import { type LazyResource, lazyResource } from './core/lazy-resource.ts';
 import type { Log } from './core/log.ts';
+import { createLeaseManager, type LeaseManager } from './warehouse/control/leases.ts';
+import { createHeartbeat, type Heartbeat, type SliceMeter } from './warehouse/control/processes.ts';
 import type { Engine, EngineKind } from './warehouse/engine.ts';
 import { engines } from './warehouse/engines.ts';
-import { createLeaseKeeper, type LeaseKeeper } from './warehouse/lease-keeper.ts';
 import { fillLocalTime } from './warehouse/local-time.ts';
 import { createPrivacy, type Privacy } from './warehouse/privacy.ts';
 import { enforcePrivacy } from './warehouse/privacy-rewrite.ts';
@@ -22,7 +23,9 @@ const PRIVACY_KEY = join('data', 'privacy.key');
 export interface Storage {
   warehouse: LazyResource<Engine>;
   privacy: LazyResource<Privacy>;
-  leases: LazyResource<LeaseKeeper>;
+  /** Of this process. */
+  heartbeat: LazyResource<Heartbeat>;
+  leases: LazyResource<LeaseManager>;
   /** Puts down what the views have to know of the configuration. */
   tellSettings(engine: Engine, config: Config): Promise<void>;
   /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
@@ -35,9 +38,11 @@ interface StorageParts {
   tableJobs(config: Config): TableJob[];
   clock: Clock;
   log: Log;
+  version: string;
+  slices: SliceMeter;
 }
 
-export function createStorage({ loaded, tableJobs, clock, log }: StorageParts): Storage {
+export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageParts): Storage {
   async function tellSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
@@ -71,15 +76,22 @@ export function createStorage({ loaded, tableJobs, clock, log }: StorageParts): 
     () => undefined,
   );
 
+  const heartbeat = lazyResource(
+    'heartbeat',
+    async () => createHeartbeat({ engine: await warehouse.open(), clock, log, version, slices }),
+    () => undefined,
+  );
+
   const leases = lazyResource(
     'leases',
-    async () => createLeaseKeeper(await warehouse.open(), { clock, log }),
+    async () => createLeaseManager(await heartbeat.open(), { engine: await warehouse.open(), clock, log }),
     () => undefined,
   );
 
   return {
     warehouse,
     privacy,
+    heartbeat,
     leases,
     tellSettings,
     async glance(look) {

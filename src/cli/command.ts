@@ -8,6 +8,7 @@ import { createRedactor } from '../core/redaction.ts';
 import { terminalText } from '../core/terminal-text.ts';
 import { type Declaration, declareCommand } from './declaration.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { VERSION } from './version.ts';
 
 export interface CommonOptions {
   config: string;
@@ -63,7 +64,7 @@ export const withApp =
   ): Action<Options> =>
   async (args, options) => {
     const { config: configFile, logLevel } = options;
-    const app = await openApp({ configFile, logLevel, tolerant, keepsLog });
+    const app = await openApp({ configFile, logLevel, version: VERSION, tolerant, keepsLog });
     try {
       return await work(app, args, options);
     } catch (thrown) {

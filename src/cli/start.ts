@@ -10,7 +10,6 @@ import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/job-controls.ts';
-import { createPresence } from '../warehouse/presence.ts';
 import { readTicks } from '../warehouse/tick-book.ts';
 import { fillCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
@@ -42,7 +41,7 @@ export const fillStart = (command: Command): Command =>
             : welcome(app, address, page.url(), jobs),
         );
         const scheduler = schedule(app, engine, jobs);
-        const presence = createPresence({ ...app, engine, version: VERSION });
+        const heartbeat = await app.heartbeat();
         // Everything that lives as long as the daemon; what is started last is stopped first.
         const companions = [
           createWatch({
@@ -50,7 +49,7 @@ export const fillStart = (command: Command): Command =>
             log: app.log,
             scheduler,
             controls: () => readControls(engine),
-            freedLeases: async () => (await app.leases()).look(),
+            freedLeases: async () => (await app.leases()).freeDead(),
           }),
           followEdits(app, engine, () => {
             scheduler.update(enabledJobs(app));
@@ -59,7 +58,7 @@ export const fillStart = (command: Command): Command =>
           daemonAlerts(app, engine),
           app.idleGc,
         ];
-        presence.start();
+        heartbeat.start();
         await app.dispatcher.start();
         scheduler.start();
         for (const companion of companions) companion.start();
@@ -74,7 +73,7 @@ export const fillStart = (command: Command): Command =>
           app.dispatcher.stop(),
           ...companions.toReversed().map((companion) => companion.stop()),
         ])
-          .then(() => presence.stop())
+          .then(() => heartbeat.stop())
           .then(() => page.close());
         await ended;
         return 0;

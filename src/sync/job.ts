@@ -5,7 +5,7 @@ import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { RecordFields } from '../fleet/endpoint.ts';
-import type { Lease } from '../warehouse/leases.ts';
+import type { Lease } from '../warehouse/control/leases.ts';
 import type { Table } from '../warehouse/table.ts';
 import type { CoverageScopes } from './pull/plan/scopes.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from './slice.ts';

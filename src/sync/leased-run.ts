@@ -3,14 +3,14 @@
 // so it has a lease of its own.
 import { Fatal, Skippable } from '../core/errors.ts';
 import type { Fleet } from '../fleet/client.ts';
+import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
 import { takeRunRequest } from '../warehouse/job-controls.ts';
-import type { HeldLease, LeaseKeeper } from '../warehouse/lease-keeper.ts';
 import { lastTickRun } from '../warehouse/tick-book.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
 import type { SyncParts } from './sync-parts.ts';
 
-/** How often a lease that somebody else has is looked at. */
-const LOOK_MS = 1_000;
+/** How often a lease that another process has is asked for again. */
+const RETRY_MS = 1_000;
 
 export async function runLeased(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
   if (parts.leases === undefined) return runJob(request, parts);
@@ -28,15 +28,19 @@ export async function runLeased(request: RunRequest, parts: SyncParts): Promise<
 const leaseName = ({ job, period }: RunRequest): string =>
   period === undefined ? job.name : `backfill ${job.name}`;
 
-async function untilHeld(request: RunRequest, { clock }: SyncParts, leases: LeaseKeeper): Promise<HeldLease> {
+async function untilHeld(
+  request: RunRequest,
+  { clock }: SyncParts,
+  leases: LeaseManager,
+): Promise<HeldLease> {
   const { signal, draining } = request;
   const ending = AbortSignal.any([signal, draining].filter((each) => each !== undefined));
-  for (let isTold = false; ; isTold = true) {
+  for (let isReported = false; ; isReported = true) {
     const result = await leases.take(leaseName(request));
     if (!('heldBy' in result)) return result;
     const { host, pid, taken_at } = result.heldBy;
-    if (!isTold) request.onWait?.(`process ${pid} on ${host}, since ${taken_at}`);
-    await clock.sleep(LOOK_MS, ending).catch(() => {
+    if (!isReported) request.onWait?.(`process ${pid} on ${host}, since ${taken_at}`);
+    await clock.sleep(RETRY_MS, ending).catch(() => {
       throw new Fatal(`Stopped while ${request.job.name} was run by another process`, { code: 'stopped' });
     });
   }

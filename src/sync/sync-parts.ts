@@ -5,8 +5,8 @@ import type { Redactor } from '../core/redaction.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { Feed } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
+import type { LeaseManager } from '../warehouse/control/leases.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import type { LeaseKeeper } from '../warehouse/lease-keeper.ts';
 import type { Privacy } from '../warehouse/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 
@@ -27,7 +27,7 @@ export interface SyncParts {
   /** Folder for picture files. */
   images: string;
   /** Keeps the runs of several processes apart; absent where one process has the warehouse to itself. */
-  leases?: LeaseKeeper;
+  leases?: LeaseManager;
   /** Told of every slice that was loaded. */
   onSlice?(): void;
   /** The feed of items to push, opened when first asked for; undefined where the configuration has none. */

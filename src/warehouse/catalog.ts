@@ -1,10 +1,10 @@
-// Every table there is: the declarations in tables/ and in outbox/, each found by being there, and the lookup tables.
+// Every table there is: the declarations in tables/, outbox/ and control/, each found by being there, and the lookup tables.
 // Nothing in those folders may import this file: it waits for them.
 import { readdirSync } from 'node:fs';
 import { lookups } from './lookups.ts';
 import type { Table } from './table.ts';
 
-const folders = ['./tables/', './outbox/'].map((path) => new URL(path, import.meta.url));
+const folders = ['./tables/', './outbox/', './control/'].map((path) => new URL(path, import.meta.url));
 
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && 'columns' in value && 'key' in value;

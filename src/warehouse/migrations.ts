@@ -2,6 +2,7 @@
 // column or index needs none, it is added from its declaration. Entries are never edited once released.
 import { keyAgentDigests } from './migrations/key-agent-digests.ts';
 import type { Migration } from './migrations/migration.ts';
+import { processHeartbeat } from './migrations/process-heartbeat.ts';
 import { rateColumns } from './migrations/rate-columns.ts';
 import { returnKey } from './migrations/return-key.ts';
 import { smallOutbox } from './migrations/small-outbox.ts';
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
   smallOutbox,
   unusedIndexes,
   rateColumns,
+  processHeartbeat,
 ];

@@ -4,10 +4,10 @@ import type { Knex } from 'knex';
 import { isoInstant } from '../core/clock.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { noCounts } from '../core/glossary.ts';
+import type { Lease } from './control/leases.ts';
+import { isAlive } from './control/this-process.ts';
 import type { Engine } from './engine.ts';
-import type { Lease } from './leases.ts';
 import { pruneRuns } from './run-retention.ts';
-import { isAlive } from './this-process.ts';
 
 export type RunCause = 'schedule' | 'catch-up' | 'manual' | 'backfill';
 

@@ -6,8 +6,17 @@ import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
+import {
+  createLeaseManager,
+  fencedEngine,
+  freeProcess,
+  type HeldLease,
+  isHeld,
+  type LeaseManager,
+} from '../../src/warehouse/control/leases.ts';
+import { DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
+import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
-import { helpersEngine } from '../../src/warehouse/fenced-engine.ts';
 import {
   pauseJob,
   readControls,
@@ -15,18 +24,11 @@ import {
   resumeJob,
   takeRunRequest,
 } from '../../src/warehouse/job-controls.ts';
-import {
-  createLeaseKeeper,
-  type HeldLease,
-  LEASE_TIMES,
-  type LeaseKeeper,
-} from '../../src/warehouse/lease-keeper.ts';
-import { freeLease, isHeldBy } from '../../src/warehouse/leases.ts';
 import { closeRun, openRun } from '../../src/warehouse/run-log.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import { thisProcess } from '../../src/warehouse/this-process.ts';
 import { readTicks } from '../../src/warehouse/tick-book.ts';
 import { engineCases } from '../support/engines.ts';
+import { heartbeatOn, processElsewhere } from '../support/lease-manager.ts';
 
 const START = Date.parse('2026-05-04T12:00:00Z');
 const DAY_MS = 86_400_000;
@@ -44,8 +46,24 @@ const refuse = ({ sql }: Transaction) => sql.raw('insert into no_such_table valu
 interface Side {
   engine: Engine;
   clock: ManualClock;
-  keeper: LeaseKeeper;
+  heartbeat: Heartbeat;
+  leases: LeaseManager;
 }
+
+const ONE = processElsewhere('depot-1');
+const OTHER = processElsewhere('depot-2');
+
+function sideOf(engine: Engine, clock: ManualClock, process: ProcessIdentity): Side {
+  const heartbeat = heartbeatOn(engine, { clock, log, process });
+  return { engine, clock, heartbeat, leases: createLeaseManager(heartbeat, { engine, clock, log }) };
+}
+
+/** The engine with something done around each of its writing transactions. */
+const around = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>): Engine => ({
+  ...engine,
+  write: (work, how) => wrap(() => engine.write(work, how)),
+  ...(engine.beside && { beside: (work) => wrap(() => engine.beside?.(work) ?? Promise.reject()) }),
+});
 
 describe.each(engineCases)('leases on $name', ({ make }) => {
   let place: Awaited<ReturnType<typeof make>>;
@@ -53,11 +71,6 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
   let other: Side;
 
   let engines: [Engine, Engine];
-
-  const sideOf = (engine: Engine, startAt: number): Side => {
-    const clock = createManualClock(startAt);
-    return { engine, clock, keeper: createLeaseKeeper(engine, { clock, log }) };
-  };
 
   beforeAll(async () => {
     place = await make();
@@ -67,11 +80,12 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
 
   beforeEach(async () => {
     await engines[0].write(async ({ sql }) => {
-      for (const table of ['sync_lease', 'sync_run', 'sync_control']) await sql(table).delete();
+      for (const table of ['sync_daemon', 'sync_lease', 'sync_run', 'sync_control'])
+        await sql(table).delete();
     });
     // Their clocks are a day apart, and that changes nothing.
-    one = sideOf(engines[0], START);
-    other = sideOf(engines[1], START + DAY_MS);
+    one = sideOf(engines[0], createManualClock(START), ONE);
+    other = sideOf(engines[1], createManualClock(START + DAY_MS), OTHER);
   });
 
   afterAll(async () => {
@@ -79,8 +93,8 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     await place.remove();
   });
 
-  const take = async ({ keeper }: Pick<Side, 'keeper'>, name = 'pull-events'): Promise<HeldLease> => {
-    const result = await keeper.take(name);
+  const take = async ({ leases }: Pick<Side, 'leases'>, name = 'pull-events'): Promise<HeldLease> => {
+    const result = await leases.take(name);
     if ('heldBy' in result) throw new Error(`held by ${result.heldBy.holder}`);
     return result;
   };
@@ -95,58 +109,52 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
       lease: held,
     });
 
-  const rows = (table: string): Promise<Record<string, unknown>[]> => other.engine.read((sql) => sql(table));
+  const rows = (table: string): Promise<Record<string, unknown>[]> =>
+    other.engine.read((sql) => sql(table).orderByRaw('1'));
 
-  /** What the other side sees in the look it makes each second. */
+  /** What the other side finds free in the observation it makes each second. */
   async function watch(seconds: number): Promise<string[]> {
-    const letGo: string[] = [];
+    const freed: string[] = [];
     for (let second = 0; second < seconds; second++) {
       await other.clock.advance(1_000);
-      letGo.push(...(await other.keeper.look()));
+      freed.push(...(await other.leases.freeDead()));
     }
-    return letGo;
+    return freed;
   }
 
-  /** One whose writes have to wait so long for their turn. */
-  function slowKeeper({ engine, clock }: Side, waitMs: () => number): LeaseKeeper {
-    const slow: Engine = {
-      ...engine,
-      async write(work, how) {
-        await clock.advance(waitMs());
-        return engine.write(work, how);
-      },
-    };
-    return createLeaseKeeper(slow, { clock, log });
-  }
-
-  /** A beat is written behind the clock's back, by a real database. */
-  async function beatOf({ clock, engine }: Side): Promise<void> {
-    await clock.advance(LEASE_TIMES.beatMs);
-    await engine.write(async () => undefined);
-  }
+  /** Until the heartbeat that is under way is written: it is, behind the clock's back, by a real database. */
+  const written = ({ engine }: Side): Promise<void> =>
+    engine.beside?.(async () => undefined) ?? engine.write(async () => undefined);
 
   it('one of two gets it, and the other is told who has it', async () => {
     const held = await take(one);
-    const result = await other.keeper.take('pull-events');
-    expect(result).toMatchObject({ heldBy: { pid: process.pid, host: thisProcess.host } });
+    const result = await other.leases.take('pull-events');
+    expect(result).toMatchObject({ heldBy: { holder: ONE.holder, pid: ONE.pid, host: ONE.host } });
     await held.release();
     expect((await take(other)).token).toBeGreaterThan(held.token);
   });
 
-  it('a holder that stands still for the lease time is replaced, and its run is abandoned', async () => {
+  it('one of two that take it at the same moment gets it', async () => {
+    const results = await Promise.all([one, other].map(({ leases }) => leases.take('pull-events')));
+    expect(results.filter((result) => 'heldBy' in result)).toHaveLength(1);
+    expect(await rows('sync_lease')).toMatchObject([{ name: 'pull-events', token: 1 }]);
+  });
+
+  it('a process that stands still for 20 s is replaced, and its runs are abandoned', async () => {
     const held = await take(one);
     await openRunOf(held, 'r1', isoInstant(START));
-    expect(await watch(LEASE_TIMES.deadMs / 1_000 - 1)).toEqual([]);
-    expect(await watch(2)).toEqual(['pull-events']);
+    expect(await watch(DEAD_MS / 1_000)).toEqual([]);
+    expect(await watch(1)).toEqual(['pull-events']);
+    expect(await watch(1), 'once').toEqual([]);
     expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'abandoned' }]);
     expect((await readTicks(other.engine, 'pull-events')).unfinishedMs).toBe(START);
     await take(other);
   });
 
-  it('a holder that was replaced writes nothing when it wakes up, and sends nothing', async () => {
+  it('a process that was replaced writes nothing when it wakes up, and sends nothing', async () => {
     const held = await take(one);
     await openRunOf(held, 'r1', isoInstant(START));
-    await watch(LEASE_TIMES.deadMs / 1_000 + 1);
+    await watch(DEAD_MS / 1_000 + 1);
     const next = await take(other);
     await openRunOf(next, 'r2', isoInstant(START));
     const before = await rows('sync_run');
@@ -169,41 +177,91 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     await next.engine.write(async () => undefined);
   });
 
-  it('a process that slept knows by its own clock that it must not send, before it asks anybody', async () => {
+  it('a process that was replaced finds out at its next heartbeat, once, and lives on', async () => {
+    const lines: string[] = [];
+    const write = (line: string) => lines.push(line);
+    const heard = createLog({ level: 'warn', redactor: createRedactor(), write });
+    one.leases = createLeaseManager(one.heartbeat, { ...one, log: heard });
+    const held = [await take(one, 'a'), await take(one, 'b')];
+    await watch(DEAD_MS / 1_000 + 1);
+    expect(await rows('sync_daemon')).toMatchObject([{ id: ONE.holder, beat: null }]);
+    await one.heartbeat.runOnce();
+    for (const { lost, check } of held) {
+      expect(lost.reason).toMatchObject({ code: 'lease_lost' });
+      expect(check).toThrow('over while this one showed no life');
+    }
+    const later = await take(one, 'c');
+    await one.heartbeat.runOnce();
+    expect(lines).toHaveLength(2);
+    later.check();
+  });
+
+  it('a process that slept knows by its own clocks that it must not send, before it asks anybody', async () => {
     const held = await take(one);
+    one.clock.set(DEAD_MS - 1);
     held.check();
-    one.clock.set(LEASE_TIMES.deadMs);
+    one.clock.set(1);
     expect(() => held.check()).toThrow();
-    await held.engine.write(async () => undefined);
+    await one.heartbeat.runOnce();
+    held.check();
+    await one.clock.advance(HEARTBEAT_MS);
+    await written(one);
+    one.clock.set(-DAY_MS);
     held.check();
   });
 
-  it('a write that had to wait for its turn proves the lease from when it ran', async () => {
+  it('a heartbeat counts from when it began: others cannot see it before its commit', async () => {
+    let lastsMs = 0;
+    const slow = around(one.engine, async (turn) => {
+      const result = await turn();
+      one.clock.set(lastsMs);
+      return result;
+    });
+    const side = sideOf(slow, one.clock, ONE);
+    const held = await take(side);
+    held.check();
+    lastsMs = DEAD_MS;
+    await side.heartbeat.runOnce();
+    expect(() => held.check()).toThrow();
+    lastsMs = 0;
+    await side.heartbeat.runOnce();
+    held.check();
+    // The same for a write that is a heartbeat where heartbeats have to wait for the writer.
+    await held.engine.write(async () => one.clock.set(DEAD_MS));
+    expect(() => held.check()).toThrow();
+  });
+
+  it('a heartbeat that cannot be written proves nothing, and is reported once', async () => {
+    const lines: string[] = [];
+    const heard = createLog({ level: 'warn', redactor: createRedactor(), write: (line) => lines.push(line) });
+    let isAway = false;
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    one.heartbeat = heartbeatOn(away, { clock: one.clock, log: heard, process: ONE });
+    one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
-    const others = gate();
-    const before = one.engine.write(() => others.opened, { isLong: true });
-    const claim = held.engine.write(async () => undefined);
-    one.clock.set(LEASE_TIMES.deadMs);
+    isAway = true;
+    // A clock that is set back keeps nothing.
+    one.clock.set(-DAY_MS);
+    await one.clock.advance(DEAD_MS);
+    await one.heartbeat.runOnce();
     expect(() => held.check()).toThrow();
-    others.open();
-    await Promise.all([before, claim]);
+    expect(lines.filter((line) => line.includes('the heartbeat of this process failed'))).toHaveLength(1);
+    isAway = false;
+    await one.heartbeat.runOnce();
     held.check();
-    // What passes after that counts, though the write itself has only just ended.
-    await held.engine.write(async () => one.clock.set(LEASE_TIMES.deadMs));
-    expect(() => held.check()).toThrow();
   });
 
-  it('a lease that had to wait for its turn is held from when it was taken', async () => {
-    const others = gate();
-    const before = one.engine.write(() => others.opened);
-    const taking = take(one);
-    one.clock.set(LEASE_TIMES.deadMs);
-    others.open();
-    await before;
-    (await taking).check();
+  it('nothing is taken where the first heartbeat fails', async () => {
+    const away: Engine = { ...one.engine };
+    if (away.beside === undefined) away.write = () => one.engine.write(refuse) as never;
+    else away.beside = () => one.engine.write(refuse) as never;
+    const heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
+    await expect(createLeaseManager(heartbeat, { ...one, log }).take('pull-events')).rejects.toThrow();
+    expect(await rows('sync_lease')).toEqual([]);
+    expect(one.clock.sleepers()).toBe(0);
   });
 
-  it('beats and claims go before the loads that wait in the same process', async () => {
+  it('heartbeats and claims go before the loads that wait in the same process', async () => {
     const held = await take(one);
     const order: string[] = [];
     const first = gate();
@@ -217,30 +275,47 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
       );
     const writes = [load('load 1', first.opened), load('load 2'), load('load 3')];
     writes.push(held.engine.write(async () => void order.push('claim')));
-    one.clock.set(LEASE_TIMES.deadMs);
-    await one.clock.advance(LEASE_TIMES.beatMs);
-    writes.push(
-      one.engine.write(async ({ sql }) => {
-        const { beat } = await sql('sync_lease').first('beat');
-        // The take, the first load, the claim and the beat of the clock.
-        order.push(`beat ${beat}`);
-      }),
-    );
+    const heartbeat = one.heartbeat.runOnce().then(() => void order.push('heartbeat'));
+    writes.push(heartbeat);
+    // Beside the writer it does not even wait for the load that is under way.
+    if (one.engine.beside !== undefined) await heartbeat;
     first.open();
     await Promise.all(writes);
-    expect(order).toEqual(['load 1', 'claim', 'beat 4', 'load 2', 'load 3']);
-    held.check();
+    expect(order.filter((each) => each !== 'heartbeat')).toEqual(['load 1', 'claim', 'load 2', 'load 3']);
+    expect(order.indexOf('heartbeat')).toBeLessThan(order.indexOf('load 2'));
   });
 
-  it('a holder that beats or writes is not replaced, however its clock is set', async () => {
+  it('a write that takes longer than 20 s makes nobody look dead', async () => {
+    const held = await take(one);
+    await watch(1);
+    const end = gate();
+    const load = held.engine.write(() => end.opened, { isLong: true });
+    for (let round = 0; round < DEAD_MS / HEARTBEAT_MS; round++) {
+      // Where heartbeats have to wait for the writer, none comes before whoever waits to replace the process.
+      if (one.engine.beside !== undefined) {
+        await one.clock.advance(HEARTBEAT_MS);
+        await written(one);
+        held.check();
+      }
+      if (round < 3) expect(await watch(5)).toEqual([]);
+    }
+    const last = watch(6);
+    await other.engine.read(async () => undefined);
+    end.open();
+    await load;
+    expect(await last).toEqual([]);
+    await held.engine.write(async () => undefined);
+  });
+
+  it('a process with a heartbeat is not replaced, however its clock is set', async () => {
     const held = await take(one);
     // Nothing is even tried.
     const readOnly = { ...other.engine, write: () => Promise.reject(new Error('written')) };
-    other.keeper = createLeaseKeeper(readOnly, { clock: other.clock, log });
-    for (let round = 0; round < 12; round++) {
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: readOnly, log });
+    for (let round = 0; round < 8; round++) {
       one.clock.set(round % 2 === 0 ? DAY_MS : -DAY_MS);
-      if (round < 6) await beatOf(one);
-      else await held.engine.write(async () => undefined);
+      await one.clock.advance(HEARTBEAT_MS);
+      await written(one);
       expect(await watch(5)).toEqual([]);
     }
     held.check();
@@ -250,115 +325,148 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     ['ahead', DAY_MS],
     ['back', -DAY_MS],
   ])(
-    'a holder is replaced after the lease time, no sooner and no later, though who looks has its clock set %s',
+    'a process is replaced after 20 s, no sooner and no later, though the observer has its clock set %s',
     async (_way, byMs) => {
       await take(one);
-      const seconds = LEASE_TIMES.deadMs / 1_000 - 1;
-      for (let second = 0; second < seconds; second++) {
+      for (let second = 0; second < DEAD_MS / 1_000; second++) {
         other.clock.set(byMs);
         expect(await watch(1)).toEqual([]);
       }
-      expect(await watch(2)).toEqual(['pull-events']);
+      expect(await watch(1)).toEqual(['pull-events']);
     },
   );
 
-  it('the lease of a process of this machine that is gone is free at once', async () => {
+  it('the leases of a process of this machine that is gone are free at once', async () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
-    await take(one);
-    await one.engine.write(({ sql }) =>
-      sql('sync_lease').update({ pid, holder: 'gone', place: thisProcess.place }),
-    );
+    const gone = { ...ONE, pid, place: thisProcess.place };
+    const held = await take(sideOf(one.engine, one.clock, gone));
+    await openRunOf(held, 'r1', isoInstant(START));
     // However long its own writes have to wait.
-    other.keeper = slowKeeper(other, () => LEASE_TIMES.deadMs);
-    await take(other);
+    const slow = around(other.engine, async (turn) => {
+      await other.clock.advance(DEAD_MS);
+      return turn();
+    });
+    await take(sideOf(slow, other.clock, OTHER));
+    expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'abandoned' }]);
   });
 
-  it('a holder is given the time again where the write that would replace it had to wait', async () => {
+  it('a process gets the time again where the write that would replace it had to wait', async () => {
     await take(one);
-    let waitMs = LEASE_TIMES.beatMs + 1;
-    other.keeper = slowKeeper(other, () => waitMs);
-    expect(await watch(LEASE_TIMES.deadMs / 1_000 + 1)).toEqual([]);
-    waitMs = LEASE_TIMES.beatMs;
-    expect(await watch(LEASE_TIMES.deadMs / 1_000)).toEqual([]);
+    let waitMs = HEARTBEAT_MS + 1;
+    const slow = around(other.engine, async (turn) => {
+      await other.clock.advance(waitMs);
+      return turn();
+    });
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: slow, log });
+    expect(await watch(DEAD_MS / 1_000 + 1)).toEqual([]);
+    waitMs = HEARTBEAT_MS;
+    expect(await watch(DEAD_MS / 1_000)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('of a time in which nobody looked a beat counts at most', async () => {
+  it('of a time in which nobody observed, one heartbeat counts at most', async () => {
     await take(one);
-    const seconds = (LEASE_TIMES.deadMs - LEASE_TIMES.beatMs) / 1_000;
-    expect(await watch(seconds)).toEqual([]);
+    expect(await watch((DEAD_MS - HEARTBEAT_MS) / 1_000)).toEqual([]);
     await other.clock.advance(DAY_MS);
     expect(await watch(1)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('who could not be replaced, because the warehouse refused it, is given the time again', async () => {
+  it('a process that could not be replaced, because the warehouse refused it, gets the time again', async () => {
     await take(one);
-    const { engine, clock } = other;
-    const { look } = createLeaseKeeper({ ...engine, write: () => engine.write(refuse) }, { clock, log });
-    const looks = [];
-    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000 + 5; second++) {
-      looks.push(await look().catch(() => 'failed'));
-      await clock.advance(1_000);
-    }
-    expect(looks.filter((each) => each === 'failed')).toHaveLength(1);
+    const refusing = { ...other.engine, write: () => other.engine.write(refuse) };
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: refusing, log });
+    const failures: unknown[] = [];
+    for (let second = 0; second <= DEAD_MS / 1_000 + 5; second++)
+      await watch(1).catch((error) => failures.push(error));
+    expect(failures).toHaveLength(1);
   });
 
-  it('all leases of a dead process are freed by one look, though each write has to wait a little', async () => {
-    for (const name of ['a', 'b', 'c']) await take(one, name);
-    other.keeper = slowKeeper(other, () => LEASE_TIMES.beatMs - 1);
-    await watch(LEASE_TIMES.deadMs / 1_000);
+  it('the leases of all dead processes are freed by one observation, though each write has to wait a little', async () => {
+    const third = sideOf(engines[0], createManualClock(START), processElsewhere('depot-3'));
+    for (const name of ['a', 'b']) await take(one, name);
+    await take(third, 'c');
+    const slow = around(other.engine, async (turn) => {
+      await other.clock.advance(HEARTBEAT_MS - 1);
+      return turn();
+    });
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: slow, log });
+    await watch(DEAD_MS / 1_000);
     expect(await watch(1)).toEqual(['a', 'b', 'c']);
   });
 
-  it('a holder that was replaced is told by its next beat, once', async () => {
-    const lines: string[] = [];
-    const telling = createLog({
-      level: 'warn',
-      redactor: createRedactor(),
-      write: (line) => lines.push(line),
+  it('one heartbeat keeps all leases of a process; with the last of them its row goes, and nothing more is written', async () => {
+    let turns = 0;
+    const counted = around(one.engine, (turn) => {
+      turns++;
+      return turn();
     });
-    one.keeper = createLeaseKeeper(one.engine, { clock: one.clock, log: telling });
-    const held = await take(one);
-    await watch(LEASE_TIMES.deadMs / 1_000 + 1);
-    await beatOf(one);
-    expect(held.lost.aborted).toBe(true);
-    expect(() => held.check()).toThrow('took pull-events over');
-    await beatOf(one);
-    expect(lines).toHaveLength(1);
-  });
-
-  it('every lease is kept alive until it is let go, and nothing is written after the last', async () => {
-    let writes = 0;
-    const counting: Engine = {
-      ...one.engine,
-      write(work, how) {
-        writes++;
-        return one.engine.write(work, how);
-      },
-    };
-    one.keeper = createLeaseKeeper(counting, { clock: one.clock, log });
+    one = sideOf(counted, one.clock, ONE);
     const [first, second] = [await take(one, 'first'), await take(one, 'second')];
     await first.release();
-    const since = writes;
-    await beatOf(one);
-    expect(writes, 'one write keeps them all alive').toBe(since + 1);
+    const before = await rows('sync_daemon');
+    expect(before).toMatchObject([{ id: ONE.holder, place: ONE.place, kind: 'command', version: '1.2.3' }]);
+    turns = 0;
+    await one.clock.advance(HEARTBEAT_MS);
+    await written(one);
+    expect(turns, 'and the one that waited for it').toBe(2);
+    expect(await rows('sync_daemon')).toMatchObject([{ beat: Number(before[0]?.beat) + 1 }]);
     expect(await rows('sync_lease')).toMatchObject([
-      { name: 'first', holder: null, beat: 1, heartbeat_at: isoInstant(START) },
-      {
-        name: 'second',
-        beat: 2,
-        taken_at: isoInstant(START),
-        heartbeat_at: isoInstant(START + LEASE_TIMES.beatMs),
-      },
+      { name: 'first', holder: null },
+      { name: 'second', holder: ONE.holder, taken_at: isoInstant(START) },
     ]);
-    const held = writes;
     await second.release();
-    await one.clock.advance(10 * LEASE_TIMES.beatMs);
-    expect(writes, 'letting it go is the last').toBe(held + 1);
+    expect(await rows('sync_daemon')).toEqual([]);
+    turns = 0;
+    await one.clock.advance(10 * HEARTBEAT_MS);
+    expect(turns).toBe(0);
   });
 
-  it('leases and their runs are apart: taking or freeing one leaves the others as they are', async () => {
+  it('a lease that is taken while the last one is let go is kept alive, whichever comes first', async () => {
+    let turn = gate();
+    turn.open();
+    const gated = around(one.engine, async (next) => {
+      await turn.opened;
+      return next();
+    });
+    const { heartbeat } = sideOf(gated, one.clock, ONE);
+    const [first, second] = [() => undefined, () => expect.fail('taken for dead')];
+    const joined = async (held: ReturnType<typeof gate>, leaving: Promise<void>) => {
+      turn = gate();
+      const joining = heartbeat.join(second);
+      turn.open();
+      await joining;
+      held.open();
+      await leaving;
+      expect(heartbeat.isRecent()).toBe(true);
+      await heartbeat.runOnce();
+      expect(await rows('sync_daemon')).toMatchObject([{ id: ONE.holder }]);
+      await heartbeat.leave(second);
+      expect(await rows('sync_daemon')).toEqual([]);
+    };
+    // A heartbeat is under way.
+    await heartbeat.join(first);
+    turn = gate();
+    await one.clock.advance(HEARTBEAT_MS);
+    await joined(turn, heartbeat.leave(first));
+    // The row is being deleted.
+    await heartbeat.join(first);
+    turn = gate();
+    const leaving = heartbeat.leave(first);
+    await one.clock.advance(0);
+    await joined(turn, leaving);
+  });
+
+  it('a heartbeat that is stopped while the first one is written begins anew', async () => {
+    one.heartbeat.start();
+    await one.heartbeat.stop();
+    expect(await rows('sync_daemon')).toEqual([]);
+    const held = await take(one);
+    expect(await rows('sync_daemon')).toHaveLength(1);
+    expect(held.lost.aborted).toBe(false);
+  });
+
+  it('leases and their runs are apart: taking one leaves the others as they are', async () => {
     const held = await take(one, 'held');
     await openRunOf(held, 'r1', isoInstant(START));
     for (let round = 0; round < 3; round++) await (await take(one, 'free')).release();
@@ -369,33 +477,103 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'running', finished_at: null }]);
   });
 
-  it('nobody is taken for dead who moved since it was seen', async () => {
-    const held = await take(one);
-    await openRunOf(held, 'r1', isoInstant(START));
-    const seen = { name: 'pull-events', token: held.token, beat: 2 };
+  it('a process that has moved since it was seen is not taken for dead', async () => {
+    await openRunOf(await take(one), 'r1', isoInstant(START));
+    await take(other, 'pull-drivers');
+    const [seen] = await other.engine.read((sql) => sql('sync_daemon').where({ id: ONE.holder }));
     const free = (row: typeof seen) =>
-      other.engine.write(({ sql }) => freeLease(sql, row, isoInstant(START)));
-    expect(await free({ ...seen, beat: 1 })).toBe(false);
-    expect(await free({ ...seen, token: seen.token - 1 })).toBe(false);
-    expect(await free({ ...seen, name: 'pull-drivers' })).toBe(false);
+      other.engine.write(({ sql }) => freeProcess(sql, row, isoInstant(START)));
+    await one.heartbeat.runOnce();
+    expect(await free(seen)).toBeUndefined();
+    expect(await free({ ...seen, beat: null }), 'nor one that came back').toBeUndefined();
     expect(await rows('sync_run')).toMatchObject([{ status: 'running' }]);
-    await held.engine.write(async () => undefined);
-    expect(await free({ ...seen, beat: 3 })).toBe(true);
-    expect(await free({ ...seen, token: seen.token + 1, beat: 3 }), 'nobody has it').toBe(false);
+    expect(await free({ ...seen, beat: Number(seen.beat) + 1 })).toEqual(['pull-events']);
     expect(await rows('sync_run')).toMatchObject([{ status: 'abandoned', finished_at: isoInstant(START) }]);
+    expect(await rows('sync_lease')).toMatchObject([
+      { name: 'pull-drivers', holder: OTHER.holder, token: 1 },
+      { name: 'pull-events', holder: null, token: 2 },
+    ]);
+  });
+
+  it('a lease of an earlier version keeps its token, and is free after 20 s', async () => {
+    const { engine } = other;
+    await engine.write(async ({ sql }) => {
+      await sql.raw('alter table sync_lease add column beat integer not null default 0');
+      await sql('sync_lease').insert({ name: 'pull-events', token: 3, holder: 'earlier', beat: 9 });
+      await sql('schema_version').where('name', 'like', '%one heartbeat for each process').delete();
+    });
+    await bringSchemaUpToDate(engine);
+    expect(await rows('sync_lease')).toEqual([
+      { name: 'pull-events', token: 3, holder: 'earlier', taken_at: null },
+    ]);
+    expect(await watch(DEAD_MS / 1_000)).toEqual([]);
+    expect(await watch(1)).toEqual(['pull-events']);
+    expect(await take(other)).toMatchObject({ token: 5 });
+  });
+
+  it('a process never takes itself for dead, although it sees its own heartbeat stand still', async () => {
+    let isAway = false;
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    one.heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
+    one.leases = createLeaseManager(one.heartbeat, { ...one, log });
+    const held = await take(one);
+    isAway = true;
+    for (let second = 0; second <= DEAD_MS / 1_000 + 1; second++) {
+      await one.clock.advance(1_000);
+      await one.leases.freeDead();
+    }
+    isAway = false;
+    await held.engine.write(async () => undefined);
+  });
+
+  it('a lease that no run of its living process has is free at the next observation', async () => {
+    let isLost = false;
+    // The transaction is committed, and its answer lost.
+    const flaky: Engine = {
+      ...other.engine,
+      async write(work, how) {
+        const result = await other.engine.write(work, how);
+        return isLost ? other.engine.write(refuse) : result;
+      },
+    };
+    other.leases = createLeaseManager({ ...other.heartbeat, engine: flaky }, { ...other, log });
+    const held = await take(other, 'held');
+    await watch(1);
+    isLost = true;
+    await expect(other.leases.take('pull-events')).rejects.toThrow();
+    expect(await rows('sync_lease')).toMatchObject([
+      { name: 'held', holder: OTHER.holder },
+      { name: 'pull-events', holder: OTHER.holder },
+    ]);
+    expect(await watch(1)).toEqual(['pull-events']);
+    await held.engine.write(async () => undefined).catch(() => undefined);
+    expect(held.lost.aborted).toBe(false);
+  });
+
+  it('a lease whose release failed is free at the next observation', async () => {
+    let isAway = false;
+    const away = { ...other.engine };
+    away.write = (work, how) => other.engine.write(isAway ? (refuse as never) : work, how);
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: away, log });
+    other.heartbeat.start();
+    const held = await take(other);
+    await watch(1);
+    isAway = true;
+    await expect(held.release()).rejects.toThrow();
+    isAway = false;
+    expect(await watch(1)).toEqual(['pull-events']);
+    await other.heartbeat.stop();
   });
 
   it('who works for the holder writes while it holds the lease, and keeps nobody alive', async () => {
     const held = await take(one);
-    const helping = helpersEngine(held.engine, held);
-    expect(helping.base).toBe(one.engine);
-    expect(helpersEngine(other.engine, held).base).toBe(other.engine);
-    const help = () =>
-      helpersEngine(other.engine, held).write(async ({ sql }) => sql('sync_lease').first('beat'));
-    expect(await help()).toEqual({ beat: 1 });
-    for (let second = 0; second <= LEASE_TIMES.deadMs / 1_000 + 5; second++) {
+    expect(fencedEngine(held.engine, held).base).toBe(one.engine);
+    const helping = fencedEngine(other.engine, held);
+    expect(helping.base).toBe(other.engine);
+    const help = () => helping.write(async () => 'written');
+    for (let second = 0; second <= DEAD_MS / 1_000; second++) {
+      expect(await help()).toBe('written');
       await watch(1);
-      if (second < 5) await help();
     }
     await expect(help()).rejects.toMatchObject({ code: 'lease_lost' });
     await take(other);
@@ -404,22 +582,26 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
 
   it('a lease is held by one process, under one token, until it is let go', async () => {
     const { name, token, release } = await take(one);
-    const isHeld = (lease: { name: string; token: number }, holder: string) =>
-      other.engine.read((sql) => isHeldBy(sql, lease, { holder }));
-    expect(await isHeld({ name, token }, thisProcess.holder)).toBe(true);
-    expect(await isHeld({ name, token }, 'somebody else')).toBe(false);
-    expect(await isHeld({ name, token: token + 1 }, thisProcess.holder)).toBe(false);
-    expect(await isHeld({ name: 'pull-vehicles', token }, thisProcess.holder)).toBe(false);
+    const held = (lease: { name: string; token: number }, holder?: string) =>
+      other.engine.read((sql) => isHeld(sql, lease, holder));
+    expect(await held({ name, token })).toBe(true);
+    expect(await held({ name, token }, ONE.holder)).toBe(true);
+    expect(await held({ name, token }, OTHER.holder)).toBe(false);
+    expect(await held({ name, token: token + 1 })).toBe(false);
+    expect(await held({ name: 'pull-vehicles', token })).toBe(false);
     await release();
-    expect(await isHeld({ name, token }, thisProcess.holder)).toBe(false);
+    expect(await held({ name, token })).toBe(false);
   });
 
-  it('a lease that is let go is seen by the next look', async () => {
+  it('a lease that is let go is seen by the next observation', async () => {
     const held = await take(one);
     await watch(1);
     await held.release();
     expect(await watch(1)).toEqual(['pull-events']);
     expect(await watch(3)).toEqual([]);
+    // Also where it was taken and let go in between.
+    await (await take(one)).release();
+    expect(await watch(1)).toEqual(['pull-events']);
   });
 
   it('of a tick that is cut off again and again, three runs are made and no more', async () => {

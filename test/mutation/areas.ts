@@ -17,7 +17,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: ['unit/windows.test.ts', 'conformance/coverage.test.ts'],
   },
   lease: {
-    files: ['warehouse/leases.ts', 'warehouse/lease-keeper.ts', 'warehouse/fenced-engine.ts'],
+    files: ['warehouse/control/leases.ts', 'warehouse/control/processes.ts'],
     tests: ['conformance/leases.test.ts'],
   },
   outbox: {

@@ -46,18 +46,4 @@ export const EXPLAINED: readonly Explained[] = [
     becomes: 'each.endAt <= readAt',
     why: SAME_EITHER_WAY,
   },
-  {
-    file: 'warehouse/lease-keeper.ts',
-    line: 'if (holder === null || pid === null || place === null) return false;',
-    code: 'pid === null',
-    becomes: 'false',
-    why: FOR_THE_TYPE,
-  },
-  {
-    file: 'warehouse/lease-keeper.ts',
-    line: 'if (holder === null || pid === null || place === null) return false;',
-    code: 'place === null',
-    becomes: 'false',
-    why: FOR_THE_TYPE,
-  },
 ];

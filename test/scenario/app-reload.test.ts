@@ -31,7 +31,7 @@ beforeEach(async () => {
   place = makeWorkplace('');
   sandbox = await startSandbox();
   writeFileSync(file(), config());
-  app = await openApp({ configFile: file(), logLevel: 'silent' });
+  app = await openApp({ configFile: file(), logLevel: 'silent', version: '1.2.3' });
 });
 afterEach(async () => {
   await app.close();

@@ -4,8 +4,9 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { runLeased } from '../../src/sync/leased-run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
-import { createLeaseKeeper, LEASE_TIMES } from '../../src/warehouse/lease-keeper.ts';
-import { freeLease } from '../../src/warehouse/leases.ts';
+import { freeProcess } from '../../src/warehouse/control/leases.ts';
+import { DEAD_MS } from '../../src/warehouse/control/processes.ts';
+import { leaseManagerOn } from '../support/lease-manager.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
 import { drive, failureOf, NOON } from './fleet-setup.ts';
@@ -19,13 +20,13 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
   let isStalled = false;
   const parts: SyncParts = {
     ...place.parts,
-    leases: createLeaseKeeper(engine, { clock, log }),
+    leases: leaseManagerOn(engine, { clock, log }),
     fleet: {
       ...fleet,
       async call(endpoint, request, context) {
         if (endpoint.kind === 'write' && !isStalled) {
           isStalled = true;
-          await stall(() => clock.set(LEASE_TIMES.deadMs));
+          await stall(() => clock.set(DEAD_MS));
         }
         return fleet.call(endpoint, request, context);
       },
@@ -54,11 +55,11 @@ it('neither sends nor writes after another process took over', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
   const pushing = pushWith(place, async (sleep) => {
-    // Whoever takes over has seen no beat for the lease time: what still waits to be written is written before that.
+    // Another process takes over after 20 s without a heartbeat: what still waits to be written is written before that.
     await place.engine.write(async () => undefined);
     sleep();
     await place.engine.write(async ({ sql }) => {
-      await freeLease(sql, await sql('sync_lease').where({ name: JOB }).first(), '2025-03-12T15:00:30.000Z');
+      await freeProcess(sql, await sql('sync_daemon').first(), '2025-03-12T15:00:30.000Z');
     });
   });
   expect(await failureOf(pushing)).toMatchObject({ code: 'lease_lost' });

@@ -9,9 +9,9 @@ import { noCounts } from '../../src/core/glossary.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import type { NamedJob } from '../../src/sync/job.ts';
 import type { Slice, SliceOutcome } from '../../src/sync/slice.ts';
+import type { HeldLease, Lease } from '../../src/warehouse/control/leases.ts';
 import type { QueueHome } from '../../src/warehouse/engine.ts';
-import { createLeaseKeeper, type HeldLease } from '../../src/warehouse/lease-keeper.ts';
-import type { Lease } from '../../src/warehouse/leases.ts';
+import { leaseManagerOn } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { commandsOn, dispatcherOn, jobs, queuedRig, rigOn, TIMES } from '../support/queued-rig.ts';
 import type { Rig } from '../support/rig.ts';
@@ -258,7 +258,7 @@ describe('slices through the queue', () => {
     const network = await silentNetworkTo(home.url);
     onTestFinished(network.close);
     const times = { ...TIMES, silent: 1 };
-    rig.parts.leases = createLeaseKeeper(rig.engine, { clock: systemClock, log: rig.parts.log });
+    rig.parts.leases = leaseManagerOn(rig.engine, { clock: systemClock, log: rig.parts.log });
     rig.parts.dispatcher = dispatcherOn(rig, 0, { home: async () => ({ ...home, url: network.url }), times });
     const run = rig.run('pull-vehicles');
     const waiting = async () => (await rig.parts.dispatcher.facts())?.waiting;
@@ -522,7 +522,7 @@ describe('slices through the queue', () => {
     planner.kill('SIGKILL');
     await planner.ended;
     await showNoLife(rig);
-    await rig.parts.leases?.look();
+    await rig.parts.leases?.freeDead();
     await expect
       .poll(() => rig.parts.dispatcher.facts(), { timeout: 60_000 })
       .toEqual({ waiting: 0, active: 0, dead: 0 });

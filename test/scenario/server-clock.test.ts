@@ -5,11 +5,11 @@ import { createLog } from '../../src/core/log.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
 import { checkServerClock } from '../../src/status/doctor/warehouse-checks.ts';
+import { isApart, isInStep, measureGap } from '../../src/warehouse/control/server-clock.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { createPresence, createSliceMeter } from '../../src/warehouse/presence.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import { isApart, isInStep, measureGap } from '../../src/warehouse/server-clock.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
+import { heartbeatOn } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 
 const HOUR_MS = 3_600_000;
@@ -46,7 +46,7 @@ describe('on PostgreSQL', () => {
     expect(await look(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
   });
 
-  it('a daemon tells it with its first sign of life, and again only after the clock was right', async () => {
+  it('a daemon reports it with its first heartbeat, and again only after the clock was right', async () => {
     let byMs = HOUR_MS;
     const clock = clockOff(() => byMs);
     const lines: string[] = [];
@@ -55,15 +55,9 @@ describe('on PostgreSQL', () => {
       redactor: createRedactor(),
       write: (line) => lines.push(line),
     });
-    const presence = createPresence({
-      engine,
-      clock,
-      log,
-      version: '1.2.3',
-      slices: createSliceMeter(clock),
-    });
-    await presence.runOnce();
-    await presence.runOnce();
+    const heartbeat = heartbeatOn(engine, { clock, log });
+    await heartbeat.runOnce();
+    await heartbeat.runOnce();
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         level: 'warn',
@@ -75,13 +69,13 @@ describe('on PostgreSQL', () => {
     const { ahead_ms } = JSON.parse(lines[0] ?? '');
     expect(Math.abs(ahead_ms - HOUR_MS)).toBeLessThan(60_000);
     byMs = 0;
-    await presence.runOnce();
+    await heartbeat.runOnce();
     expect(lines).toHaveLength(1);
     byMs = -HOUR_MS;
-    await presence.runOnce();
+    await heartbeat.runOnce();
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[1] ?? '').ahead_ms).toBeLessThan(0);
-    await presence.stop();
+    await heartbeat.stop();
   });
 });
 

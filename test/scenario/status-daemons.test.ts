@@ -2,7 +2,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
-import { createPresence, createSliceMeter, type SliceMeter } from '../../src/warehouse/presence.ts';
+import {
+  createHeartbeat,
+  createSliceMeter,
+  type HeartbeatDependencies,
+} from '../../src/warehouse/control/processes.ts';
+import { heartbeatOn, leaseManagerOn, processElsewhere } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { readPrometheusText } from '../support/prometheus-text.ts';
 import { makeRig } from '../support/rig.ts';
@@ -14,13 +19,19 @@ afterEach(async () => {
   place = undefined;
 });
 
-const presenceOn = ({ rig }: StatusPlace, pid: number, slices: SliceMeter = createSliceMeter(rig.clock)) =>
-  createPresence({
+/** A daemon that has just begun; with a clock of its own it stands still while the others go on. */
+async function daemonOn({ rig }: StatusPlace, pid: number, other: Partial<HeartbeatDependencies> = {}) {
+  const heartbeat = createHeartbeat({
     ...rig.parts,
     version: `1.${pid}`,
-    slices,
-    process: { holder: `host-${pid}/${pid}/x`, host: `host-${pid}`, pid },
+    slices: createSliceMeter(rig.clock),
+    process: processElsewhere(`host-${pid}`, pid),
+    ...other,
   });
+  heartbeat.start();
+  await heartbeat.runOnce();
+  return heartbeat;
+}
 
 const told = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
 
@@ -30,11 +41,10 @@ describe('the daemons in the status document', () => {
     const slices = createSliceMeter(place.rig.clock);
     place.rig.parts.onSlice = slices.count;
     const { slices: loaded } = await place.rig.run('pull-vehicles');
-    const one = presenceOn(place, 1, slices);
-    await one.runOnce();
+    const one = await daemonOn(place, 1, { slices });
     await place.rig.clock.advance(30_000);
     await one.runOnce();
-    await presenceOn(place, 2).runOnce();
+    await daemonOn(place, 2);
     expect(loaded).toBeGreaterThan(0);
     expect(await told(place)).toEqual([
       {
@@ -54,37 +64,66 @@ describe('the daemons in the status document', () => {
     expect(later).toMatchObject({ slices_per_minute: 0, started_at: '2026-03-10T15:00:00.000Z' });
   });
 
-  it('tell a silent daemon as silent, not with what it said last, and forget it after ten minutes', async () => {
+  it('show a silent daemon as silent, not with its last figures, and forget it after ten minutes', async () => {
     place = await makeStatusPlace();
-    const slices = createSliceMeter(place.rig.clock);
+    const { engine, clock, parts } = place.rig;
+    const slices = createSliceMeter(clock);
     slices.count();
-    const [dead, live] = [presenceOn(place, 1, slices), presenceOn(place, 2)];
-    await dead.runOnce();
-    await place.rig.clock.advance(20_001);
-    await live.runOnce();
+    const dead = await daemonOn(place, 1, { slices, clock: createManualClock(clock.now()) });
+    const live = await daemonOn(place, 2);
+    const observer = leaseManagerOn(engine, { clock, log: parts.log });
+    for (let second = 0; second <= 21; second++) {
+      await clock.advance(1_000);
+      await live.runOnce();
+      await observer.freeDead();
+    }
     expect(await told(place)).toEqual([
       expect.objectContaining({ host: 'host-1', state: 'silent', slices_per_minute: null }),
       expect.objectContaining({ host: 'host-2', state: 'alive' }),
     ]);
-    await place.rig.clock.advance(600_000);
+    await clock.advance(570_000);
+    await live.runOnce();
+    expect(await told(place)).toHaveLength(2);
+    await clock.advance(30_000);
     await live.runOnce();
     expect(await told(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
+    // It only slept: it is shown again, as begun when it was.
+    await dead.runOnce();
+    const [back] = await told(place);
+    expect(back).toMatchObject({ host: 'host-1', started_at: '2026-03-10T15:00:00.000Z' });
   });
 
-  it('leave with a clean stop, and beat by themselves until then', async () => {
+  it('keep a living daemon whose heartbeat looks old because the clock was set', async () => {
     place = await makeStatusPlace();
-    const presence = presenceOn(place, 1);
-    presence.start();
+    const { clock } = place.rig;
+    await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
+    clock.set(3_600_000);
+    await daemonOn(place, 2);
+    expect(await told(place)).toHaveLength(2);
+  });
+
+  it('leave with a clean stop, and have a heartbeat by themselves until then', async () => {
+    place = await makeStatusPlace();
+    const heartbeat = heartbeatOn(place.rig.engine, place.rig.parts);
+    heartbeat.start();
     await expect.poll(() => told(place as StatusPlace)).toHaveLength(1);
-    await presence.stop();
+    await heartbeat.stop();
     expect(await told(place)).toEqual([]);
+  });
+
+  it('are no commands', async () => {
+    place = await makeStatusPlace();
+    const held = await leaseManagerOn(place.rig.engine, place.rig.parts).take('pull-events');
+    expect(await place.rig.rows('select kind from sync_daemon')).toEqual([{ kind: 'command' }]);
+    expect(await told(place)).toEqual([]);
+    if (!('heldBy' in held)) await held.release();
   });
 
   it('are in the overview and in the metrics, with the queue where there is one', async () => {
     place = await makeStatusPlace({ queue: { waiting: 7, active: 2, dead: 1 } });
-    await presenceOn(place, 1).runOnce();
+    await daemonOn(place, 1, { clock: createManualClock(place.rig.clock.now()) });
     await place.rig.clock.advance(21_000);
-    await presenceOn(place, 2).runOnce();
+    await daemonOn(place, 2);
     const { json } = await place.ask('GET', '/api/overview');
     expect(json.daemons).toHaveLength(2);
     expect(json.queue).toEqual({ waiting: 7, active: 2, dead: 1 });
@@ -119,15 +158,11 @@ it('on PostgreSQL a daemon is told as alive whatever its clock and the reader’
   const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
   const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
   const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));
-  const presence = createPresence({
-    ...rig.parts,
-    clock: wrong,
-    version: '1.2.3',
-    slices: createSliceMeter(wrong),
-  });
-  await presence.runOnce();
+  const heartbeat = heartbeatOn(rig.engine, { ...rig.parts, clock: wrong });
+  heartbeat.start();
+  await heartbeat.runOnce();
   expect(await daemonStatuses(rig.engine, reader)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);
-  await presence.stop();
+  await heartbeat.stop();
   expect(await daemonStatuses(rig.engine, reader)).toEqual([]);
   await rig.close();
   await stopPostgres();

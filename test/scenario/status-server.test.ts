@@ -3,12 +3,15 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noCounts } from '../../src/core/glossary.ts';
+import { createManualClock } from '../../src/core/manual-clock.ts';
 import { statusDocument } from '../../src/status/health/status-document.ts';
 import { startStatusServer } from '../../src/status/server/server.ts';
 import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/attention.ts';
+import { createLeaseManager } from '../../src/warehouse/control/leases.ts';
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import { quarantine, quarantineRows } from '../../src/warehouse/quarantine.ts';
+import { heartbeatOn, leaseManagerOn } from '../support/lease-manager.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { CPFS } from '../support/push-samples.ts';
@@ -27,44 +30,36 @@ describe('the probes', () => {
 
   it('answer 503 while a job is held back by a lease that nobody keeps alive', async () => {
     place = await makeStatusPlace();
-    const at = new Date(place.rig.clock.now()).toISOString();
-    const lease = {
-      name: 'pull-events',
-      token: 1,
-      holder: 'somebody',
-      beat: 1,
-      taken_at: at,
-      heartbeat_at: at,
-    };
-    await place.rig.engine.write(({ sql }) => sql('sync_lease').insert(lease));
+    const { clock, engine } = place.rig;
+    // Its clock stands still, and so does it.
+    await leaseManagerOn(engine, { ...place.rig.parts, clock: createManualClock(0) }).take('pull-events');
     expect((await place.ask('GET', '/readyz')).status).toBe(200);
-    await place.rig.clock.advance(61_000);
+    await clock.advance(61_000);
     const { status, json } = await place.ask('GET', '/readyz');
     expect(status).toBe(503);
     expect(json.checks.lease).toEqual({ ok: false, words: 'not kept alive: pull-events' });
     expect((await place.ask('GET', '/livez')).status).toBe(200);
+    // A change of hands counts from zero.
+    await engine.write(({ sql }) => sql('sync_lease').update({ holder: 'somebody else' }));
+    expect((await place.ask('GET', '/readyz')).status).toBe(200);
   });
 
   it.each([-120_000, 120_000])(
-    'take a holder whose clock is %i ms apart for alive while its beat moves',
+    'take a holder whose clock is %i ms apart for alive while it has a heartbeat',
     async (apartMs) => {
       place = await makeStatusPlace();
-      const { clock, engine } = place.rig;
-      const at = () => new Date(clock.now() + apartMs).toISOString();
-      const lease = { name: 'pull-events', token: 1, holder: 'somebody', taken_at: at() };
-      for (let beat = 1; beat <= 3; beat++) {
-        await engine.write(({ sql }) =>
-          sql('sync_lease')
-            .insert({ ...lease, beat, heartbeat_at: at() })
-            .onConflict('name')
-            .merge(),
-        );
+      const { clock, engine, parts } = place.rig;
+      const apart = createManualClock(clock.now() + apartMs);
+      const heartbeat = heartbeatOn(engine, { ...parts, clock: apart });
+      await createLeaseManager(heartbeat, { ...parts, clock: apart }).take('pull-events');
+      for (let round = 1; round <= 3; round++) {
         const { status, json } = await place.ask('GET', '/readyz');
         expect({ status, lease: json.checks.lease }).toEqual({
           status: 200,
           lease: { ok: true, words: '1 held, each kept alive' },
         });
         await clock.advance(55_000);
+        await heartbeat.runOnce();
       }
     },
   );

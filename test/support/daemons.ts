@@ -165,7 +165,9 @@ async function strike(
     await pause(random.int(...restMs));
     // One of them always lives.
     if (down.size >= DAEMONS - 1) continue;
-    const holders = await query<{ pid: number }>('select pid from sync_lease where holder is not null');
+    const holders = await query<{ pid: number }>(
+      'select pid from sync_lease join sync_daemon on id = holder',
+    );
     const busy = daemons.findIndex(
       ({ pid }, index) => !down.has(index) && holders.some((row) => Number(row.pid) === pid),
     );

@@ -5,7 +5,7 @@ import { loadJobs } from '../../src/app.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
 import { createPgBossDispatcher, type PgBossOptions } from '../../src/sync/dispatch/pg-boss.ts';
-import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
+import { leaseManagerOn } from './lease-manager.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
@@ -46,7 +46,7 @@ export async function queuedRig(
 ): Promise<Rig> {
   const rig = await rigOn('postgres', options);
   const { log } = rig.parts;
-  rig.parts.leases = createLeaseKeeper(rig.engine, { clock: systemClock, log });
+  rig.parts.leases = leaseManagerOn(rig.engine, { clock: systemClock, log });
   rig.parts.dispatcher = dispatcherOn(rig, workers, other);
   return rig;
 }

@@ -18,11 +18,11 @@ import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { requestRun } from '../../src/warehouse/job-controls.ts';
-import { createLeaseKeeper } from '../../src/warehouse/lease-keeper.ts';
 import { createPrivacy } from '../../src/warehouse/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
 import { readTicks } from '../../src/warehouse/tick-book.ts';
 import { fleetSettings } from './fleet-settings.ts';
+import { leaseManagerOn, processElsewhere } from './lease-manager.ts';
 import { newLife, type SimulatedIo } from './simulated-io.ts';
 import { simulateNetwork, type Weather } from './simulated-network.ts';
 
@@ -68,6 +68,9 @@ export interface BegunDaemon {
   bury(): Promise<void>;
 }
 
+/** A daemon that begins again is another process. */
+let lives = 0;
+
 export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
   const { dir, io, sandbox, network, jitter, weather, note } = options;
   const life = newLife();
@@ -97,7 +100,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     dispatcher: localDispatcher,
     timezone: TIMEZONE,
     images: join(dir, 'images'),
-    leases: createLeaseKeeper(engine, { clock, log }),
+    leases: leaseManagerOn(engine, { clock, log, process: processElsewhere('simulated', ++lives) }),
     async erp(kind) {
       const context = { kind, zone: TIMEZONE, reuseCodes: false, clock, log, random: jitter.next };
       const settings = {

@@ -86,7 +86,7 @@ const codeIn = ({ external_code }: Fields): string => String(external_code);
 async function contentOf(rows: Rows): Promise<string> {
   const digest = createHash('sha256');
   for (const { name, columns } of tables) {
-    if (['sync_lease', 'sync_state'].includes(name)) continue;
+    if (['sync_daemon', 'sync_lease', 'sync_state'].includes(name)) continue;
     const kept = columns
       .map((column) => column.name)
       .filter((column) => !/run_id$|^pid$|^host$/.test(column));

@@ -2,9 +2,15 @@
 // it has.
 import { type Clock, isoInstant } from '../../core/clock.ts';
 import { formatDuration } from '../../core/durations.ts';
+import { readLeases } from '../../warehouse/control/leases.ts';
+import {
+  CLOCK_HINT,
+  databaseTime,
+  gapInWords,
+  isApart,
+  readGap,
+} from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { readLeases } from '../../warehouse/leases.ts';
-import { CLOCK_HINT, gapInWords, isApart, readGap } from '../../warehouse/server-clock.ts';
 import { type Found, ok, warn } from './finding.ts';
 
 /** Writes and takes it back in one transaction; opening it has brought the schema up to date. */
@@ -32,7 +38,8 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<Found>
     const last = await lastScheduled(engine);
     return ok(last === null ? 'no daemon has run here yet' : `nothing runs now; the last tick ran ${last}`);
   }
-  const silentMs = (at: string | null): number => clock.now() - Date.parse(at ?? isoInstant(0));
+  const nowMs = await databaseTime(engine, clock);
+  const silentMs = (at: string | null): number => nowMs - Date.parse(at ?? isoInstant(0));
   const silent = held.find(({ heartbeat_at }) => silentMs(heartbeat_at) > SILENT_MS);
   if (silent !== undefined) {
     return warn(

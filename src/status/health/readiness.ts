@@ -1,7 +1,8 @@
 // Whether this daemon can do its work now: the warehouse answers, the disk has room, and no job is held back by a
 // lease whose holder is dead.
 import { asRoadbookError } from '../../core/errors.ts';
-import { readLeases } from '../../warehouse/leases.ts';
+import { readLeases } from '../../warehouse/control/leases.ts';
+import { createObserver } from '../../warehouse/control/processes.ts';
 import { leastFree } from '../doctor/machine-checks.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 
@@ -25,18 +26,12 @@ const DEAD_LEASE_MS = 60_000;
 
 type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'redactor' | 'running'>;
 
-/** The last beat of a lease, and since when it is known, on the monotonic clock. */
-interface Beat {
-  beat: number;
-  since: number;
-}
-
 export function createReadiness(parts: Parts): () => Promise<Readiness> {
-  const beats = new Map<string, Beat>();
+  const observer = createObserver(parts.clock);
   return async () => {
     const [warehouse, lease, disk] = await Promise.all([
       answered(parts, () => checkWarehouse(parts)),
-      answered(parts, () => checkLeases(parts, beats)),
+      answered(parts, () => checkLeases(parts, observer)),
       answered(parts, () => checkDisk(parts)),
     ]);
     const checks = { warehouse, disk, lease };
@@ -49,17 +44,13 @@ async function checkWarehouse({ engine }: Parts): Promise<Check> {
   return { ok: true, words: 'answers' };
 }
 
-/** A beat that stands still, not a time: the holder may be a machine whose clock is another one. */
-async function checkLeases({ engine, clock }: Parts, beats: Map<string, Beat>): Promise<Check> {
-  const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
-  const now = clock.monotonic();
-  for (const name of beats.keys()) if (!held.some((lease) => lease.name === name)) beats.delete(name);
-  const dead = held.filter(({ name, beat }) => {
-    const known = beats.get(name);
-    if (known?.beat === beat) return now - known.since > DEAD_LEASE_MS;
-    beats.set(name, { beat, since: now });
-    return false;
-  });
+/** By the heartbeats of the holders, not by a time: the clock of a holder may be another one. */
+async function checkLeases({ engine }: Parts, observer: ReturnType<typeof createObserver>): Promise<Check> {
+  const held = (await readLeases(engine)).flatMap(({ name, holder, beat }) =>
+    holder === null ? [] : [{ name, id: holder, beat }],
+  );
+  observer.observe(held);
+  const dead = held.filter(({ id }) => observer.stillMs(id) > DEAD_LEASE_MS);
   if (dead.length === 0) return { ok: true, words: `${held.length} held, each kept alive` };
   return { ok: false, words: `not kept alive: ${dead.map(({ name }) => name).join(', ')}` };
 }

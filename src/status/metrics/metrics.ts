@@ -1,7 +1,7 @@
 // The metrics for Prometheus, read when they are asked for. Labels are jobs, tables and states, names that are declared,
 // and the daemons that there are; never an identifier of a record, so that their number is bounded.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { readLeases } from '../../warehouse/leases.ts';
+import { readLeases } from '../../warehouse/control/leases.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 import { createFlight } from '../server/single-flight.ts';

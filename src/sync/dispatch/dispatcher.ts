@@ -1,8 +1,8 @@
 // Who works the slices of a run: this process alone (local.ts), or all processes on one PostgreSQL (pg-boss.ts). The pull
 // engine hands its slices over and gets the outcome of each; it does not know which process worked it.
 import type { Log } from '../../core/log.ts';
+import type { Lease } from '../../warehouse/control/leases.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import type { Lease } from '../../warehouse/leases.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from '../slice.ts';
 
 /** The run that the slices are of. */

@@ -1,7 +1,7 @@
 // What goes through the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. Of a failure
 // only its kind, words and code survive; its cause stays in the log of the process that met it.
 import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
-import type { Lease } from '../../warehouse/leases.ts';
+import type { Lease } from '../../warehouse/control/leases.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 

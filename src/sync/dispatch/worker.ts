@@ -7,10 +7,9 @@ import { asRoadbookError } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import { createLoop } from '../../core/loop.ts';
+import { fencedEngine, isHeld, type Lease } from '../../warehouse/control/leases.ts';
+import { thisProcess } from '../../warehouse/control/this-process.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { helpersEngine } from '../../warehouse/fenced-engine.ts';
-import { isHeld, isHeldBy, type Lease } from '../../warehouse/leases.ts';
-import { thisProcess } from '../../warehouse/this-process.ts';
 import type { NamedJob, RunContext } from '../job.ts';
 import type { SyncParts } from '../sync-parts.ts';
 import { GIVEN_BACK, outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
@@ -162,7 +161,7 @@ async function workMessage(
 }
 
 const isPlannedHere = (engine: Engine, lease: Lease): Promise<boolean> =>
-  engine.read((sql) => isHeldBy(sql, lease, thisProcess));
+  engine.read((sql) => isHeld(sql, lease, thisProcess.holder));
 
 const contextOf = (
   { job, runId, options, period, lease }: SliceMessage,
@@ -175,7 +174,7 @@ const contextOf = (
   period,
   lease,
   counts: noCounts(),
-  parts: { ...parts, engine: helpersEngine(parts.engine, lease) },
+  parts: { ...parts, engine: fencedEngine(parts.engine, lease) },
   log: parts.log.child({ job, run_id: runId }),
   signal,
 });

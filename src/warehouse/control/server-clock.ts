@@ -1,9 +1,10 @@
 // How far the clock of this machine is from that of the server that keeps the warehouse. Rows are stamped by the machine
 // that read them, so machines whose clocks are apart may put an older reading over a newer one; the server is what all of
 // them can be compared with.
-import type { Clock } from '../core/clock.ts';
-import { formatDuration } from '../core/durations.ts';
-import type { Engine } from './engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import { formatDuration } from '../../core/durations.ts';
+import type { Log } from '../../core/log.ts';
+import type { Engine } from '../engine.ts';
 
 export interface ClockGap {
   /** The server's time, ms since 1970. */
@@ -32,6 +33,10 @@ export async function measureGap(clock: Clock, serverTime: () => Promise<number>
 export const readGap = async (engine: Engine, clock: Clock): Promise<ClockGap | undefined> =>
   engine.beside?.((_, now) => measureGap(clock, now));
 
+/** By the clock that heartbeats go by, ms since 1970. */
+export const databaseTime = async (engine: Engine, clock: Clock): Promise<number> =>
+  (await readGap(engine, clock))?.serverMs ?? clock.now();
+
 /** Beyond what a slow answer can explain. */
 export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
   Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
@@ -42,3 +47,18 @@ export const isInStep = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
 
 export const gapInWords = ({ aheadMs, roundTripMs }: ClockGap): string =>
   `${formatDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the database server, which answered in ${formatDuration(roundTripMs)}`;
+
+/** Warns once, until the clocks have been in step again. */
+export function gapReporter(log: Log): (gap: ClockGap) => void {
+  let isReported = false;
+  return (gap) => {
+    if (isApart(gap) && !isReported) {
+      log.warn(
+        { code: 'clock_apart', ahead_ms: Math.round(gap.aheadMs), hint: CLOCK_HINT },
+        `the clock of this machine is ${gapInWords(gap)}`,
+      );
+      isReported = true;
+    }
+    if (isInStep(gap)) isReported = false;
+  };
+}

@@ -21,8 +21,9 @@ export const thisProcess: ProcessIdentity = {
 };
 
 /** True only where it is certain: its number is free here, or has come to this process. */
-export function isCertainlyDead({ holder, pid, place }: Omit<ProcessIdentity, 'host'>): boolean {
-  if (place !== thisProcess.place || holder === thisProcess.holder) return false;
+export function isCertainlyDead(seen: { id: string; pid: number | null; place: string | null }): boolean {
+  const { id, pid, place } = seen;
+  if (place !== thisProcess.place || pid === null || id === thisProcess.holder) return false;
   return pid === process.pid || !isAlive(pid);
 }
 
