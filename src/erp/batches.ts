@@ -1,7 +1,7 @@
 // Packs the readings into batches of bounded size, with turns for other work. Each code may give one item a read, or one for
 // each start day where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is
-// meant, or whether each is half a plan. A file of some megabytes may hold millions of read errors: the first are listed, the
-// others counted.
+// meant, or whether each is half a plan. A file of some megabytes may hold millions of read errors: the first are
+// listed.
 
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
