@@ -1,8 +1,6 @@
 // Packs the readings into batches of bounded size, with turns for other work. Each code may give one item a read, or one for
 // each start day where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is
-// meant, or whether each is half a plan. A file of some megabytes may hold millions of read errors: the first are
-// listed.
-
+// meant, or whether each is half a plan. A file of some megabytes may hold millions of read errors: only the first are listed.
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
