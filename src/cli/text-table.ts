@@ -1,27 +1,24 @@
 // Rows as aligned columns for a terminal.
-import { stripVTControlCharacters, styleText } from 'node:util';
-import { terminalText } from '../core/terminal-text.ts';
+import { harmlessText, styled, widthOf } from '../core/terminal-text.ts';
 
 export type Cells = readonly (string | number | null | undefined)[];
 
 export function textTable(head: readonly string[], rows: readonly Cells[]): string {
   const lines = [head, ...rows].map((cells) => cells.map((cell) => oneLine(String(cell ?? '-'))));
   const widths = head.map((_, column) =>
-    lines.reduce((widest, line) => Math.max(widest, width(line[column] ?? '')), 0),
+    lines.reduce((widest, line) => Math.max(widest, widthOf(line[column] ?? '')), 0),
   );
   return lines
     .map((line, index) => {
-      const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)));
+      const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)));
       const text = padded.join('  ').trimEnd();
-      return index === 0 ? styleText('bold', text) : text;
+      return index === 0 ? styled('bold', text) : text;
     })
     .join('\n');
 }
 
 /** A cell with a line end of its own would pass for a row. */
-const oneLine = (cell: string): string => terminalText(cell).replace(/\s/g, ' ');
-
-const width = (cell: string): number => stripVTControlCharacters(cell).length;
+const oneLine = (cell: string): string => harmlessText(cell).replace(/\s/g, ' ');
 
 const COLOURS = {
   ok: 'green',
@@ -41,4 +38,4 @@ const COLOURS = {
 
 /** A status word in its colour; plain where the terminal has none. */
 export const coloured = (word: string): string =>
-  word in COLOURS ? styleText(COLOURS[word as keyof typeof COLOURS], word) : word;
+  word in COLOURS ? styled(COLOURS[word as keyof typeof COLOURS], word) : word;

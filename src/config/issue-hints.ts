@@ -30,7 +30,7 @@ function kindHint(issue: Issue, value: unknown): string | undefined {
   return undefined;
 }
 
-/** Options of jobs that are gone. A file that still has one is refused, as for any unknown key, but is told why. */
+/** Options of jobs that are gone. A file that still has one is rejected, as for any unknown key, with the reason. */
 interface RetiredOption {
   job: RegExp;
   key: string;

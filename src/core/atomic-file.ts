@@ -44,8 +44,8 @@ export async function makeFolder(folder: string): Promise<void> {
     await syncFolder(dirname(made));
 }
 
-/** Windows cannot sync a folder and does without. */
-async function syncFolder(folder: string): Promise<void> {
+/** After a file was made or moved in it. Windows cannot sync a folder and does without. */
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform !== 'win32') await syncPath(folder);
 }
 

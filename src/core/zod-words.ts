@@ -27,7 +27,7 @@ export function issueTexts(
   });
 }
 
-/** Each by itself: an unknown key has an issue of its own, and of alternatives the one that was meant tells its issues. */
+/** Each by itself: an unknown key has an issue of its own, and of alternatives only the issues of the one that was meant are kept. */
 export const singleIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap(single);
 
 function single(issue: Issue): Issue[] {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Erp, fillErp, readApart } from '../support/large-feed.ts';
+import { type Erp, feedOf, fillErp, readApart } from '../support/large-feed.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { PRODUCT_FLAGS } from '../support/product-flags.ts';
 
@@ -16,7 +16,7 @@ const erps: Erp[] = [
 ];
 for (const erp of erps) {
   await fillErp(erp, rows);
-  process.stdout.write(`${erp.client}: ${await readApart(erp, PRODUCT_FLAGS)}`);
+  process.stdout.write(`${erp.client}: ${await readApart(feedOf(erp), PRODUCT_FLAGS)}`);
 }
 await stopPostgres();
 rmSync(folder, { recursive: true, force: true });

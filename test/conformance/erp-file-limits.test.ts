@@ -4,10 +4,14 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
+import { csvTable } from '../../src/erp/formats/csv-table.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
+import { readApart } from '../support/large-feed.ts';
+import { turnsDuring } from '../support/turns.ts';
 import {
   clock,
   codesOf,
@@ -185,6 +189,33 @@ describe('a CSV file', () => {
         startDay: '2026-05-18',
         reason: 'is larger than 4 MB; split it',
       },
+    ]);
+  });
+
+  test('larger than the memory is read', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, i) => row(`P${i}`, 'x'.repeat(2_000)));
+    drop('a.csv', `${HEADER}\n${rows.join('')}`);
+    const feed = { source: 'files', folder, settleMs: 1, keepFilesMs: 1, mapping: {} } as const;
+    const heap = ['--max-old-space-size=24', '--max-semi-space-size=2'];
+    expect(await readApart(feed, heap)).toMatch(/^10000 plans of 10000 rows/);
+  });
+
+  test.each([
+    ['empty lines', '\n', 500],
+    ['spaces without a line end', ' ', 16],
+  ])('of %s leaves turns for other work', async (_name, character, turns) => {
+    async function* rows() {
+      const chunk = Buffer.from(character.repeat(MEGABYTE / 16));
+      yield* (await csvTable(Readable.from(Array.from({ length: 20 }, () => chunk)))).rows;
+    }
+    expect(await turnsDuring(rows())).toBeGreaterThanOrEqual(turns);
+  });
+
+  test('with a quotation mark that stays open is read no further than a megabyte', async () => {
+    drop('a.csv', `${HEADER}\n"${'x'.repeat(2 * MEGABYTE)}`);
+    const [batch] = await drain(open(), clock);
+    expect(batch?.faults).toEqual([
+      { origin: 'a.csv', reason: expect.stringContaining('CSV_MAX_RECORD_SIZE') },
     ]);
   });
 

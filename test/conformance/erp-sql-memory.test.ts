@@ -6,7 +6,7 @@ import knex from 'knex';
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { openSource } from '../../src/erp/sources.ts';
-import { type Erp, fillErp, readApart } from '../support/large-feed.ts';
+import { type Erp, feedOf, fillErp, readApart } from '../support/large-feed.ts';
 import { contextFor, NOW, temporaryFolder } from './erp-benches.ts';
 
 const HEAP = ['--max-old-space-size=32', '--max-semi-space-size=2'];
@@ -16,7 +16,7 @@ test('60,000 rows of SQLite, whose driver would hold them all', { timeout: 120_0
   try {
     const erp: Erp = { client: 'sqlite3', connection: { filename: join(folder, 'erp.db') } };
     await fillErp(erp, 60_000);
-    expect(await readApart(erp, HEAP)).toMatch(/^6000 plans of 60000 rows/);
+    expect(await readApart(feedOf(erp), HEAP)).toMatch(/^6000 plans of 60000 rows/);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

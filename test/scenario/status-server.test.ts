@@ -1,7 +1,9 @@
 // The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
+import crypto from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noCounts } from '../../src/core/glossary.ts';
 import { createManualClock } from '../../src/core/manual-clock.ts';
 import { statusDocument } from '../../src/status/health/status-document.ts';
@@ -458,10 +460,30 @@ describe('the server', () => {
     expect(await guess()).toBe(429);
     expect((await place.ask('GET', '/api/status')).status).toBe(200);
     expect((await place.ask('GET', '/api/status', { token: null })).status).toBe(401);
-    await clock.advance(4_000);
+    const left: number[] = [];
+    for (const byMs of [249, 1, 250, 500, 1_000, 1_999, 1]) {
+      await clock.advance(byMs);
+      left.push(clock.sleepers() - sleeping);
+    }
+    expect(left).toEqual([20, 19, 18, 17, 16, 16, 0]);
     expect(new Set(await Promise.all(late))).toEqual(new Set([401]));
     await clock.advance(60_000);
     expect(await guess()).toBe(401);
+  });
+
+  it('compares a token in the same time, whatever differs and however long it is', async () => {
+    place = await makeStatusPlace();
+    const compare = vi.spyOn(crypto, 'timingSafeEqual');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      compare.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const tokens = [TOKEN, 'x', TOKEN.slice(1)];
+    for (const token of tokens) await place.ask('GET', '/api/status', { token });
+    const lengths = compare.mock.calls.flatMap((texts) => texts.map(({ byteLength }) => byteLength));
+    expect(compare).toHaveBeenCalledTimes(tokens.length);
+    expect(new Set(lengths).size).toBe(1);
   });
 
   it('sends a strict policy with every answer', async () => {

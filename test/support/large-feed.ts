@@ -1,12 +1,12 @@
-// A large feed of the `sql` source, ten rows a plan, and a process that does nothing but read it: run with the client
-// and the connection as JSON, it prints how much it read, how long that took and its peak memory.
+// A large feed, ten rows a plan, and a process that does nothing but read it: run with the settings of its source as JSON,
+// it prints how much it read, how long that took and its peak memory.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import knex from 'knex';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { openSource } from '../../src/erp/sources.ts';
+import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 
 export interface Erp {
   client: string;
@@ -33,25 +33,24 @@ export async function fillErp(erp: Erp, rows: number): Promise<void> {
   await database.destroy();
 }
 
-/** Reads it in a process of its own; rejects where that ends otherwise than well. */
-export async function readApart(erp: Erp, flags: readonly string[]): Promise<string> {
-  const args = [...flags, import.meta.filename, JSON.stringify(erp)];
+export const feedOf = (erp: Erp): FeedSettings => ({ source: 'sql', ...erp, query: QUERY, mapping: {} });
+
+/** Reads the feed in a process of its own; rejects where that ends otherwise than well. */
+export async function readApart(feed: FeedSettings, flags: readonly string[]): Promise<string> {
+  const args = [...flags, import.meta.filename, JSON.stringify(feed)];
   return (await promisify(execFile)(process.execPath, args)).stdout;
 }
 
-async function read(erp: Erp): Promise<void> {
+async function read(feed: FeedSettings): Promise<void> {
   const log = createLog({ level: 'silent', redactor: createRedactor() });
-  const source = openSource(
-    { source: 'sql', ...erp, query: QUERY, mapping: {} },
-    {
-      kind: 'route_plans',
-      zone: 'America/Sao_Paulo',
-      reuseCodes: false,
-      clock: systemClock,
-      log,
-      random: Math.random,
-    },
-  );
+  const source = openSource(feed, {
+    kind: 'route_plans',
+    zone: 'America/Sao_Paulo',
+    reuseCodes: false,
+    clock: systemClock,
+    log,
+    random: Math.random,
+  });
   const startedAt = performance.now();
   let plans = 0;
   let rows = 0;
@@ -65,4 +64,4 @@ async function read(erp: Erp): Promise<void> {
   process.stdout.write(`${plans} plans of ${rows} rows in ${seconds.toFixed(1)} s, peak ${peakMb} MB\n`);
 }
 
-if (process.argv[1] === import.meta.filename) await read(JSON.parse(process.argv[2] ?? '{}') as Erp);
+if (process.argv[1] === import.meta.filename) await read(JSON.parse(process.argv[2] ?? '{}') as FeedSettings);

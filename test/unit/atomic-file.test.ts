@@ -15,6 +15,7 @@ import { join, relative } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder, moveFile, publishFile, replaceFile } from '../../src/core/atomic-file.ts';
 import { finishFile } from '../../src/erp/files/finish.ts';
+import { appendLateResults } from '../../src/erp/files/result.ts';
 import { writeManifest } from '../../src/warehouse/export/manifest.ts';
 import { storePicture } from '../../src/warehouse/picture-store.ts';
 
@@ -67,7 +68,7 @@ describe('what is synced', () => {
     expect(synced).toEqual(['done', '.']);
   });
 
-  it('by a dropped file that is finished, a manifest and a picture', async () => {
+  it('by a dropped file that is finished, the first late results, a manifest and a picture', async () => {
     writeFileSync(join(folder, 'plans.csv'), '');
     const { size, mtimeMs } = statSync(join(folder, 'plans.csv'));
     const at = '2026-05-17T12:00:00.000Z';
@@ -75,6 +76,16 @@ describe('what is synced', () => {
     const content = { items: [], readErrors: [] };
     await finishFile({ folder, file: taken, content, outcomes: [], finishedAt: at });
     expect(synced).toEqual(['.', 'done/.plans.csv.result.json.tmp', 'done', 'done', '.']);
+    synced = [];
+    const late = {
+      externalCode: 'P1',
+      periodStart: null,
+      state: 'confirmed',
+      remoteId: 7,
+      message: null,
+    } as const;
+    for (let times = 0; times < 2; times++) await appendLateResults(join(folder, 'late'), [late], at);
+    expect(synced).toEqual(['.', 'late']);
     synced = [];
     await writeManifest(folder, { format: 'csv', tables: {} });
     expect(synced).toEqual(['.export.json.tmp', '.']);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
 import type { ErpBatch } from '../../src/erp/source.ts';
+import { turnsDuring } from '../support/turns.ts';
 
 const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
   item: { externalCode, startDay, data: {}, origin },
@@ -11,9 +12,14 @@ const fault = (externalCode: string, startDay?: string): Reading => ({
   fault: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
 });
 
-async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<ErpBatch> {
+async function batchesOf(readings: readonly Reading[], reuseCodes = false): Promise<ErpBatch[]> {
   const batches: ErpBatch[] = [];
   for await (const batch of inBatches('feed', readings, { reuseCodes })) batches.push(batch);
+  return batches;
+}
+
+async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<ErpBatch> {
+  const batches = await batchesOf(readings, reuseCodes);
   expect(batches).toHaveLength(1);
   return batches[0] as ErpBatch;
 }
@@ -91,5 +97,34 @@ describe('where codes are reused', () => {
   test('kinds without a period have each code once', async () => {
     const batch = await read([item('A1', ''), item('A1', '')], true);
     expect([itemsIn(batch), faultsIn(batch)]).toEqual([[], [['A1', undefined]]]);
+  });
+});
+
+describe('a long read', () => {
+  test('leaves turns for other work', async () => {
+    const readings = Array.from({ length: 10_000 }, (_, i) => item(`R${i}`, ''));
+    expect(await turnsDuring(inBatches('feed', readings, { reuseCodes: false }))).toBeGreaterThanOrEqual(20);
+  });
+
+  test('lists the first errors of no item, and counts the others', async () => {
+    const error: Reading = { fault: { origin: 'row', reason: 'is not an object' } };
+    const batches = await batchesOf([...Array.from({ length: 3_000 }, () => error), other]);
+    const faults = batches.flatMap((batch) => batch.faults);
+    expect(faults).toHaveLength(1_001);
+    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '2000 more errors are not listed' });
+    expect(batches.flatMap(itemsIn)).toEqual([['R8', '18']]);
+  });
+
+  test('lists the first errors of each item and day, and every item that has one', async () => {
+    const many = (code: string, day: string) => Array.from({ length: 300 }, () => fault(code, day));
+    const batches = await batchesOf(
+      [item('R7', '18'), ...many('R7', '19'), ...many('R7', '18'), other],
+      true,
+    );
+    const faults = batches.flatMap((batch) => batch.faults);
+    const ofDay = (day: string) => faults.filter(({ startDay }) => startDay === day);
+    expect([ofDay('18').length, ofDay('19').length]).toEqual([100, 100]);
+    expect(faults.at(-1)).toEqual({ origin: 'feed', reason: '400 more errors are not listed' });
+    expect(batches.flatMap(itemsIn)).toEqual([['R8', '18']]);
   });
 });

@@ -152,6 +152,19 @@ describe('what cannot be folded', () => {
   });
 });
 
+describe('a plan of many rows that cannot be read', () => {
+  const bad = { 'plan.external_code': 'P1', 'point.latitude': 'x' };
+
+  test.each<[string, Cells]>([
+    ['cells', bad],
+    ['codes', { 'plan.vehicle_plate': 'ABC1234' }],
+  ])('keeps the first errors of its %s', (_what, row) => {
+    const found = faults(fold([bad, ...Array.from({ length: 300 }, () => row)]));
+    expect(found).toHaveLength(100);
+    expect(found.at(-1)).toMatchObject({ externalCode: 'P1', origin: 'row 101' });
+  });
+});
+
 describe('a code that is reused', () => {
   const row = (start: string | undefined, point: string, code = 'R7'): Cells => ({
     'plan.external_code': code,

@@ -4,7 +4,7 @@ import { print, say } from '../../src/cli/command.ts';
 import { textTable } from '../../src/cli/text-table.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { terminalText } from '../../src/core/terminal-text.ts';
+import { styled, terminalText } from '../../src/core/terminal-text.ts';
 
 /** Clears the screen, sets the title, as CSI of one character, turns the direction of reading, rings. */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b2J\u202eb\rc';
@@ -32,9 +32,13 @@ describe('control characters', () => {
     expect(JSON.parse(terminalText(JSON.stringify({ a: HOSTILE }, null, 2)))).toEqual({ a: HOSTILE });
   });
 
-  it('of the colours of the product are left alone', () => {
-    const text = '\u001b[1mhead\u001b[22m\n\u001b[31mfailed\u001b[39m\tJosé 東京';
-    expect(terminalText(text)).toBe(text);
+  it('of a colour reach the terminal where the product gives it, not where a text brings it', () => {
+    vi.stubEnv('FORCE_COLOR', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const table = textTable(['code', 'state'], [['\u001b[31mJosé 東京', styled('red', 'failed')]]);
+    const [head, row] = written('stdout', () => print(table)).split('\n');
+    expect(head).toBe(`\u001b[1mcode${' '.repeat(15)}state\u001b[22m`);
+    expect(row).toBe('\\u001b[31mJosé 東京  \u001b[31mfailed\u001b[39m');
   });
 });
 

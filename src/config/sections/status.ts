@@ -10,7 +10,12 @@ export const statusSection = section(
     .strictObject({
       host: z.string().min(1).default('127.0.0.1').describe('Address to listen on (default 127.0.0.1).'),
       port: z.int().min(0).max(65_535).default(4_780).describe('Port; 0 takes any free one (default 4780).'),
-      token: z.string().default('').describe('Bearer token for actions; empty allows none (default empty).'),
+      token: z
+        .string()
+        .default('')
+        .describe(
+          'Bearer token for reading and for actions. Without one, every action is refused (default empty).',
+        ),
     })
     .superRefine(({ host, token }, context) => {
       if (isLoopback(host) || token !== '') return;

@@ -1,7 +1,8 @@
 // The result that is written beside a finished file: each item's state, and what could not be read. What becomes of an item
 // after that is appended to `late-results.jsonl`.
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
 
 /** An outcome as the result file and the HTTP call have it. */
@@ -73,7 +74,7 @@ export async function appendLateResults(
   at: string,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...toldOutcome(outcome) })}\n`);
   const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
   try {
@@ -82,6 +83,7 @@ export async function appendLateResults(
     const isCutOff = last.bytesRead === 1 && last.buffer.toString() !== '\n';
     await handle.appendFile(`${isCutOff ? '\n' : ''}${lines.join('')}`);
     await handle.datasync();
+    if (size === 0) await syncFolder(folder);
   } finally {
     await handle.close();
   }

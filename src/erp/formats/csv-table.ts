@@ -2,6 +2,7 @@
 // parser cannot read ends the table with a plain reason.
 import { pipeline, Readable } from 'node:stream';
 import type { CsvError } from 'csv-parse';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
 import { decodeText } from './text-decoding.ts';
 
@@ -16,13 +17,16 @@ const DELIMITERS = [',', ';', '\t'];
 /** A single record beyond this is a lost quote, not data. */
 const LARGEST_RECORD = 1024 * 1024;
 
+/** Rows in one turn of the event loop: a chunk of the file may hold 64,000 empty ones. */
+const TURN = 2_000;
+
 /** Far more than any kind has fields. */
 const MOST_COLUMNS = 1_000;
 
 export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   const text = decodeText(chunks)[Symbol.asyncIterator]();
   const head = await firstLines(text);
-  const records = parsed(wholeText(head, text), delimiterOf(head));
+  const records = parsed(wholeText(head, text), delimiterOf(head.join('')));
   const first = await records.next();
   if (first.done) throw new UnreadableTable('the file is empty; its first line must name the columns');
   const names = first.value.map((name) => name.trim());
@@ -34,13 +38,15 @@ export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   return { header, rows: rowsOf(header, records) };
 }
 
-/** At least the header line, however small the chunks are. */
-async function firstLines(text: AsyncIterator<string>): Promise<string> {
-  let head = '';
-  while (!hasHeaderLine(head) && head.length < LARGEST_RECORD) {
+/** Chunks with at least the header line, however small they are. Not as one text: the parser takes a chunk in one step. */
+async function firstLines(text: AsyncIterator<string>): Promise<string[]> {
+  const head: string[] = [];
+  let size = 0;
+  while (size < LARGEST_RECORD && !hasHeaderLine(head.join(''))) {
     const next = await text.next();
     if (next.done) break;
-    head += next.value;
+    head.push(next.value);
+    size += next.value.length;
   }
   return head;
 }
@@ -48,8 +54,11 @@ async function firstLines(text: AsyncIterator<string>): Promise<string> {
 /** A line that holds something, and its end. */
 const hasHeaderLine = (head: string): boolean => /[\r\n]/.test(head.trimStart());
 
-async function* wholeText(head: string, rest: AsyncIterator<string>): AsyncIterable<string> {
-  yield head;
+async function* wholeText(head: readonly string[], rest: AsyncIterator<string>): AsyncIterable<string> {
+  for (const chunk of head) {
+    yield chunk;
+    await yieldToEventLoop();
+  }
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
@@ -91,6 +100,7 @@ async function* rowsOf(header: readonly string[], records: AsyncIterable<string[
   let row = 1;
   for await (const record of records) {
     row += 1;
+    if (row % TURN === 0) await yieldToEventLoop();
     if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
       throw new UnreadableTable(
         `row ${row} has more cells than the header; put quotation marks around texts that hold the delimiter; nothing of the file was taken`,

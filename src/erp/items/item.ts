@@ -27,6 +27,9 @@ const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
 /** Characters of one item. Each is checked, compared and sent at once: a larger one would block the daemon. */
 export const LARGEST_ITEM = 4 * 1024 * 1024;
 
+/** Read errors that are kept of one item; the first ones say what to correct. */
+export const MOST_ITEM_ERRORS = 100;
+
 export const TOO_LARGE = 'is larger than 4 MB; split it';
 
 export interface ItemContext {

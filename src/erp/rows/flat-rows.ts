@@ -2,7 +2,7 @@
 // another; a plan with any row that cannot be read is no plan, so that a stop is never left out silently.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
-import { LARGEST_ITEM, TOO_LARGE } from '../items/item.ts';
+import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { ErpFault, SourceContext } from '../source.ts';
 import { readCell } from './cell-values.ts';
@@ -81,9 +81,9 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
       if (typeof code !== 'string' && !continues) {
         // The row may belong to the plan under way: that plan must not be sent without it.
-        const fault = { origin, reason: 'plan.external_code is empty' };
-        if (draft === undefined) return [...before, { fault }];
-        draft.faults.push({ ...fault, externalCode: draft.code });
+        const reason = 'plan.external_code is empty';
+        if (draft === undefined) return [...before, { fault: { origin, reason } }];
+        addFault(draft, origin, reason);
         return before;
       }
       draft ??= newDraft(code as string, origin);
@@ -112,6 +112,10 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
 const sizeOf = (cells: FlatRow['cells']): number =>
   Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, 0);
 
+function addFault({ faults, code }: PlanDraft, origin: string, reason: string): void {
+  if (faults.length < MOST_ITEM_ERRORS) faults.push({ origin, reason, externalCode: code });
+}
+
 /** Nothing of the plan is kept but its fault. */
 function dropRows(draft: PlanDraft): void {
   draft.entities.clear();
@@ -123,7 +127,7 @@ const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): strin
   typeof start === 'string' ? localDay(zonedMoment(start, zone), zone) : '';
 
 function addRow(draft: PlanDraft, parts: Parts, reasons: string[], origin: string): void {
-  const tell = (reason: string) => draft.faults.push({ origin, reason, externalCode: draft.code });
+  const tell = (reason: string) => addFault(draft, origin, reason);
   for (const reason of reasons) tell(reason);
   for (const name of merge(draft.plan, parts.plan)) tell(`plan.${name} differs from the plan's rows above`);
   for (const name of merge(draft.options, parts.options)) tell(`options.${name} differs from the rows above`);
