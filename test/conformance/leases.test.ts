@@ -65,7 +65,7 @@ const around = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>)
   ...(engine.beside && { beside: (work) => wrap(() => engine.beside?.(work) ?? Promise.reject()) }),
 });
 
-describe.each(engineCases)('leases on $name', ({ make }) => {
+describe.each(engineCases)('leases on $name', ({ name, make }) => {
   let place: Awaited<ReturnType<typeof make>>;
   let one: Side;
   let other: Side;
@@ -285,25 +285,20 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     expect(order.indexOf('heartbeat')).toBeLessThan(order.indexOf('load 2'));
   });
 
-  it('a write that takes longer than 20 s makes nobody look dead', async () => {
+  // Where heartbeats have to wait for the writer, so has the write that would replace the process: see below.
+  it.skipIf(name === 'sqlite')('a load that takes longer than 20 s keeps no heartbeat waiting', async () => {
     const held = await take(one);
     await watch(1);
     const end = gate();
     const load = held.engine.write(() => end.opened, { isLong: true });
-    for (let round = 0; round < DEAD_MS / HEARTBEAT_MS; round++) {
-      // Where heartbeats have to wait for the writer, none comes before whoever waits to replace the process.
-      if (one.engine.beside !== undefined) {
-        await one.clock.advance(HEARTBEAT_MS);
-        await written(one);
-        held.check();
-      }
-      if (round < 3) expect(await watch(5)).toEqual([]);
+    for (let round = 0; round <= DEAD_MS / HEARTBEAT_MS; round++) {
+      await one.clock.advance(HEARTBEAT_MS);
+      await written(one);
+      held.check();
+      expect(await watch(5)).toEqual([]);
     }
-    const last = watch(6);
-    await other.engine.read(async () => undefined);
     end.open();
     await load;
-    expect(await last).toEqual([]);
     await held.engine.write(async () => undefined);
   });
 
@@ -352,14 +347,14 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
 
   it('a process gets the time again where the write that would replace it had to wait', async () => {
     await take(one);
-    let waitMs = HEARTBEAT_MS + 1;
+    let waitMs = 1_001;
     const slow = around(other.engine, async (turn) => {
       await other.clock.advance(waitMs);
       return turn();
     });
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: slow, log });
     expect(await watch(DEAD_MS / 1_000 + 1)).toEqual([]);
-    waitMs = HEARTBEAT_MS;
+    waitMs = 1_000;
     expect(await watch(DEAD_MS / 1_000)).toEqual([]);
     expect(await watch(1)).toEqual(['pull-events']);
   });
@@ -387,7 +382,7 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
     for (const name of ['a', 'b']) await take(one, name);
     await take(third, 'c');
     const slow = around(other.engine, async (turn) => {
-      await other.clock.advance(HEARTBEAT_MS - 1);
+      await other.clock.advance(999);
       return turn();
     });
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: slow, log });
@@ -536,17 +531,18 @@ describe.each(engineCases)('leases on $name', ({ make }) => {
         return isLost ? other.engine.write(refuse) : result;
       },
     };
-    other.leases = createLeaseManager({ ...other.heartbeat, engine: flaky }, { ...other, log });
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: flaky, log });
     const held = await take(other, 'held');
     await watch(1);
     isLost = true;
     await expect(other.leases.take('pull-events')).rejects.toThrow();
+    isLost = false;
     expect(await rows('sync_lease')).toMatchObject([
       { name: 'held', holder: OTHER.holder },
       { name: 'pull-events', holder: OTHER.holder },
     ]);
     expect(await watch(1)).toEqual(['pull-events']);
-    await held.engine.write(async () => undefined).catch(() => undefined);
+    await held.engine.write(async () => undefined);
     expect(held.lost.aborted).toBe(false);
   });
 

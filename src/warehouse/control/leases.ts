@@ -34,6 +34,8 @@ export const syncLease = controlTable({
 });
 
 const TABLE = syncLease.name;
+/** A write that begins sooner did not have to wait for a long one. */
+const MOST_WAIT_MS = 1_000;
 
 export interface Lease {
   name: string;
@@ -157,8 +159,8 @@ export function createLeaseManager(
     // Whatever comes of it, a process that is not gone gets the time again.
     observer.forget(row.id);
     const leases = await engine.write(async ({ sql }) => {
-      // If this write had to wait, the heartbeats of the process may have had to wait too.
-      if (!isGone && clock.monotonic() - askedAt > HEARTBEAT_MS) return undefined;
+      // If this write had to wait, the heartbeat of the process may be waiting too.
+      if (!isGone && clock.monotonic() - askedAt > MOST_WAIT_MS) return undefined;
       return freeProcess(sql, row, at());
     });
     if (leases !== undefined) log.warn({ holder: row.id, leases }, 'leases of a dead process freed');
@@ -198,7 +200,7 @@ export function createLeaseManager(
     let lease: Lease | undefined;
     try {
       await heartbeat.join(lose);
-      lease = await heartbeat.engine.write(({ sql }) => takeLease(sql, name, own, at()));
+      lease = await engine.write(({ sql }) => takeLease(sql, name, own, at()));
     } finally {
       if (lease === undefined) await letGo();
     }
@@ -207,7 +209,7 @@ export function createLeaseManager(
     const taken = lease;
     return {
       ...taken,
-      engine: fencedEngine(heartbeat.engine, taken, lose),
+      engine: fencedEngine(engine, taken, lose),
       lost: loss.signal,
       check() {
         if (loss.signal.aborted || !heartbeat.isRecent()) throw leaseLost(name);

@@ -127,8 +127,6 @@ export function createSliceMeter(clock: Clock) {
 
 export interface Heartbeat {
   readonly process: ProcessIdentity;
-  /** For writes under a lease. Where heartbeats have to wait for the writer, each of these writes is one too. */
-  readonly engine: Engine;
   /** Keeps the heartbeat going until `stop`, as a daemon's. */
   start(): void;
   /** One heartbeat; the loop makes one every 5 s. Never throws. */
@@ -171,11 +169,10 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
   let proven: Moment | undefined;
   let isFailing = false;
   const reportGap = gapReporter(log);
-  const machineTime = async () => clock.now();
 
   /** Beside the writer where the engine can, so that a long load makes nobody look dead. */
   const turn = <T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T> =>
-    engine.beside?.(work) ?? engine.write(({ sql }) => work(sql, machineTime));
+    engine.beside?.(work) ?? engine.write(({ sql }) => work(sql, async () => clock.now()));
 
   /** Gives when it began. */
   async function writeRow(sql: Knex, now: () => Promise<number>): Promise<Moment> {
@@ -233,23 +230,9 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     await turn((sql) => sql(TABLE).where({ id, beat: last }).del()).catch(() => undefined);
   }
 
-  const carrying: Engine = {
-    ...engine,
-    base: engine.base ?? engine,
-    async write(work, how) {
-      const { began, result } = await engine.write(async (tx) => {
-        const began = await writeRow(tx.sql, machineTime);
-        return { began, result: await work(tx) };
-      }, how);
-      proven = began;
-      return result;
-    },
-  };
-
   const daemon = () => undefined;
   return {
     process,
-    engine: engine.beside === undefined ? carrying : engine,
     start() {
       kind = 'daemon';
       enter(daemon);
