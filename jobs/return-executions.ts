@@ -1,6 +1,6 @@
 // The outcome of each stop of the plans that were pushed, brought back to the ERP once for each change.
 import { z } from 'zod';
-import { durationOption } from '../src/core/duration-option.ts';
+import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
 import { executeReturns, previewReturns } from '../src/sync/returns/run.ts';
 import { pushReturn } from '../src/warehouse/outbox/returns.ts';

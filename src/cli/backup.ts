@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { makeFolder, publishFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
 import { fillCommand, print, withApp } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './output/exit-codes.ts';
 
 export const fillBackup = (command: Command): Command =>
   fillCommand<{ out: string; force: boolean }>(command, {

@@ -1,9 +1,9 @@
 // The call budget of a configuration, for `config check` and the doctor: what the jobs would ask of the service.
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import { type BudgetJob, type CallBudget, callBudget } from '../status/capacity/call-budget.ts';
-import { countVehicles, measuredCalls } from '../warehouse/measured-calls.ts';
+import { countVehicles, measuredCalls } from '../warehouse/queries/measured-calls.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from './output/text-table.ts';
 
 export interface ShownBudget extends CallBudget {
   vehicles: number;

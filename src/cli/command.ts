@@ -1,13 +1,13 @@
 // The frame of every command: common options, plain errors, exit codes. Data goes to stdout, everything else
 // to stderr; with --json one document is all that stdout gets, for a failure too.
 import { type Command, Option } from 'commander';
-import { type App, openApp } from '../app.ts';
+import { type App, openApp } from '../app/app.ts';
 import { asRoadbookError } from '../core/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../core/log.ts';
-import { createRedactor } from '../core/redaction.ts';
-import { terminalText } from '../core/terminal-text.ts';
+import { createRedactor } from '../core/text/redaction.ts';
+import { terminalText } from '../core/text/terminal-text.ts';
 import { type Declaration, declareCommand } from './declaration.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { exitCodeOf } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 export interface CommonOptions {

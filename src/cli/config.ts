@@ -1,14 +1,14 @@
 // roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
 import type { Command } from 'commander';
-import { type App, configParts, loadJobs } from '../app.ts';
+import { type App, configParts, loadJobs } from '../app/app.ts';
 import { publicConfig } from '../config/describe.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
-import { isoInstant } from '../core/clock.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { budgetOf, showBudget } from './budget.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { wholeNumber } from './number-options.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from './output/text-table.ts';
 
 export function fillConfig(config: Command): void {
   addCommand<{ vehicles?: number }>(config, {

@@ -1,6 +1,6 @@
 // The alerts of a daemon: how everything is, by its running configuration.
-import type { App } from '../app.ts';
-import { isoInstant } from '../core/clock.ts';
+import type { App } from '../app/app.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import {
   type Condition,
   configCondition,
@@ -12,7 +12,7 @@ import { type Alerts, createAlerts } from '../status/alerts/alerts.ts';
 import { deadlineStatus } from '../status/health/deadline.ts';
 import { jobStatuses } from '../status/health/status-document.ts';
 import { outboxAttention } from '../sync/push/attention.ts';
-import { configState } from '../warehouse/config-state.ts';
+import { configState } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 
 export const daemonAlerts = (app: App, engine: Engine): Alerts =>

@@ -1,16 +1,16 @@
 // roadbook doctor: looks at each part that a working daemon needs and says ok, warn or fail, with a hint.
 import type { Command } from 'commander';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import { alertMessage } from '../status/alerts/alerts.ts';
 import { sendToWebhook } from '../status/alerts/webhook.ts';
 import { checkUp } from '../status/doctor/check-up.ts';
 import type { Finding } from '../status/doctor/finding.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import { configState } from '../warehouse/config-state.ts';
+import { configState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
 import { fillCommand, print, withApp } from './command.ts';
-import { EXIT, exitCodeOf } from './exit-codes.ts';
-import { coloured, textTable } from './text-table.ts';
+import { EXIT, exitCodeOf } from './output/exit-codes.ts';
+import { coloured, textTable } from './output/text-table.ts';
 
 export const fillDoctor = (command: Command): Command =>
   fillCommand<{ alert: boolean }>(command, {

@@ -1,15 +1,15 @@
 // roadbook export: tables as files for BI. Into the same folder again, only what changed is written.
 import { type Command, Option } from 'commander';
 import { Fatal } from '../core/errors.ts';
-import { suggest } from '../core/near-word.ts';
+import { suggest } from '../core/text/near-word.ts';
 import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
 import { fillCommand, print, say, withApp } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { createProgressBar } from './progress-bar.ts';
-import { textTable } from './text-table.ts';
+import { EXIT } from './output/exit-codes.ts';
+import { createProgressBar } from './output/progress-bar.ts';
+import { textTable } from './output/text-table.ts';
 
 const FORMATS = { parquet, csv };
 

@@ -1,11 +1,11 @@
 // The running daemon and its configuration file: an edit is taken over within two seconds, SIGHUP asks for it at once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import { type ConfigWatch, digestOf, watchConfig } from '../config/watch.ts';
-import { isoInstant } from '../core/clock.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { createReload } from '../schedule/reload.ts';
-import { configState, keptSchedules } from '../warehouse/config-state.ts';
+import { configState, keptSchedules } from '../warehouse/control/config-state.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { enabledJobs } from './named-job.ts';
 

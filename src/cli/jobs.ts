@@ -1,15 +1,15 @@
 // roadbook jobs: every job with its schedule, its last run and its next ticks.
 import type { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
-import type { App } from '../app.ts';
-import { isoInstant } from '../core/clock.ts';
+import type { App } from '../app/app.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
-import { readControls } from '../warehouse/job-controls.ts';
-import { jobHistory, type LastRun } from '../warehouse/run-log.ts';
+import { readControls } from '../warehouse/control/job-controls.ts';
+import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
 import { fillCommand, print, withApp } from './command.ts';
 import { addJobOrders } from './job-orders.ts';
 import { wholeNumberFrom } from './number-options.ts';
-import { coloured, textTable } from './text-table.ts';
+import { coloured, textTable } from './output/text-table.ts';
 
 interface Tick {
   at: string;

@@ -1,8 +1,8 @@
 // The jobs as commands ask for them. A name that is none of them is a usage error that tells the nearest.
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import type { JobSettings } from '../config/schema.ts';
 import { Fatal } from '../core/errors.ts';
-import { suggest } from '../core/near-word.ts';
+import { suggest } from '../core/text/near-word.ts';
 import type { ScheduledJob } from '../schedule/scheduler.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { JobBook } from '../sync/job-chain.ts';

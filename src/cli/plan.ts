@@ -1,18 +1,18 @@
 // roadbook plan: what a fleet of some size takes, from the jobs' own declarations and the configured rate. It opens
 // neither the warehouse nor the service.
 import type { Command } from 'commander';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import { SERVICE_LIMITS } from '../config/sections/service.ts';
 import { callBudget } from '../status/capacity/call-budget.ts';
 import { type FleetDay, usualFleetDay } from '../status/capacity/fleet-day.ts';
 import { type Sizing, type SizingJob, sizing } from '../status/capacity/sizing.ts';
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
-import { retentionByTable } from '../warehouse/retention.ts';
+import { retentionByTable } from '../warehouse/maintenance/retention.ts';
 import { fillCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from './output/text-table.ts';
 
 type PlanOptions = Omit<FleetDay, 'vehicles'> & {
   vehicles: number[];

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
 import { declareCommand, declareGroup } from './declaration.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './output/exit-codes.ts';
 import { VERSION } from './version.ts';
 
 /** Sets the exit code of the process. */

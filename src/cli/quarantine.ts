@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { retryQuarantined } from '../sync/pull/records/quarantine-retry.ts';
-import { type QuarantinedRecord, quarantined } from '../warehouse/quarantine.ts';
+import { type QuarantinedRecord, quarantined } from '../warehouse/control/quarantine.ts';
 import { addCommand, print, say, withApp } from './command.ts';
-import { EXIT } from './exit-codes.ts';
-import { textTable } from './text-table.ts';
+import { EXIT } from './output/exit-codes.ts';
+import { textTable } from './output/text-table.ts';
 
 interface Filter {
   job?: string;

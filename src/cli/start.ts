@@ -1,16 +1,16 @@
 // roadbook start: the daemon. Runs until SIGTERM, SIGINT or the end of its terminal; the first drains, a second stops at
 // once. Any other SIGHUP has the configuration read again.
 import type { Command } from 'commander';
-import type { App } from '../app.ts';
-import { isoInstant } from '../core/clock.ts';
+import type { App } from '../app/app.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
 import { createWatch } from '../schedule/watch.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import { readControls } from '../warehouse/job-controls.ts';
-import { readTicks } from '../warehouse/tick-book.ts';
+import { readControls } from '../warehouse/control/job-controls.ts';
+import { readTicks } from '../warehouse/control/tick-store.ts';
 import { fillCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';

@@ -1,11 +1,11 @@
 // roadbook status: health word a job, freshness a table, outbox and quarantine counts, every daemon.
 import type { Command } from 'commander';
-import { formatDuration } from '../core/durations.ts';
+import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, statusDocument } from '../status/health/status-document.ts';
-import { configState } from '../warehouse/config-state.ts';
+import { configState } from '../warehouse/control/config-state.ts';
 import { fillCommand, print, withApp } from './command.ts';
-import { coloured, textTable } from './text-table.ts';
+import { coloured, textTable } from './output/text-table.ts';
 import { VERSION } from './version.ts';
 
 export const fillStatus = (command: Command): Command =>

@@ -1,9 +1,9 @@
 // roadbook tables: the data dictionary, from the declarations.
 import { type Command, Option } from 'commander';
-import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/dictionary.ts';
+import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/schema/dictionary.ts';
 import { fillCommand, print } from './command.ts';
-import { dbtSources } from './dbt-sources.ts';
-import { textTable } from './text-table.ts';
+import { dbtSources } from './output/dbt-sources.ts';
+import { textTable } from './output/text-table.ts';
 
 interface TablesOptions {
   markdown: boolean;

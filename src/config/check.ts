@@ -2,9 +2,9 @@
 // from a reference becomes a number or a truth value only where the schema wants one, so a password of
 // digits stays text.
 import type { z } from 'zod';
-import { suggest } from '../core/near-word.ts';
+import { suggest } from '../core/text/near-word.ts';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
-import { parseInWords, singleIssues } from '../core/zod-words.ts';
+import { parseInWords, singleIssues } from '../core/text/zod-words.ts';
 import type { Finding } from './faults.ts';
 import { hintOf, retiredHint } from './issue-hints.ts';
 import { type Place, placeKey, type ValueTree } from './yaml/value-tree.ts';

@@ -1,6 +1,6 @@
 // The running configuration for display: the same shape, each secret replaced. An empty secret stays empty,
 // so that people see that it is not set.
-import { REDACTED } from '../core/redaction.ts';
+import { REDACTED } from '../core/text/redaction.ts';
 import type { Config } from './schema.ts';
 import { isSecretKey } from './secrets.ts';
 

@@ -3,7 +3,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
 import type { Path } from '../core/schema-place.ts';
-import { pathText } from '../core/zod-words.ts';
+import { pathText } from '../core/text/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
 import { ConfigError, type Fault, type Finding, fileFault } from './faults.ts';
 import { type Config, type ConfigParts, configSchema } from './schema.ts';

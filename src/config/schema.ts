@@ -1,7 +1,7 @@
 // The whole configuration as one zod schema: snake_case as ops write it, going in; the settings of each part
 // as the code names them, coming out. Defaults are stated here and in the parts, once.
 import { z } from 'zod';
-import { formatDuration } from '../core/durations.ts';
+import { formatDuration } from '../core/time/durations.ts';
 import { erpSection } from './sections/erp.ts';
 import { type JobPart, jobsSection } from './sections/jobs.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';

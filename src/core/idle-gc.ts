@@ -1,6 +1,6 @@
 // What a process does once nothing has been under way for a while: it gives memory back. V8 keeps what start and work
 // made it take, room for new objects and code that ran once, until somebody asks; between two runs nobody would.
-import type { Clock } from './clock.ts';
+import type { Clock } from './time/clock.ts';
 
 export interface IdleGc {
   /** Not at rest while this is under way. */

@@ -3,8 +3,8 @@
 import { type Logger, multistream, pino, type StreamEntry } from 'pino';
 import { RoadbookError } from './errors.ts';
 import type { LogTail } from './log-tail.ts';
-import { REDACTED, type Redactor } from './redaction.ts';
-import { terminalText } from './terminal-text.ts';
+import { REDACTED, type Redactor } from './text/redaction.ts';
+import { terminalText } from './text/terminal-text.ts';
 
 export type Log = Logger;
 

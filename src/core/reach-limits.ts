@@ -1,6 +1,6 @@
 // How far back jobs read again, and how soon rows may be deleted: the second is longer, so that no job brings back
 // what retention took away.
-import { durationOption } from './duration-option.ts';
+import { durationOption } from './time/duration-option.ts';
 
 export const LONGEST_LOOKBACK = '30d';
 export const SHORTEST_RETENTION = '31d';

@@ -3,8 +3,8 @@
 import { isJsonObject } from '../core/glossary.ts';
 import { withoutDepth } from './cut-record.ts';
 import { NestedTooDeep, parseJson, UnreadableJson } from './json.ts';
-import type { WireAnswer } from './transport.ts';
-import { TransportFault } from './transport-fault.ts';
+import type { WireAnswer } from './transport/transport.ts';
+import { TransportFault } from './transport/transport-fault.ts';
 
 const NO_CONTENT = 204;
 /** Of a document whose records are cut. Deeper ones are no document of the service, whatever they are. */

@@ -1,6 +1,6 @@
 // A record that is nested deeper than can be stored, cut there. It says so itself, and so does every part of it that holds
 // a cut, wherever they are copied to: what is not whole is never taken for the record.
-import { MOST_LEVELS } from '../core/lossless-json.ts';
+import { MOST_LEVELS } from '../core/text/lossless-json.ts';
 
 /** What a record in the list of a document may have of the levels of the whole. */
 export const RECORD_LEVELS = MOST_LEVELS - 2;

@@ -6,7 +6,7 @@ import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
 import { encodeQuery, type FixedForms } from './query.ts';
 import type { CollectionForm } from './readings.ts';
 import { checkRequest } from './request-check.ts';
-import type { WireAnswer, WireRequest } from './transport.ts';
+import type { WireAnswer, WireRequest } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
   /** As in docs/service.md and in the ledger of the sandbox. */

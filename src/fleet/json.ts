@@ -1,5 +1,5 @@
 // What the service sends as JSON. A parser's own error quotes the text, so broken text is one plain error.
-import { parseLossless } from '../core/lossless-json.ts';
+import { parseLossless } from '../core/text/lossless-json.ts';
 
 export class UnreadableJson extends Error {
   constructor() {

@@ -1,8 +1,8 @@
 // The bytes of a picture, out of every body the service may wrap them in: bare Base64, a data URI, JSON with
 // either in a field, or the image itself. What is none of these is a bad answer, not an empty picture.
 import { parseJson } from './json.ts';
-import type { WireAnswer } from './transport.ts';
-import { TransportFault } from './transport-fault.ts';
+import type { WireAnswer } from './transport/transport.ts';
+import { TransportFault } from './transport/transport-fault.ts';
 
 export interface Picture {
   bytes: Buffer;

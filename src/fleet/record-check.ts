@@ -2,7 +2,7 @@
 // expectations. A value of the record is never part of the reason.
 import type { z } from 'zod';
 import type { JsonObject } from '../core/glossary.ts';
-import { issueTexts, parseInWords } from '../core/zod-words.ts';
+import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
 import { isCut, RECORD_LEVELS } from './cut-record.ts';
 
 export type RecordCheck =

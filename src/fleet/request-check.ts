@@ -1,7 +1,7 @@
 // Holds a request against its schema before anything leaves: all issues at once, by path, without values.
 import type { z } from 'zod';
 import { Fatal } from '../core/errors.ts';
-import { issueTexts, parseInWords } from '../core/zod-words.ts';
+import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
 
 export function checkRequest<Schema extends z.ZodType>(
   name: string,

@@ -2,7 +2,7 @@
 // normal form. Null and absent stay as they are; empty text where a number or date is due counts as null.
 // They run for every field of every record: a value that is normal already leaves by the first line.
 import { z } from 'zod';
-import { wrongKind } from '../core/zod-words.ts';
+import { wrongKind } from '../core/text/zod-words.ts';
 import { toDay, toInstant } from './instants.ts';
 
 /** The normal form of a value, null where it says nothing, undefined where it does not fit. */

@@ -1,7 +1,7 @@
 // The simulated clock: real time, accelerated real time, or stepped by whoever holds it. `wallNow` is the
 // time a client shares with the sandbox: a stepped clock itself, else the machine's.
-import type { Clock } from '../core/clock.ts';
-import { createManualClock, type ManualClock } from '../core/manual-clock.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { createManualClock, type ManualClock } from '../core/time/manual-clock.ts';
 
 export interface SandboxClock {
   readonly mode: 'real' | 'accelerated' | 'stepped';

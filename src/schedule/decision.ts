@@ -1,5 +1,5 @@
 // What a job does next, from what the warehouse knows of it: run now, wait until its tick, or wait for an order.
-import type { RunCause } from '../warehouse/run-log.ts';
+import type { RunCause } from '../warehouse/control/runs.ts';
 import { dueTick, type Era, firstEra, isSetBack, jitterOf, periodAt } from './due.ts';
 import type { Schedule } from './ticks.ts';
 

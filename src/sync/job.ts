@@ -6,7 +6,7 @@ import type { RunCounts } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
 import type { RecordFields } from '../fleet/endpoint.ts';
 import type { Lease } from '../warehouse/control/leases.ts';
-import type { Table } from '../warehouse/table.ts';
+import type { Table } from '../warehouse/schema/table.ts';
 import type { CoverageScopes } from './pull/plan/scopes.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from './slice.ts';
 import type { SyncParts } from './sync-parts.ts';

@@ -4,8 +4,8 @@
 import { Fatal, Skippable } from '../core/errors.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
-import { takeRunRequest } from '../warehouse/job-controls.ts';
-import { lastTickRun } from '../warehouse/tick-book.ts';
+import { takeRunRequest } from '../warehouse/control/job-controls.ts';
+import { lastTickRun } from '../warehouse/control/tick-store.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
 import type { SyncParts } from './sync-parts.ts';
 

@@ -1,7 +1,7 @@
 // A slice of a pull and how it ended, as the pull engine and the dispatchers exchange it.
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
-import type { Interval, ScopedInterval } from '../warehouse/coverage.ts';
+import type { Interval, ScopedInterval } from '../warehouse/control/coverage.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
 export interface Slice<Work = unknown> {

@@ -1,13 +1,13 @@
 // What the engines of this folder need from the layers below, handed in once by the wiring.
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { Redactor } from '../core/redaction.ts';
+import type { Redactor } from '../core/text/redaction.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { Feed } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';
 import type { LeaseManager } from '../warehouse/control/leases.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import type { Privacy } from '../warehouse/privacy.ts';
+import type { Privacy } from '../warehouse/privacy/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 
 export interface SyncParts {

@@ -1,9 +1,9 @@
 // What a SQL engine has to offer. Engines differ in what they do inside; nobody else asks which one it is.
 import type { Knex } from 'knex';
 import type { z } from 'zod';
-import type { Dialect } from './dialect.ts';
-import type { Column, Table } from './table.ts';
-import type { View } from './view.ts';
+import type { Dialect } from './schema/dialect.ts';
+import type { Column, Table } from './schema/table.ts';
+import type { View } from './schema/view.ts';
 
 /** A row in the order of the table's record columns, with the JSON text of `extra` (or null) at the end. */
 export type Row = readonly Scalar[];
@@ -85,7 +85,7 @@ export type Scan = (
   bindings?: readonly Scalar[],
 ) => AsyncIterable<Record<string, unknown>[]>;
 
-/** How an engine makes what is declared; the order of the steps is src/warehouse/schema.ts's. */
+/** How an engine makes what is declared; the order of the steps is src/warehouse/schema/converge.ts's. */
 export interface Ddl {
   /** Makes the place for the tables where it is absent; the first step of every upgrade. */
   prepareSchema(sql: Knex): Promise<void>;

@@ -2,8 +2,8 @@
 //   node test/bench/cookbook.ts 1000000 sqlite
 // Three months of a made-up fleet of 100 vehicles go in through the engine's own loader; each recipe is then run five
 // times, and the best counts: other work on the machine can only add to it. Prints a table for docs/performance.md.
-import { fillLocalTime } from '../../src/warehouse/local-time.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { recipes } from '../support/cookbook.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';

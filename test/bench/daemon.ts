@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 import { PRODUCT_FLAGS, type Section } from './task.ts';

@@ -1,8 +1,8 @@
 // Three months of a fleet of 100 vehicles, loaded through the engine's own loader: events in the number asked for,
 // and as many plans, stops, days and checklists as such a fleet has. The same rows at every run.
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';

@@ -1,17 +1,17 @@
 // The product in the measuring process: the real jobs, client and engine, with the limiter wide open.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadJobs } from '../../src/app.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { loadJobs } from '../../src/app/app.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import { engines } from '../../src/warehouse/engines.ts';
-import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Task } from './task.ts';
 
 export const CONCURRENCY = 4;

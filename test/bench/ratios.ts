@@ -5,7 +5,7 @@
 //   node test/bench/ratios.ts
 import { events } from '../../src/fleet/endpoints/events.ts';
 import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
-import { createPrivacy } from '../../src/warehouse/privacy.ts';
+import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { cpuMs } from './cpu-time.ts';

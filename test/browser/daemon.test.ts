@@ -1,6 +1,6 @@
 // The page of the real daemon: it is where the first lines say, and what is ordered there happens.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Browser, chromiumPath, launchBrowser } from '../support/browser.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from '../support/workplace.ts';

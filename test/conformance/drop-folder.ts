@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { localDay } from '../../src/erp/items/moments.ts';
 import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpBatch, ErpSource, Outcome, SourceContext } from '../../src/erp/source.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import knex from 'knex';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RoadbookError } from '../../src/core/errors.ts';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Mapping } from '../../src/erp/rows/mapping.ts';
 import type { ErpSource } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';

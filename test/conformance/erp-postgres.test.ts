@@ -2,7 +2,7 @@
 // of which only the code may be told.
 import knex, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import type { ErpBatch, ErpSource, Outcome } from '../../src/erp/source.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import knex, { type Knex } from 'knex';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { type Bench, columnsOf, contextFor, NOW, type Row, temporaryFolder } from './erp-benches.ts';

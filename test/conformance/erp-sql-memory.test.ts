@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import knex from 'knex';
 import { expect, test } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { type Erp, feedOf, fillErp, readApart } from '../support/large-feed.ts';
 import { contextFor, NOW, temporaryFolder } from './erp-benches.ts';

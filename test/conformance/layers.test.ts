@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'src/cli': [
     'src/cli',
-    'src/app.ts',
+    'src/app/app.ts',
     'src/status',
     'src/schedule',
     'src/sync',
@@ -45,11 +45,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'src/core',
     'package.json',
   ],
-  'src/connections.ts': ['src/sync', 'src/fleet', 'src/erp', 'src/config', 'src/core'],
-  'src/storage.ts': ['src/warehouse', 'src/config', 'src/core'],
-  'src/app.ts': [
-    'src/connections.ts',
-    'src/storage.ts',
+  'src/app/connections.ts': ['src/sync', 'src/fleet', 'src/erp', 'src/config', 'src/core'],
+  'src/app/storage.ts': ['src/warehouse', 'src/config', 'src/core'],
+  'src/app/app.ts': [
+    'src/app/connections.ts',
+    'src/app/storage.ts',
     'src/status',
     'src/schedule',
     'src/sync',
@@ -72,8 +72,8 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   'pg-boss': ['src/sync/dispatch/pg-boss.ts', 'src/sync/dispatch/worker.ts'],
   commander: ['src/cli'],
   pino: ['src/core/log.ts'],
-  'p-retry': ['src/core/retry.ts'],
-  yaml: ['src/config', 'src/cli/dbt-sources.ts'],
+  'p-retry': ['src/core/retry/retry.ts'],
+  yaml: ['src/config', 'src/cli/output/dbt-sources.ts'],
   hono: ['src/status', 'src/sandbox'],
   'prom-client': ['src/status'],
 };

@@ -1,11 +1,11 @@
 // Leases and orders over every engine, by two processes' views of one warehouse, each with a clock of its own.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isoInstant } from '../../src/core/clock.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
 import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import {
   createLeaseManager,
   fencedEngine,
@@ -23,10 +23,10 @@ import {
   requestRun,
   resumeJob,
   takeRunRequest,
-} from '../../src/warehouse/job-controls.ts';
-import { closeRun, openRun } from '../../src/warehouse/run-log.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import { readTicks } from '../../src/warehouse/tick-book.ts';
+} from '../../src/warehouse/control/job-controls.ts';
+import { closeRun, openRun } from '../../src/warehouse/control/runs.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { readTicks } from '../../src/warehouse/control/tick-store.ts';
 import { engineCases } from '../support/engines.ts';
 import { heartbeatOn, processElsewhere } from '../support/lease-manager.ts';
 

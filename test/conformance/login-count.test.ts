@@ -1,10 +1,10 @@
 // Several daemons share the count of refused logins: none of them is lost, or the account would be locked.
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
-import { createLoginGuard, MOST_REFUSED_LOGINS } from '../../src/fleet/login-guard.ts';
-import type { SessionFacts, SessionMemory } from '../../src/fleet/session-memory.ts';
-import { factMemory } from '../../src/warehouse/learned-facts.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { createLoginGuard, MOST_REFUSED_LOGINS } from '../../src/fleet/session/login-guard.ts';
+import type { SessionFacts, SessionMemory } from '../../src/fleet/session/session-memory.ts';
+import { factMemory } from '../../src/warehouse/control/learned-facts.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 

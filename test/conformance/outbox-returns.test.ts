@@ -1,7 +1,7 @@
 // The ERP's notifications are stored by one statement, on every engine.
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { type NotifiedStop, notifiedStops, storeNotified } from '../../src/warehouse/outbox/returns.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 

@@ -3,12 +3,12 @@
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { smallOutbox } from '../../src/warehouse/migrations/small-outbox.ts';
-import { migrations } from '../../src/warehouse/migrations.ts';
+import { smallOutbox } from '../../src/warehouse/schema/migrations/small-outbox.ts';
+import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import { needsProof, type OutboxEntry, pushOutbox } from '../../src/warehouse/outbox/entry.ts';
 import { readyEntries } from '../../src/warehouse/outbox/queries.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import { dropViews } from '../../src/warehouse/schema-views.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { dropViews } from '../../src/warehouse/schema/converge-views.ts';
 import {
   boolean,
   type ColumnDraft,
@@ -17,7 +17,7 @@ import {
   integer,
   json,
   text,
-} from '../../src/warehouse/table.ts';
+} from '../../src/warehouse/schema/table.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { killedUpgrades } from '../support/upgrade-kills.ts';

@@ -8,7 +8,7 @@ import * as lists from '../../src/warehouse/outbox/lists.ts';
 import * as queries from '../../src/warehouse/outbox/queries.ts';
 import { runningPlans, storeNotified } from '../../src/warehouse/outbox/returns.ts';
 import { storeEntries, transition } from '../../src/warehouse/outbox/transitions.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EnginePlace, engineCases } from '../support/engines.ts';
 import { AT, entryIn, minutesAfter } from '../support/outbox-samples.ts';
 import { stopPostgres } from '../support/postgres.ts';

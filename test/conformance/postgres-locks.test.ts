@@ -1,7 +1,7 @@
 // Which writes to one PostgreSQL schema run side by side, and which wait for each other: from two processes.
 import { describe, expect, it } from 'vitest';
 import type { Engine, Transaction, WriteOptions } from '../../src/warehouse/engine.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { admin, metadata, open, url, vehicles } from './postgres-place.ts';

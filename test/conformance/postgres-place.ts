@@ -3,7 +3,7 @@ import knex, { type Knex } from 'knex';
 import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';
 import { postgres } from '../../src/warehouse/engines/postgres/engine.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 import { startPostgres, stopPostgres } from '../support/postgres.ts';

@@ -8,7 +8,7 @@ import { connectBeside } from '../../src/warehouse/engines/postgres/connection.t
 import { openPostgres, postgres } from '../../src/warehouse/engines/postgres/engine.ts';
 import { postgresError } from '../../src/warehouse/engines/postgres/errors.ts';
 import { lockForWrite } from '../../src/warehouse/engines/postgres/locks.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { startOwnPostgres } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 // What BI teams build on the views in PostgreSQL outlives an upgrade, or is told of before anything changes.
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { biPush } from '../../src/warehouse/views/bi-push.ts';
 import { makePlace, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';

@@ -1,11 +1,11 @@
 // Every job, every promise, every engine: the same proofs run over both, and what they found is printed as one table.
 // Each engine has a service of its own that begins alike, so that in the end both must hold the same rows.
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { Fatal } from '../../src/core/errors.ts';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { drive } from '../scenario/fleet-setup.ts';
 import { engineCases, makePlace } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';

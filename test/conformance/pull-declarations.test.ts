@@ -1,9 +1,9 @@
 // What follows from the declarations of pull jobs and of their tables: what a job fills, what it needs, what its coverage
 // is called.
 import { describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { isCounted } from '../../src/sync/pull/plan/scopes.ts';
-import { baseTables } from '../../src/warehouse/catalog.ts';
+import { baseTables } from '../../src/warehouse/schema/catalog.ts';
 
 const jobs = await loadJobs();
 const pulls = jobs.filter(({ into }) => into !== undefined);

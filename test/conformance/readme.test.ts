@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configParts, loadJobs } from '../../src/app.ts';
+import { configParts, loadJobs } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 

@@ -1,8 +1,8 @@
 // A control table is made anew from its declaration: another key, a column less, and every row is still there.
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { rebuildTable } from '../../src/warehouse/migrations/rebuild-table.ts';
-import { controlTable, integer, text } from '../../src/warehouse/table.ts';
+import { rebuildTable } from '../../src/warehouse/schema/migrations/rebuild-table.ts';
+import { controlTable, integer, text } from '../../src/warehouse/schema/table.ts';
 import { engineCases, rowsOf } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 

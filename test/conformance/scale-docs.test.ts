@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tables } from '../../src/warehouse/catalog.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 const FILE = resolve(import.meta.dirname, '../../docs/scale.md');

@@ -14,8 +14,8 @@ import {
   presentStatement,
   rangeCondition,
 } from '../../src/warehouse/engines/sqlite/upsert.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';

@@ -9,11 +9,11 @@ export interface Area {
 
 export const AREAS: Readonly<Record<string, Area>> = {
   retry: {
-    files: ['core/retry.ts', 'core/retry-budget.ts', 'core/breaker.ts'],
+    files: ['core/retry/retry.ts', 'core/retry/retry-budget.ts', 'core/retry/breaker.ts'],
     tests: ['unit/retry.test.ts', 'unit/retry-budget.test.ts', 'unit/breaker.test.ts'],
   },
   coverage: {
-    files: ['warehouse/coverage.ts', 'sync/pull/plan/windows.ts', 'sync/pull/plan/window-slices.ts'],
+    files: ['warehouse/control/coverage.ts', 'sync/pull/plan/windows.ts', 'sync/pull/plan/window-slices.ts'],
     tests: ['unit/windows.test.ts', 'conformance/coverage.test.ts'],
   },
   lease: {

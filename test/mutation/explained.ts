@@ -19,21 +19,21 @@ const SAME_EITHER_WAY = 'Both sides of the edge give the same result.';
 
 export const EXPLAINED: readonly Explained[] = [
   {
-    file: 'core/retry-budget.ts',
+    file: 'core/retry/retry-budget.ts',
     line: 'if (balance < 1 - 1e-9) return false;',
     code: 'balance < 1 - 1e-9',
     becomes: 'balance <= 1 - 1e-9',
     why: 'The margin is for the rounding of sums; no sum of fifths meets its very edge.',
   },
   {
-    file: 'warehouse/coverage.ts',
+    file: 'warehouse/control/coverage.ts',
     line: "const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';",
     code: "''",
     becomes: '"Stryker was here!"',
     why: FOR_THE_TYPE,
   },
   {
-    file: 'warehouse/coverage.ts',
+    file: 'warehouse/control/coverage.ts',
     line: "const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';",
     code: "''",
     becomes: '"Stryker was here!"',

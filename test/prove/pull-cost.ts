@@ -2,7 +2,7 @@
 // long history of settled plans in the warehouse. Cost has to follow what is open, not what is stored. Gives its section of
 // docs/reliability.md.
 //   node test/prove/pull-cost.ts 10000
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { giveSection } from '../support/reliability-page.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
-import { createRedactor, type Redactor } from '../../src/core/redaction.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
+import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
 import { type Condition, outboxConditions } from '../../src/status/alerts/alert-conditions.ts';
 import { type Alerts, createAlerts } from '../../src/status/alerts/alerts.ts';
 import type { OutboxAttention } from '../../src/sync/push/attention.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 type Message = Record<'text' | 'event' | 'subject' | 'state' | 'was' | 'at', string>;

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { type App, openApp } from '../../src/app.ts';
+import { type App, openApp } from '../../src/app/app.ts';
 import { daemonAlerts } from '../../src/cli/daemon-alerts.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { tables } from '../../src/warehouse/catalog.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { commandNames, commandsWith, SERVING } from '../support/every-command.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { plan } from '../support/push-samples.ts';

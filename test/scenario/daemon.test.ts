@@ -1,6 +1,6 @@
 // The daemon as a process: it starts, fills the warehouse, and ends as it is told.
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 

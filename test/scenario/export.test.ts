@@ -10,8 +10,8 @@ import { csv } from '../../src/warehouse/export/csv-format.ts';
 import { type ExportOrder, exportTables } from '../../src/warehouse/export/export.ts';
 import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
-import { fillLocalTime } from '../../src/warehouse/local-time.ts';
-import type { ViewColumnType } from '../../src/warehouse/view.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import type { ViewColumnType } from '../../src/warehouse/schema/view.ts';
 import type { EngineName } from '../support/engines.ts';
 import { addRecords, DAY, HOUR, openRig } from './pull-setup.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { events } from '../../src/fleet/endpoints/events.ts';
 import { pointsOfInterest } from '../../src/fleet/endpoints/points-of-interest.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';

@@ -1,12 +1,12 @@
 // The session against the sandbox over HTTP: few logins, one renewal at a time, no token in any text.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { login } from '../../src/fleet/endpoints/login.ts';
 import { renew } from '../../src/fleet/endpoints/renew.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
-import type { SessionMemory } from '../../src/fleet/session-memory.ts';
+import type { SessionMemory } from '../../src/fleet/session/session-memory.ts';
 import { startFront } from '../support/front.ts';
 import { drive, failureOf, NOON, openBoth, openFleet } from './fleet-setup.ts';
 

@@ -1,20 +1,20 @@
 // A client and the sandbox it talks to over real HTTP, closed when the test ends.
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import type { ManualClock } from '../../src/core/manual-clock.ts';
+import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
-import type { RetryPolicy } from '../../src/core/retry.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import type { RetryPolicy } from '../../src/core/retry/retry.ts';
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';
 import type { ListEndpoint, RecordFields } from '../../src/fleet/endpoint.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';
-import { createSessionMemory, type SessionMemory } from '../../src/fleet/session-memory.ts';
+import { createSessionMemory, type SessionMemory } from '../../src/fleet/session/session-memory.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { wireSchema } from '../../src/sync/pull/records/wire-schema.ts';
-import { tables } from '../../src/warehouse/catalog.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 
 /** A noon in Brazil of an ordinary week. */
 export const NOON = Date.parse('2025-03-12T15:00:00Z');

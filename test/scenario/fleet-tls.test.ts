@@ -7,9 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Ambiguous } from '../../src/core/errors.ts';
 import { createPointOfInterest } from '../../src/fleet/endpoints/create-point-of-interest.ts';
 import { pointsOfInterest } from '../../src/fleet/endpoints/points-of-interest.ts';
-import { faultFailure } from '../../src/fleet/failures.ts';
-import { createTransport } from '../../src/fleet/transport.ts';
-import type { TransportFault } from '../../src/fleet/transport-fault.ts';
+import { faultFailure } from '../../src/fleet/transport/failures.ts';
+import { createTransport } from '../../src/fleet/transport/transport.ts';
+import type { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 import { type Certificate, selfSigned } from '../support/self-signed.ts';
 import { failureOf, openFleet, QUICK_RETRY } from './fleet-setup.ts';
 

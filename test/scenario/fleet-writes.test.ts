@@ -12,7 +12,7 @@ import { importRoutePlan } from '../../src/fleet/endpoints/import-route-plan.ts'
 import { itinerary } from '../../src/fleet/endpoints/itinerary.ts';
 import { pointsOfInterest } from '../../src/fleet/endpoints/points-of-interest.ts';
 import { routePlans } from '../../src/fleet/endpoints/route-plans.ts';
-import { saidBy } from '../../src/fleet/failures.ts';
+import { saidBy } from '../../src/fleet/transport/failures.ts';
 import { failureOf, fitting, openBoth, openFleet } from './fleet-setup.ts';
 
 const PLAN = {

@@ -2,7 +2,7 @@
 // configuration. The seed is fixed, so that a run can be repeated; `npm run prove -- --only fuzz` goes on from there.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { configParts, loadJobs } from '../../src/app.ts';
+import { configParts, loadJobs } from '../../src/app/app.ts';
 import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
 import { stopPostgres } from '../support/postgres.ts';

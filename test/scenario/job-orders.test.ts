@@ -1,6 +1,6 @@
 // Orders from another process while the daemon runs: pause, resume, run now; kept across restarts.
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 

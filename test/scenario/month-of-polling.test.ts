@@ -2,7 +2,7 @@
 // At the end every table equals the sandbox's own state, row for row.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';

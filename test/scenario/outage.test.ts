@@ -1,11 +1,11 @@
 // The service is away for ten minutes while the schedule goes on, on a clock that the test moves: real requests, a
 // real warehouse, the scheduler of the daemon. The sandbox counts what it is asked.
 import { expect, it, onTestFinished } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
-import { DEFAULT_RETRY_BUDGET } from '../../src/core/retry-budget.ts';
+import { loadJobs } from '../../src/app/app.ts';
+import { DEFAULT_RETRY_BUDGET } from '../../src/core/retry/retry-budget.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
-import { readTicks } from '../../src/warehouse/tick-book.ts';
+import { readTicks } from '../../src/warehouse/control/tick-store.ts';
 import { makeRig } from '../support/rig.ts';
 
 const MINUTE = 60_000;

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/core/privacy-policy.ts';
-import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
-import { enforcePrivacy } from '../../src/warehouse/privacy-rewrite.ts';
+import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
+import { enforcePrivacy } from '../../src/warehouse/privacy/rewrite.ts';
 import type { EngineName } from '../support/engines.ts';
 import { addRecords, openRig, putBefore } from './pull-setup.ts';
 

@@ -1,6 +1,6 @@
 // Cost follows change, not history: what a run asks the service for, counted by the service itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
 // A record that is nested deeper than can be stored is quarantined alone, cut where it is too deep; every other record of
 // the same answer is stored. What is nested beyond any reading is no answer, and harmless.
 import { expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
-import { quarantined } from '../../src/warehouse/quarantine.ts';
+import { quarantined } from '../../src/warehouse/control/quarantine.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { expectBalance, expectTruth, openRig, putBefore } from './pull-setup.ts';
 

@@ -1,7 +1,7 @@
 // Ways in which data could be missed for ever, each closed: failed slices, empty dimensions, answers that lack a
 // part, records that come back, fields in another order.
 import { afterEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { putBefore } from './pull-setup.ts';
 

@@ -3,7 +3,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { type Answering, startFront } from '../support/front.ts';
 import { byKey, expectedRow, storedRow } from '../support/projection.ts';
 import { makeRig, type Rig, type RigOptions } from '../support/rig.ts';

@@ -1,7 +1,7 @@
 // A listing that is answered and does not show what it should: it proves nothing, so nothing is sent again because of
 // it, and the run says so for as long as that is so.
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { pushCases } from '../support/push-cases.ts';
 import { expectTruth, HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';

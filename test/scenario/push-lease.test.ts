@@ -1,7 +1,7 @@
 // A push whose process stands still between its claim and its send: what it would send then might be sent by another
 // process too, so it must not leave. The sandbox counts what it was given.
 import { expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { runLeased } from '../../src/sync/leased-run.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { freeProcess } from '../../src/warehouse/control/leases.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isoInstant } from '../../src/core/clock.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
 import { act, cancel } from '../../src/sync/push/actions.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { HOUR_MS } from '../support/push-faults.ts';

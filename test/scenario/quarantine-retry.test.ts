@@ -1,7 +1,7 @@
 // Quarantined records are tried again: what fits by itself now is loaded, what was refused because of others is not.
 // What a run brings in a form that fits is let go.
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
 import { mapRecords } from '../../src/sync/pull/records/map-records.ts';
 import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
@@ -10,7 +10,7 @@ import {
   quarantine,
   quarantined,
   quarantineRows,
-} from '../../src/warehouse/quarantine.ts';
+} from '../../src/warehouse/control/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { addRecords, removeRecords } from './pull-setup.ts';

@@ -1,7 +1,7 @@
 // Counts of rows: a small table is counted each time, however slow the machine is; a large one now and then.
 import { afterEach, expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { createRowCounts } from '../../src/warehouse/row-counts.ts';
+import { createRowCounts } from '../../src/warehouse/queries/row-counts.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 
 let rig: Rig;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import {
   DAY,
   HOUR,

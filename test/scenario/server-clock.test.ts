@@ -1,13 +1,13 @@
 // The clock of a machine against that of the database server: doctor warns where they are apart, the daemon's log too, once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock } from '../../src/core/manual-clock.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import { checkServerClock } from '../../src/status/doctor/warehouse-checks.ts';
 import { isApart, isInStep, measureGap } from '../../src/warehouse/control/server-clock.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
 import { heartbeatOn } from '../support/lease-manager.ts';
 import { stopPostgres } from '../support/postgres.ts';

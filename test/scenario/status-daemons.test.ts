@@ -1,6 +1,6 @@
 // Every daemon is told by any of them: one that is alive with its slices, a silent one as silent, one that ended not at all.
 import { afterEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
 import {
   createHeartbeat,

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import type { OutboxEntry, OutboxState } from '../../src/warehouse/outbox/entry.ts';

@@ -1,7 +1,7 @@
 // Live updates: one reader for all who watch, only while somebody watches.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLive, MOST_WATCHERS } from '../../src/status/server/live.ts';
 import { makeStatusPlace, type StatusPlace, WITH_TOKEN } from '../support/status-place.ts';
 

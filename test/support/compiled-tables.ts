@@ -2,16 +2,16 @@
 // the first gives has to be what the second gives, to the value; what it leaves alone is the second's.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
-import { parseLossless } from '../../src/core/lossless-json.ts';
+import { parseLossless } from '../../src/core/text/lossless-json.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';
 import { compileTable } from '../../src/sync/pull/records/compile-table.ts';
 import type { Load } from '../../src/sync/pull/records/types.ts';
 import { wireSchema } from '../../src/sync/pull/records/wire-schema.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
-import { type ColumnType, recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { type ColumnType, recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 import { FITTING, type Fields, jsonText, odd, unknownField } from './fuzzed-records.ts';
 
 type Form = Pick<Load, 'table' | 'endpoint'>;

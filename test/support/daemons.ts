@@ -1,7 +1,7 @@
 // Three real daemons on one warehouse, killed with -9 and stopped with SIGSTOP by the seed's choice, mostly those
 // that are in the middle of a run. What happened is read from the warehouse afterwards.
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from './workplace.ts';

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadJobs, tableJobs } from '../../src/app.ts';
+import { loadJobs, tableJobs } from '../../src/app/app.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
 import { dropSamplePlans } from '../../src/sync/push/sample-drop.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/local-time.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import { fillTableJobs } from '../../src/warehouse/table-jobs.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
 import { drive } from '../scenario/fleet-setup.ts';
 import type { EngineCase } from './engines.ts';
 import { makeRig } from './rig.ts';

@@ -2,7 +2,7 @@
 // summaries; what each asks of the service, counted by the service, beside what `roadbook plan` takes for granted.
 // Addresses are measured where they arrive.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { EVENT_CATEGORY_IDS } from '../../src/sandbox/world/event-categories.ts';
 import { makeRig, type Rig } from './rig.ts';
 

@@ -2,8 +2,8 @@
 // as CSV and Parquet: they come back to the byte, and no spreadsheet takes one for a formula.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { baseTables } from '../../src/warehouse/catalog.ts';
-import { recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { baseTables } from '../../src/warehouse/schema/catalog.ts';
+import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';

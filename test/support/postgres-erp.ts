@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { configParts, loadJobs } from '../../src/app.ts';
+import { configParts, loadJobs } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 

@@ -1,6 +1,6 @@
 // What a row should hold for a record of the service, written from the declarations' source fields alone: values
 // by path, instants as UTC. It shares nothing with the product's own mapping.
-import { recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -3,10 +3,10 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Knex } from 'knex';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { tables } from '../../src/warehouse/catalog.ts';
-import { recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
+import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 import { type EngineName, type EnginePlace, makePlace } from './engines.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 

@@ -1,8 +1,8 @@
 // A process's share in the queue, as many of them in one test as it wants: rigs on PostgreSQL whose slices go through
 // pg-boss. All is closed when the test ends.
 import { onTestFinished } from 'vitest';
-import { loadJobs } from '../../src/app.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { loadJobs } from '../../src/app/app.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import type { Dispatcher } from '../../src/sync/dispatch/dispatcher.ts';
 import { createPgBossDispatcher, type PgBossOptions } from '../../src/sync/dispatch/pg-boss.ts';
 import { leaseManagerOn } from './lease-manager.ts';

@@ -2,7 +2,7 @@
 // its own time to the service. One daemon is killed and started again; at the end one of them is answered with 429.
 // What arrived, and when, is the ledger's word.
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { makePlace } from './engines.ts';

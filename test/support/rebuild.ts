@@ -1,6 +1,6 @@
 // Gives a record back from its row: the inverse of the row mapping, written from the declarations alone.
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
-import { recordColumns, type Table } from '../../src/warehouse/table.ts';
+import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 import { exactJson } from './exact-json.ts';
 
 export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonObject {

@@ -2,13 +2,13 @@
 // table or in the quarantine, exactly once, and does its row or its payload there give it back? Both are answered by SQL.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import { createRedactor, type Redactor } from '../../src/core/redaction.ts';
+import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
-import { createPrivacy, personalColumns } from '../../src/warehouse/privacy.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';

@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadJobs } from '../../src/app.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { loadJobs } from '../../src/app/app.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import type { RunSummary } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
@@ -18,8 +18,8 @@ import { runChain } from '../../src/sync/job-chain.ts';
 import type { AskedPeriod } from '../../src/sync/slice.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { createPrivacy } from '../../src/warehouse/privacy.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EngineName, makePlace, rowsOf } from './engines.ts';
 import { fleetSettings } from './fleet-settings.ts';
 

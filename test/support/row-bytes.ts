@@ -2,7 +2,7 @@
 // `roadbook plan` were measured with. The rows are those that the real jobs pull from a sandbox.
 //   node test/support/row-bytes.ts 60 10    vehicles, days; prints a table for each engine
 import { DatabaseSync } from 'node:sqlite';
-import { tables } from '../../src/warehouse/catalog.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { type EngineName, rowsOf } from './engines.ts';
 import { stopPostgres } from './postgres.ts';
 import { makeRig, type Rig } from './rig.ts';

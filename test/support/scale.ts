@@ -1,7 +1,7 @@
 // Several real processes on one PostgreSQL that share the slices of a pull: how much faster they are, and what is left
 // when they are killed and stopped at random.
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Ledger, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type EnginePlace, makePlace } from './engines.ts';

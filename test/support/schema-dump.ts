@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import pkg from '../../package.json' with { type: 'json' };
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from './engines.ts';
 import { stopPostgres } from './postgres.ts';
 

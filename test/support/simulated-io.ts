@@ -4,8 +4,8 @@
 // asked for is never done, or done and never heard of.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import type { Clock } from '../../src/core/clock.ts';
-import type { ManualClock } from '../../src/core/manual-clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
+import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 

@@ -1,9 +1,9 @@
 // The rows of a simulated warehouse against the sandbox's own state: what is listed as a whole, and whatever a job says
 // that it has read.
 import { isDeepStrictEqual } from 'node:util';
-import type { ManualClock } from '../../src/core/manual-clock.ts';
+import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Table } from '../../src/warehouse/table.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';

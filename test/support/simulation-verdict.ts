@@ -1,9 +1,9 @@
 // What a simulated life has to leave behind: tables equal to the sandbox's own state, everything that was dropped
 // accepted exactly once and told, no run lost count, no tick run twice.
 import { createHash } from 'node:crypto';
-import type { ManualClock } from '../../src/core/manual-clock.ts';
+import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { tables } from '../../src/warehouse/catalog.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { IS_OPEN } from './dropped-items.ts';
 import { rowsOf } from './engines.ts';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { type Random, seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';

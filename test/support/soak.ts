@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { type Fault, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropItem, openEntries, restMs, twiceAndLost } from './dropped-items.ts';
 import { planCase } from './kill-cases.ts';

@@ -1,9 +1,9 @@
 // The status server over a rig: real HTTP on a free port, the sandbox behind the jobs, a clock that the test
 // moves. What is ordered for a job is kept, so that a test sees what was asked.
 import { request } from 'node:http';
-import { configParts, loadJobs } from '../../src/app.ts';
+import { configParts, loadJobs } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/load.ts';
-import { isoInstant } from '../../src/core/clock.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';

@@ -2,7 +2,7 @@
 // leaves something behind does so every time, so some rounds tell what hours of a soak would.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadJobs } from '../../src/app.ts';
+import { loadJobs } from '../../src/app/app.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { dropItem } from './dropped-items.ts';
 import type { Held } from './held-probe.ts';

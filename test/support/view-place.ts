@@ -2,11 +2,11 @@
 // that are the same for every engine. Schema and local time are made once for each engine and zone; a test has a copy.
 import { afterAll, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/local-time.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema.ts';
-import type { Table } from '../../src/warehouse/table.ts';
-import { views } from '../../src/warehouse/view-catalog.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
+import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { type EngineCase, type EnginePlace, rowsOf } from './engines.ts';
 import { metadataAt } from './load-metadata.ts';
 

@@ -4,7 +4,7 @@ import { createBatches } from '../../src/sync/pull/records/batch.ts';
 import type { FullRefreshRange } from '../../src/sync/pull/records/types.ts';
 import type { Row } from '../../src/warehouse/engine.ts';
 import { writeDown } from '../../src/warehouse/engines/sqlite/rows.ts';
-import { createPrivacy } from '../../src/warehouse/privacy.ts';
+import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { event as eventTable } from '../../src/warehouse/tables/event.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 

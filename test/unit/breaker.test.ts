@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBreaker, type Verdict } from '../../src/core/breaker.ts';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createBreaker, type Verdict } from '../../src/core/retry/breaker.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 function setUp() {
   const clock = createManualClock(0);

@@ -1,6 +1,6 @@
 // The machine's own clock. The one of the tests is held to the same contract by everything that is run on it.
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 
 it('a sleep is never shorter than it was asked to be, though a timer may be', async () => {
   const sleeps = Array.from({ length: 200 }, async (_, index) => {

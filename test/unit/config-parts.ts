@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../src/config/faults.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/load.ts';
 import type { ConfigParts } from '../../src/config/schema.ts';
-import { durationOption } from '../../src/core/duration-option.ts';
+import { durationOption } from '../../src/core/time/duration-option.ts';
 
 export const parts: ConfigParts = {
   jobs: {

@@ -1,10 +1,10 @@
 // The dictionary is what a BI team reads first: nothing in it may be without words, and nobody's data unmarked.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dbtSources } from '../../src/cli/dbt-sources.ts';
-import { tables } from '../../src/warehouse/catalog.ts';
-import { dictionary } from '../../src/warehouse/dictionary.ts';
-import { views } from '../../src/warehouse/view-catalog.ts';
+import { dbtSources } from '../../src/cli/output/dbt-sources.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
+import { views } from '../../src/warehouse/schema/view-catalog.ts';
 
 const entries = dictionary();
 const entry = (name: string) => entries.find((each) => each.name === name);

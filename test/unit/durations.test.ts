@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/core/durations.ts';
+import { formatDuration, parseDuration } from '../../src/core/time/durations.ts';
 
 describe('durations', () => {
   it.each([

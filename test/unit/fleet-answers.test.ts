@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { documentOf, idOf, recordsOf } from '../../src/fleet/answer.ts';
 import { dailySummary } from '../../src/fleet/endpoints/daily-summary.ts';
 import { readPicture } from '../../src/fleet/picture.ts';
-import { TransportFault } from '../../src/fleet/transport-fault.ts';
+import { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 
 const answer = (body: string | Buffer, status = 200) => ({ status, headers: {}, body: Buffer.from(body) });
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(40, 7)]);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { RoadbookError } from '../../src/core/errors.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import {
   DEFAULT_PAUSE_MS,
   LONGEST_PAUSE_MS,
   retryAfterMs,
   SHORTEST_PAUSE_MS,
-} from '../../src/core/retry-after.ts';
-import { faultFailure, saidBy, serviceWords, statusFailure } from '../../src/fleet/failures.ts';
-import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/status-table.ts';
-import { faultOf, TransportFault } from '../../src/fleet/transport-fault.ts';
+} from '../../src/core/retry/retry-after.ts';
+import { faultFailure, saidBy, serviceWords, statusFailure } from '../../src/fleet/transport/failures.ts';
+import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
+import { faultOf, TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 
 const NOW = Date.parse('2025-03-12T10:00:00Z');
 const call = (kind: 'read' | 'write') => ({ kind, method: 'GET', path: '/vehicle/' });

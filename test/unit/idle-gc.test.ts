@@ -1,7 +1,7 @@
 // When a process gives memory back: after a while without work, once, and never while something is under way.
 import { describe, expect, it } from 'vitest';
 import { createIdleGc, IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 function makeRest() {
   const clock = createManualClock(0);

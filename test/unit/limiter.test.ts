@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/manual-clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter, PRIORITY } from '../../src/core/rate/limiter.ts';
 
 function limited(concurrency: number, perMinute: number) {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { privacySecret } from '../../src/warehouse/privacy-secret.ts';
+import { privacySecret } from '../../src/warehouse/privacy/secret.ts';
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'roadbook-secret-'));

@@ -1,7 +1,7 @@
 // State × answer and state × decision: what follows for an entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
-import { FleetHttpError } from '../../src/fleet/failures.ts';
+import { FleetHttpError } from '../../src/fleet/transport/failures.ts';
 import type { Decision } from '../../src/sync/push/decide.ts';
 import { nextPlace, type Verdict } from '../../src/sync/push/kind.ts';
 import { isSameValue } from '../../src/sync/push/kinds/answers.ts';

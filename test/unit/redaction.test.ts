@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
-import { createRedactor, isCpf, redactedJson } from '../../src/core/redaction.ts';
+import { createRedactor, isCpf, redactedJson } from '../../src/core/text/redaction.ts';
 
 const PASSWORD = 'canary "pass\\word" ção';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ';

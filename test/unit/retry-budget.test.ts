@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRetryBudget } from '../../src/core/retry-budget.ts';
+import { createRetryBudget } from '../../src/core/retry/retry-budget.ts';
 
 const takeAll = (budget: ReturnType<typeof createRetryBudget>): number => {
   let taken = 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/glossary.ts';
 import { compileTable } from '../../src/sync/pull/records/compile-table.ts';
-import { rowMapping } from '../../src/warehouse/row-mapping.ts';
+import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
 import {
   baseTable,
   boolean,
@@ -12,7 +12,7 @@ import {
   real,
   recordColumns,
   text,
-} from '../../src/warehouse/table.ts';
+} from '../../src/warehouse/schema/table.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
 import { routePoint } from '../../src/warehouse/tables/route-point.ts';
 import { rebuildRecord, withoutNulls } from '../support/rebuild.ts';

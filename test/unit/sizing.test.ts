@@ -4,7 +4,7 @@ import { rowsADay, usualFleetDay } from '../../src/status/capacity/fleet-day.ts'
 import { rowBytes } from '../../src/status/capacity/row-bytes.ts';
 import { type SizingAsked, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
 import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
-import { retentionByTable } from '../../src/warehouse/retention.ts';
+import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';
 
 const NOW = Date.parse('2026-03-02T08:00:30.000Z');

@@ -5,7 +5,7 @@ import { createLogTail } from '../../src/core/log-tail.ts';
 import { maskedRecord } from '../../src/status/api/data.ts';
 import { dayPicture } from '../../src/status/api/day-picture.ts';
 import { schedulePreview } from '../../src/status/capacity/schedule-preview.ts';
-import type { DayStop } from '../../src/warehouse/delivery-day.ts';
+import type { DayStop } from '../../src/warehouse/queries/delivery-day.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 
 const at = (time: string): string => `2026-03-10T${time}:00.000Z`;

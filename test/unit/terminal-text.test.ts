@@ -1,10 +1,10 @@
 // What is printed cannot steer the terminal it is printed on, and a long table is printed.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { print, say } from '../../src/cli/command.ts';
-import { textTable } from '../../src/cli/text-table.ts';
+import { textTable } from '../../src/cli/output/text-table.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createRedactor } from '../../src/core/redaction.ts';
-import { styled, terminalText } from '../../src/core/terminal-text.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { styled, terminalText } from '../../src/core/text/terminal-text.ts';
 
 /** Clears the screen, sets the title, as CSI of one character, turns the direction of reading, rings. */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b2J\u202eb\rc';

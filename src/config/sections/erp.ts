@@ -1,7 +1,7 @@
 // `erp`: one feed for each kind of item that is pushed. The sources check the meaning of their settings;
 // here stands which settings there are.
 import { z } from 'zod';
-import { durationOption } from '../../core/duration-option.ts';
+import { durationOption } from '../../core/time/duration-option.ts';
 import { section } from './section.ts';
 import { webAddress } from './web-address.ts';
 

@@ -1,6 +1,6 @@
 // `service`: how to reach the fleet service and how hard to press it.
 import { z } from 'zod';
-import { durationOption } from '../../core/duration-option.ts';
+import { durationOption } from '../../core/time/duration-option.ts';
 import { section } from './section.ts';
 import { webAddressFault } from './web-address.ts';
 

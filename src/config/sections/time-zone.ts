@@ -1,6 +1,6 @@
 // An IANA time zone by name. Offsets such as `+03:00` are refused: they know no daylight saving time.
 import { z } from 'zod';
-import { nearest } from '../../core/near-word.ts';
+import { nearest } from '../../core/text/near-word.ts';
 
 export const timeZone = z
   .string()

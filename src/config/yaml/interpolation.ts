@@ -2,7 +2,7 @@
 // parsed texts only, so a value can never change the structure, and no problem ever quotes what was read.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hints show the syntax of references.
 import { readFileSync, statSync } from 'node:fs';
-import { nearest } from '../../core/near-word.ts';
+import { nearest } from '../../core/text/near-word.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@
 // least the settling time apart. Looks are remembered, so that a folder that is polled is hardly waited for.
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type FileIdentity, isSameContent } from './content.ts';
 import { FORMATS } from './drop-file.ts';
 import { orGone } from './gone.ts';

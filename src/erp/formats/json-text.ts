@@ -1,7 +1,7 @@
 // JSON as an ERP writes it: an integer beyond 2^53 stays as decimal text, and what is broken is told by line and
 // column, never by the text around it.
 import type { Json } from '../../core/glossary.ts';
-import { parseLossless } from '../../core/lossless-json.ts';
+import { parseLossless } from '../../core/text/lossless-json.ts';
 
 export class UnreadableJson extends Error {
   constructor(message: string) {

@@ -3,7 +3,7 @@
 // is, for the validation to name.
 import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
-import { stableJsonWithoutNulls } from '../../core/stable-json.ts';
+import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
 import {

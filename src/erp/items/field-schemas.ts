@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { isJsonObject } from '../../core/glossary.ts';
-import { isCpf } from '../../core/redaction.ts';
-import { isStorable, isStorableJson } from '../../core/storable-text.ts';
+import { isCpf } from '../../core/text/redaction.ts';
+import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { FieldTable, FieldType } from './fields.ts';
 import { PLATE } from './identifiers.ts';
 import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';

@@ -1,7 +1,7 @@
 // Makes an item of what a source has read: canonical form, and the code by which the ERP knows it. Without a
 // code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
-import { isStorable } from '../../core/storable-text.ts';
+import { isStorable } from '../../core/text/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpFault, ErpItem } from '../source.ts';
 import { canonicalData, canonicalOptions } from './canonical-form.ts';

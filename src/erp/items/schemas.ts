@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/field-rules.ts';
 import { isJsonObject } from '../../core/glossary.ts';
-import { issueTexts, parseInWords } from '../../core/zod-words.ts';
+import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import type { ErpItem } from '../source.ts';
 import { objectOf, wrong } from './field-schemas.ts';

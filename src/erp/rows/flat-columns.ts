@@ -1,6 +1,6 @@
 // Which column of a flat source holds which canonical path. Decided once for a header, so that a wrong header is
 // one fault that names every wrong column, not a fault for each row.
-import { didYouMean } from '../../core/near-word.ts';
+import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { isEmptyCell } from './cell-values.ts';

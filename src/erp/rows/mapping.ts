@@ -2,7 +2,7 @@
 // empty cell. Constants and defaults are filled in after folding, so that they never make an empty row look full.
 import { Fatal } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/glossary.ts';
-import { didYouMean } from '../../core/near-word.ts';
+import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { readCell } from './cell-values.ts';

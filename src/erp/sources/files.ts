@@ -4,7 +4,7 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { inBatches } from '../batches.ts';

@@ -3,8 +3,8 @@
 import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
-import { type RetryPolicy, retry } from '../../core/retry.ts';
-import { retryAfterMs } from '../../core/retry-after.ts';
+import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
+import { retryAfterMs } from '../../core/retry/retry-after.ts';
 import { parseJson, UnreadableJson } from '../formats/json-text.ts';
 import type { SourceContext } from '../source.ts';
 

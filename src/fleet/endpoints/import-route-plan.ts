@@ -5,8 +5,8 @@ import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { documentOf, idOf } from '../answer.ts';
 import { writeEndpoint } from '../endpoint.ts';
 import { itemData, word } from '../request-fields.ts';
-import type { WireAnswer } from '../transport.ts';
-import { TransportFault } from '../transport-fault.ts';
+import type { WireAnswer } from '../transport/transport.ts';
+import { TransportFault } from '../transport/transport-fault.ts';
 
 export interface ImportedPlan {
   /** How many points were routed; undefined where the answer does not tell. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 import { checkRequest } from '../request-check.ts';
 import { word } from '../request-fields.ts';
-import { readTokens, type Tokens } from '../tokens.ts';
+import { readTokens, type Tokens } from '../session/tokens.ts';
 
 const credentials = z.strictObject({ username: word, parent_username: word, password: word, realm: word });
 

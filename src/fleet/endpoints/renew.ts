@@ -2,7 +2,7 @@
 // refresh token is sent in it. Sending it twice does no harm, so it counts as a read.
 import type { Endpoint } from '../endpoint.ts';
 import { refreshAsSent } from '../readings.ts';
-import { readTokens, type Tokens } from '../tokens.ts';
+import { readTokens, type Tokens } from '../session/tokens.ts';
 
 export interface Renewal {
   /** Only where the refresh token goes into the body. */

@@ -1,7 +1,7 @@
 // Faults on demand: which ones are set and which of them strike a request. What a fault does to the answer
 // is in fault-effects.ts. Rates are drawn from the seed, so the same steps meet the same faults.
 import { z } from 'zod';
-import { issueTexts, parseInWords } from '../../core/zod-words.ts';
+import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import { CALL_NAMES, type CallName } from '../http/call-names.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
 

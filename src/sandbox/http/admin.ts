@@ -2,7 +2,7 @@
 // no faults and are never counted.
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { issueTexts, parseInWords } from '../../core/zod-words.ts';
+import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import type { Faults } from '../faults/faults.ts';
 import { faultSchema } from '../faults/faults.ts';
 import type { LedgerBook } from '../ledger.ts';

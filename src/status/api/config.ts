@@ -2,9 +2,9 @@
 // people have ordered lately.
 import { Hono } from 'hono';
 import { publicConfig } from '../../config/describe.ts';
-import { formatDuration } from '../../core/durations.ts';
-import { newestOrders } from '../../warehouse/audit.ts';
-import { readControls } from '../../warehouse/job-controls.ts';
+import { formatDuration } from '../../core/time/durations.ts';
+import { newestOrders } from '../../warehouse/control/audit.ts';
+import { readControls } from '../../warehouse/control/job-controls.ts';
 import { schedulePreview } from '../capacity/schedule-preview.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 

@@ -1,10 +1,10 @@
 // The tables and views and what they mean, and the records that did not fit, with people's data masked.
 import { Hono } from 'hono';
-import { tables } from '../../warehouse/catalog.ts';
-import { dictionary } from '../../warehouse/dictionary.ts';
-import { quarantined } from '../../warehouse/quarantine.ts';
-import { countRows } from '../../warehouse/row-counts.ts';
-import type { Table } from '../../warehouse/table.ts';
+import { tables } from '../../warehouse/schema/catalog.ts';
+import { dictionary } from '../../warehouse/schema/dictionary.ts';
+import { quarantined } from '../../warehouse/control/quarantine.ts';
+import { countRows } from '../../warehouse/queries/row-counts.ts';
+import type { Table } from '../../warehouse/schema/table.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 

@@ -1,6 +1,6 @@
 // From the stops of a day to its pictures: how many were in which state at each half hour, planned against done,
 // and which are late. Pure.
-import type { DayStop } from '../../warehouse/delivery-day.ts';
+import type { DayStop } from '../../warehouse/queries/delivery-day.ts';
 
 const BIN_MS = 1_800_000;
 /** A stop is late from this long after its planned time on. */

@@ -1,6 +1,6 @@
 // A local day as a period of instants.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 
 export const localDayOf = (ms: number, timezone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();

@@ -1,7 +1,7 @@
 // The first view: the status document with what a person wants beside it. It holds instants, not ages, so that it
 // stays the same text while nothing happens.
 import type { NamedJob } from '../../sync/job.ts';
-import { latestRuns, type RunRow } from '../../warehouse/run-history.ts';
+import { latestRuns, type RunRow } from '../../warehouse/control/run-history.ts';
 import type { JobStatus, StatusDocument, StatusFacts } from '../health/status-document.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 

@@ -1,7 +1,7 @@
 // What the page may ask for in the query of an address; anything else is told as a bad request.
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { pathText } from '../../core/zod-words.ts';
+import { pathText } from '../../core/text/zod-words.ts';
 import { ApiError } from '../server/api-error.ts';
 
 /** Rows that one answer brings. */

@@ -2,7 +2,7 @@
 // against the deadline.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';

@@ -1,8 +1,8 @@
 // The runs: a day of them as a timeline, a list by page, and one whole with its last log lines.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { isoInstant } from '../../core/clock.ts';
-import { runNamed, searchRuns } from '../../warehouse/run-history.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { runNamed, searchRuns } from '../../warehouse/control/run-history.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';

@@ -1,7 +1,7 @@
 // A day of deliveries: what became of the stops, what the vehicles met, and the points of one plan for its map.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
 import {
   dayEvents,
@@ -10,7 +10,7 @@ import {
   lastSummaryDay,
   planPoints,
   vehicleDays,
-} from '../../warehouse/delivery-day.ts';
+} from '../../warehouse/queries/delivery-day.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 import { dayPicture, LATE_MS } from './day-picture.ts';
 import { localDayOf, periodOf } from './local-day.ts';

@@ -1,6 +1,6 @@
 // Whether the schedules fit the rate at which the service may be called: calls and minutes of each job, a run and a
 // day. Measured where enough runs are on record, estimated from the job's own declaration where not.
-import { formatDuration } from '../../core/durations.ts';
+import { formatDuration } from '../../core/time/durations.ts';
 import { type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
 export interface BudgetJob extends Schedule {

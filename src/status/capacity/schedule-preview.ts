@@ -1,7 +1,7 @@
 // When a job will run in the coming days: how often on each local day, the first instants of it, and whether the
 // clock changes on it. Pure.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { isClockChangeDay, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 import { localDayOf, periodOf } from '../api/local-day.ts';
 

@@ -1,6 +1,6 @@
 // Which schedules to lengthen so that all jobs together fit the rate: the dearest job first, a step at a time. A job
 // whose calls are as many however seldom it runs, such as a push, is left alone.
-import { formatDuration } from '../../core/durations.ts';
+import { formatDuration } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
 
 export interface Slower {

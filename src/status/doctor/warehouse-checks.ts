@@ -1,7 +1,7 @@
 // What the doctor looks at in the warehouse: that it can be written, how it is set up, who works on it, and whose clock
 // it has.
-import { type Clock, isoInstant } from '../../core/clock.ts';
-import { formatDuration } from '../../core/durations.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { formatDuration } from '../../core/time/durations.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import {
   CLOCK_HINT,

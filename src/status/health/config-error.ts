@@ -2,7 +2,7 @@
 // since is another matter: a daemon will have read it within two seconds.
 import { readFile } from 'node:fs/promises';
 import { digestOf } from '../../config/watch.ts';
-import type { ConfigState } from '../../warehouse/config-state.ts';
+import type { ConfigState } from '../../warehouse/control/config-state.ts';
 
 export async function refusalOf(file: string, state: ConfigState | undefined): Promise<string | null> {
   if (state === undefined || state.refused === null) return null;

@@ -1,5 +1,5 @@
 // Every daemon on the warehouse and the queue that they share, as the status document tells them.
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { readDaemons } from '../../warehouse/control/processes.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 

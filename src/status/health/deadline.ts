@@ -1,7 +1,7 @@
 // The deadline of the route plans as the status shows it, from the configuration and the warehouse alone: the page,
 // the alerts and the command tell the same.
 import type { Config } from '../../config/schema.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { plansOfTomorrow } from '../../sync/push/deadline.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Health } from './health.ts';

@@ -1,22 +1,22 @@
 // The status document of the contract: one shape for `roadbook status --json` and for /api/status, made from
 // the warehouse alone, so that any process can tell it.
 import type { Config } from '../../config/schema.ts';
-import { type Clock, isoInstant } from '../../core/clock.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { nextTick, type Schedule } from '../../schedule/ticks.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import { isCounted } from '../../sync/pull/plan/scopes.ts';
 import { type OutboxAttention, outboxAttention } from '../../sync/push/attention.ts';
-import { baseTables } from '../../warehouse/catalog.ts';
-import type { ConfigState } from '../../warehouse/config-state.ts';
+import { baseTables } from '../../warehouse/schema/catalog.ts';
+import type { ConfigState } from '../../warehouse/control/config-state.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { readControls } from '../../warehouse/job-controls.ts';
+import { readControls } from '../../warehouse/control/job-controls.ts';
 import type { OutboxState } from '../../warehouse/outbox/entry.ts';
 import { oldestUnknown, outboxCounts } from '../../warehouse/outbox/lists.ts';
-import { countRows, type RowCounts } from '../../warehouse/row-counts.ts';
-import { jobHistory } from '../../warehouse/run-log.ts';
-import { tableFreshness } from '../../warehouse/table-freshness.ts';
-import { CUT_OFF } from '../../warehouse/tick-book.ts';
+import { countRows, type RowCounts } from '../../warehouse/queries/row-counts.ts';
+import { jobHistory } from '../../warehouse/control/runs.ts';
+import { tableFreshness } from '../../warehouse/queries/table-freshness.ts';
+import { CUT_OFF } from '../../warehouse/control/tick-store.ts';
 import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';

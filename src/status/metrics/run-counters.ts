@@ -1,10 +1,10 @@
 // Counters over the runs that ended since this process began to count. Runs are taken from the warehouse, so
 // those of other processes count too; each counts once.
 import { Counter, type Registry } from 'prom-client';
-import { type Clock, isoInstant } from '../../core/clock.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type RunRow, runsEndedAfter } from '../../warehouse/run-history.ts';
+import { type RunRow, runsEndedAfter } from '../../warehouse/control/run-history.ts';
 
 /** A run may be stored a while after the instant it tells as its end. */
 const LATE_MS = 3_600_000;

@@ -1,9 +1,9 @@
 // The routes of the status server, loaded with the first request: they and what they need of node take a sixth of a
 // second and 40 MB, and a daemon is to be at work before somebody looks at it. What has to be known from the start is
 // taken here.
-import { isoInstant } from '../../core/clock.ts';
-import { configState } from '../../warehouse/config-state.ts';
-import { createRowCounts } from '../../warehouse/row-counts.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { configState } from '../../warehouse/control/config-state.ts';
+import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
 import { type StatusFacts, statusFacts } from '../health/status-document.ts';
 import type { StatusServerParts } from './server-parts.ts';
 import type { StatusApp } from './status-app.ts';

@@ -1,6 +1,6 @@
 // One reader for all who watch: it asks while somebody is there and tells them when something changed. A watcher
 // that is slow gets the newest state when it is ready for it; nothing is queued up for it.
-import { type Clock, isoInstant } from '../../core/clock.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 
 export interface LiveParts {

@@ -2,7 +2,7 @@
 // out so many at a time, and the first failure aborts the others, because the slice has failed with it. How many of them
 // are sent at once is the limiter's to say.
 import { PRIORITY } from '../../core/rate/limiter.ts';
-import { factMemory } from '../../warehouse/learned-facts.ts';
+import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { mapRecords } from './records/map-records.ts';

@@ -1,8 +1,8 @@
 // Makes a job of what a file in jobs/ declares: which tables it fills, which jobs have to have run before it and which
 // rows it references follow from the tables. Nothing else imports the pull engine.
 import type { z } from 'zod';
-import { tables as allTables } from '../../warehouse/catalog.ts';
-import { recordColumns, type Table } from '../../warehouse/table.ts';
+import { tables as allTables } from '../../warehouse/schema/catalog.ts';
+import { recordColumns, type Table } from '../../warehouse/schema/table.ts';
 import { statusChange } from '../../warehouse/tables/status-change.ts';
 import type { Job } from '../job.ts';
 import { type CoverageBy, coverageScopes } from './plan/scopes.ts';

@@ -1,9 +1,9 @@
 // Facts may reference a vehicle or a driver that is not in the warehouse yet. They are loaded all the same; this tells
 // which pull should follow. One that ran a short while ago, or since a label is known to be nobody's, is left alone: what
 // it did not bring then it will not bring now.
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
-import type { Table } from '../../warehouse/table.ts';
+import type { Table } from '../../warehouse/schema/table.ts';
 import type { SliceFacts, UnknownName } from '../slice.ts';
 import type { SyncParts } from '../sync-parts.ts';
 import type { Pull } from './types.ts';

@@ -1,11 +1,11 @@
 // One slice: read, check, map, write down, then commit rows, quarantine and coverage together. A crash at any instant
 // leaves all of it or none of it.
-import { isoInstant } from '../../core/clock.ts';
-import { invalidate, markCovered } from '../../warehouse/coverage.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
 import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
-import { quarantine, quarantineRows, release } from '../../warehouse/quarantine.ts';
-import { StaleRead } from '../../warehouse/stale-read.ts';
-import { justMarked, markVanished } from '../../warehouse/vanished.ts';
+import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
+import { StaleRead } from '../../warehouse/load/stale-read.ts';
+import { justMarked, markVanished } from '../../warehouse/load/vanished.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice } from '../slice.ts';
 import { createSource } from './calls.ts';

@@ -2,9 +2,9 @@
 // go. It never sees HTTP, SQL, the machine's clock or its environment.
 import type { z } from 'zod';
 import type { Endpoint } from '../../fleet/endpoint.ts';
-import type { Interval, ScopedInterval } from '../../warehouse/coverage.ts';
+import type { Interval, ScopedInterval } from '../../warehouse/control/coverage.ts';
 import type { Engine, Transaction } from '../../warehouse/engine.ts';
-import type { Table } from '../../warehouse/table.ts';
+import type { Table } from '../../warehouse/schema/table.ts';
 import type { Cost, Into, Workload } from '../job.ts';
 import type { Slice, UnknownName } from '../slice.ts';
 import type { CoverageBy } from './plan/scopes.ts';

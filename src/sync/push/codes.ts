@@ -1,12 +1,12 @@
 // The code of an item as the outbox holds it. An agent may be called by its tax number, which is replaced by a
 // digest; the codes of all other kinds are the ERP's own and stay, even where they look like one.
 import { createHash } from 'node:crypto';
-import { isCpf } from '../../core/redaction.ts';
+import { isCpf } from '../../core/text/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Outcome, OutcomeState } from '../../erp/source.ts';
 import { type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import type { EntryStatus } from '../../warehouse/outbox/queries.ts';
-import type { Digest } from '../../warehouse/personal-digest.ts';
+import type { Digest } from '../../warehouse/privacy/personal-digest.ts';
 
 const PREFIX = 'cpf-';
 const LENGTH = 24;

@@ -1,7 +1,7 @@
 // The deadline: from a local time of day on, every plan that starts tomorrow has to be confirmed. One query answers the
 // run, the page, the commands and the alerts.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';

@@ -1,6 +1,6 @@
 // What the push engine has to know of one kind of item: by what the service lists it, and which calls list, create and
 // change it. A kind judges an answer; what follows from it is the engine's business.
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, noCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
@@ -10,7 +10,7 @@ import type { Endpoint } from '../../fleet/endpoint.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type OutboxEntry, type Place, placeOf } from '../../warehouse/outbox/entry.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
-import { type Digest, personalDigest } from '../../warehouse/personal-digest.ts';
+import { type Digest, personalDigest } from '../../warehouse/privacy/personal-digest.ts';
 import type { RunContext } from '../job.ts';
 import type { PushSettings } from './options.ts';
 

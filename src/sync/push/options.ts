@@ -1,6 +1,6 @@
 // The options of push jobs.
 import { z } from 'zod';
-import { durationOption } from '../../core/duration-option.ts';
+import { durationOption } from '../../core/time/duration-option.ts';
 
 export const commonOptions = {
   settle: durationOption(

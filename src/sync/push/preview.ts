@@ -1,5 +1,5 @@
 // What a push run would do, from the feed and the outbox alone. Nothing is sent, taken or acknowledged.
-import { redactedJson } from '../../core/redaction.ts';
+import { redactedJson } from '../../core/text/redaction.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
 import { entriesByCode } from '../../warehouse/outbox/queries.ts';

@@ -3,7 +3,7 @@
 // notified.
 import { Fatal, Skippable } from '../../core/errors.ts';
 import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
-import { abandonDeadRuns } from '../../warehouse/run-log.ts';
+import { abandonDeadRuns } from '../../warehouse/control/runs.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
 import { reportAttention } from './attention.ts';

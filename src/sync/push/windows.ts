@@ -1,6 +1,6 @@
 // Which listings cover the periods of many entries: periods that lie close together share one, so a thousand plans of
 // one day cost one listing. Each is padded on both sides, for time zones and for edges.
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 
 export interface Window<T> {

@@ -1,8 +1,8 @@
 // One run of upkeep: what is older than its limit goes, then the warehouse is looked over for damage.
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { Fatal } from '../../core/errors.ts';
-import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/retention.ts';
-import type { Table } from '../../warehouse/table.ts';
+import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/maintenance/retention.ts';
+import type { Table } from '../../warehouse/schema/table.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 
 export interface UpkeepOptions {

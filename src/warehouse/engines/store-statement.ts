@@ -1,8 +1,8 @@
 // The statement that writes rows of a control table, all of them bound as one JSON text: binding each value by itself
 // costs more than the write.
-import { isStorableJson } from '../../core/storable-text.ts';
+import { isStorableJson } from '../../core/text/storable-text.ts';
 import type { StoreOptions } from '../engine.ts';
-import type { Table } from '../table.ts';
+import type { Table } from '../schema/table.ts';
 
 const quote = (name: string): string => `"${name}"`;
 

@@ -1,5 +1,5 @@
 // A value of the warehouse as files carry it, whichever engine it came from.
-import type { ViewColumnType } from '../view.ts';
+import type { ViewColumnType } from '../schema/view.ts';
 
 export type Cell = string | number | bigint | boolean | Date | null;
 

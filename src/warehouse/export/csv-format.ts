@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
-import type { ViewColumnType } from '../view.ts';
+import type { ViewColumnType } from '../schema/view.ts';
 import { type Cell, cell } from './cells.ts';
 import type { FileFormat } from './table-file.ts';
 

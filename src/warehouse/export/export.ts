@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, publishFile } from '../../core/atomic-file.ts';
-import { isoInstant } from '../../core/clock.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine, Scan } from '../engine.ts';
 import type { Exportable } from './exportable.ts';

@@ -1,10 +1,10 @@
 // What can be exported: the views and tables that BI reads. Large facts are divided by month, so that a later export writes
 // only the months that changed.
-import { tables } from '../catalog.ts';
-import { lookups } from '../lookups.ts';
-import type { Table } from '../table.ts';
-import type { ViewColumnType } from '../view.ts';
-import { views } from '../view-catalog.ts';
+import { tables } from '../schema/catalog.ts';
+import { lookups } from '../schema/lookups.ts';
+import type { Table } from '../schema/table.ts';
+import type { ViewColumnType } from '../schema/view.ts';
+import { views } from '../schema/view-catalog.ts';
 
 export interface ExportColumn {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Parquet, with the types of the declarations: instants in UTC to the millisecond, days as days.
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ViewColumnType } from '../view.ts';
+import type { ViewColumnType } from '../schema/view.ts';
 import { cell } from './cells.ts';
 import type { ExportColumn } from './exportable.ts';
 import type { FileFormat } from './table-file.ts';

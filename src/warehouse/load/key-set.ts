@@ -1,6 +1,6 @@
 // The keys of rows of one table, each once. Kept column by column, because a text or a list for each key would cost more.
 import type { Row, Scalar } from '../engine.ts';
-import { recordColumns, type Table } from '../table.ts';
+import { recordColumns, type Table } from '../schema/table.ts';
 
 export interface KeySet {
   /** False where the key of the row was there already. */

@@ -2,7 +2,7 @@
 // as the one before it is counted in the same row.
 import type { Knex } from 'knex';
 import type { Transaction } from '../engine.ts';
-import { controlTable, instant, integer, text } from '../table.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 import { type EntryKey, keyOf, nameOf, type OutboxEntry } from './entry.ts';
 import { storeEntries } from './transitions.ts';
 

@@ -1,6 +1,6 @@
 // The outbox: one row for each item that the ERP wants pushed. This file declares the table, the entry as code sees
 // it, and what people and scripts may see of an entry. Only transitions.ts changes the state of an entry.
-import { controlTable, instant, integer, json, text } from '../table.ts';
+import { controlTable, instant, integer, json, text } from '../schema/table.ts';
 
 export const OUTBOX_STATES = ['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];

@@ -2,7 +2,7 @@
 // plans as the warehouse holds them.
 import type { Knex } from 'knex';
 import type { Transaction } from '../engine.ts';
-import { controlTable, instant, integer, text } from '../table.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 import type { OutboxEntry } from './entry.ts';
 
 export const pushReturn = controlTable({

@@ -1,5 +1,5 @@
 // One row an answer of a checklist, with the field that was asked and the list it was chosen from.
-import { baseTable, boolean, instant, integer, text } from '../table.ts';
+import { baseTable, boolean, instant, integer, text } from '../schema/table.ts';
 
 const field = (name: string) => ({ from: `checklist_form_field.${name}` });
 

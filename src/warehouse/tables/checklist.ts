@@ -1,5 +1,5 @@
 // One row a checklist that was filled in; its answers are in checklist_answer.
-import { baseTable, instant, integer, real, text } from '../table.ts';
+import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 
 export const checklist = baseTable({
   name: 'checklist',

@@ -1,5 +1,5 @@
 // Each figure of a day that the service recalculated, with its old and its new value.
-import { controlTable, date, instant, real, text } from '../table.ts';
+import { controlTable, date, instant, real, text } from '../schema/table.ts';
 
 export const dailySummaryRevision = controlTable({
   name: 'daily_summary_revision',

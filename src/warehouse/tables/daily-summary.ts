@@ -1,6 +1,6 @@
 // One row a vehicle or driver and local day. The service's rows carry neither day nor identifier: the day is the
 // one that was asked for, the identifier is found by the title.
-import { baseTable, date, integer, real, text } from '../table.ts';
+import { baseTable, date, integer, real, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
 

@@ -1,5 +1,5 @@
 // One row a person: agents (delivery persons) and drivers in one table, told apart by is_deliveryman.
-import { baseTable, boolean, date, instant, integer, text } from '../table.ts';
+import { baseTable, boolean, date, instant, integer, text } from '../schema/table.ts';
 
 const personal = { personal: true };
 /** Identifies a person towards the state: nobody needs it in reports, only to know that two are the same. */

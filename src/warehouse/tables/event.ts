@@ -1,5 +1,5 @@
 // One row a tracked event. Identifiers are unique within a category only.
-import { baseTable, instant, integer, text } from '../table.ts';
+import { baseTable, instant, integer, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
 

@@ -1,6 +1,6 @@
 // One row a picture that records name. A row with a `file` is written only once the file is in place, so BI
 // never follows a name to nothing.
-import { baseTable, instant, integer, text } from '../table.ts';
+import { baseTable, instant, integer, text } from '../schema/table.ts';
 
 export const image = baseTable({
   name: 'image',

@@ -1,5 +1,5 @@
 // One row an itinerary: what a vehicle and a driver are meant to do from a start to an end.
-import { baseTable, instant, integer, real, text } from '../table.ts';
+import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
 

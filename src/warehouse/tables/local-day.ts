@@ -1,6 +1,6 @@
 // The days of the configured zone with their bounds in UTC, filled at start. A join on the bounds finds the facts of
 // a local day by index, on days of 23 and 25 hours too.
-import { boolean, controlTable, date, instant, integer, real, text } from '../table.ts';
+import { boolean, controlTable, date, instant, integer, real, text } from '../schema/table.ts';
 
 const needed = { required: true };
 

@@ -1,5 +1,5 @@
 // One row a point of interest: a place with a title, such as a customer or a fuel station.
-import { baseTable, integer, real, text } from '../table.ts';
+import { baseTable, integer, real, text } from '../schema/table.ts';
 
 export const pointOfInterest = baseTable({
   name: 'point_of_interest',

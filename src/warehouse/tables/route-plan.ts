@@ -1,5 +1,5 @@
 // One row a route plan; its points, their executions and items are in tables of their own.
-import { baseTable, instant, integer, real, text } from '../table.ts';
+import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 import { vehicle } from './vehicle.ts';
 
 export const routePlan = baseTable({

@@ -1,5 +1,5 @@
 // One row an execution record of a route point.
-import { baseTable, instant, integer, real, text } from '../table.ts';
+import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 
 export const routePointExecution = baseTable({
   name: 'route_point_execution',

@@ -1,5 +1,5 @@
 // One row an item of a route point. Items have no identifier: their place in the list is their key.
-import { baseTable, integer, real, text } from '../table.ts';
+import { baseTable, integer, real, text } from '../schema/table.ts';
 
 export const routePointItem = baseTable({
   name: 'route_point_item',

@@ -1,5 +1,5 @@
 // One row a point of a route plan.
-import { baseTable, boolean, instant, integer, json, real, text } from '../table.ts';
+import { baseTable, boolean, instant, integer, json, real, text } from '../schema/table.ts';
 
 export const routePoint = baseTable({
   name: 'route_point',

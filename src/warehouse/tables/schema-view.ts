@@ -1,5 +1,5 @@
 // Which text each view was made from, so that a start makes anew only what has changed.
-import { controlTable, text } from '../table.ts';
+import { controlTable, text } from '../schema/table.ts';
 
 export const schemaView = controlTable({
   name: 'schema_view',

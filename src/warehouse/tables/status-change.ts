@@ -1,5 +1,5 @@
 // Every observed transition of a plan or a point, once; the first sight has no status before it.
-import { controlTable, instant, integer, text } from '../table.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 
 export const statusChange = controlTable({
   name: 'status_change',

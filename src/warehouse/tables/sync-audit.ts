@@ -1,6 +1,6 @@
 // What people ordered through the status server. A row is written before the order is carried out, so that one
 // that was cut is seen as well.
-import { controlTable, instant, text } from '../table.ts';
+import { controlTable, instant, text } from '../schema/table.ts';
 
 export const syncAudit = controlTable({
   name: 'sync_audit',

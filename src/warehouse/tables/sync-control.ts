@@ -1,5 +1,5 @@
 // One row a job that was ever paused or asked for: orders from any process to the daemons.
-import { boolean, controlTable, instant, text } from '../table.ts';
+import { boolean, controlTable, instant, text } from '../schema/table.ts';
 
 export const syncControl = controlTable({
   name: 'sync_control',

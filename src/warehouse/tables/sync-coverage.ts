@@ -1,6 +1,6 @@
 // What has been read: a row says that [begin_at, end_at) of a scope is in the warehouse. Written in the same
 // transaction as the rows it speaks of, so it is never ahead of them.
-import { controlTable, instant, text } from '../table.ts';
+import { controlTable, instant, text } from '../schema/table.ts';
 
 export const syncCoverage = controlTable({
   name: 'sync_coverage',

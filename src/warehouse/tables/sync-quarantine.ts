@@ -1,6 +1,6 @@
 // Records that did not fit, kept whole with the reason; one that is nested too deep is cut. The same record met again is
 // the same row.
-import { boolean, controlTable, instant, integer, json, text } from '../table.ts';
+import { boolean, controlTable, instant, integer, json, text } from '../schema/table.ts';
 
 export const syncQuarantine = controlTable({
   name: 'sync_quarantine',

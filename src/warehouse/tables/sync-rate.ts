@@ -1,5 +1,5 @@
 // One row an account: the rate that all processes take permits from, on an engine that lets them.
-import { controlTable, instant, integer, real, text } from '../table.ts';
+import { controlTable, instant, integer, real, text } from '../schema/table.ts';
 
 const required = { required: true };
 

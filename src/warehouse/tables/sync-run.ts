@@ -1,5 +1,5 @@
 // One row a run: what was started, how it ended, what it counted.
-import { controlTable, instant, integer, text } from '../table.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 
 const count = (meaning: string) => integer(meaning, { required: true });
 

@@ -1,5 +1,5 @@
 // Small facts that have to outlive the process, such as how the token is renewed.
-import { controlTable, instant, json, text } from '../table.ts';
+import { controlTable, instant, json, text } from '../schema/table.ts';
 
 export const syncState = controlTable({
   name: 'sync_state',

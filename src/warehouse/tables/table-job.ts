@@ -1,5 +1,5 @@
 // Which job fills which table, filled at start from the jobs and their settings, so that a view can tell freshness.
-import { controlTable, text } from '../table.ts';
+import { controlTable, text } from '../schema/table.ts';
 
 export const tableJob = controlTable({
   name: 'table_job',

@@ -1,6 +1,6 @@
 // The offsets of the configured zone from UTC, filled at start: SQLite knows no zones, and both engines should tell
 // the same.
-import { controlTable, instant, integer, text } from '../table.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 
 export const timeZoneOffset = controlTable({
   name: 'time_zone_offset',

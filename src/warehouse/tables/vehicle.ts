@@ -1,5 +1,5 @@
 // One row a vehicle of the account.
-import { baseTable, instant, integer, real, text } from '../table.ts';
+import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 
 export const vehicle = baseTable({
   name: 'vehicle',

@@ -1,8 +1,8 @@
 // One row a driver and local day: the same figures as for a vehicle, over all the vehicles of the driver.
-import { dayFigures, wholeReading } from '../day-figures.ts';
+import { dayFigures, wholeReading } from './shared/day-figures.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { driver } from '../tables/driver.ts';
-import { date, integer, text, view } from '../view.ts';
+import { date, integer, text, view } from '../schema/view.ts';
 
 export const biDriverDay = view({
   name: 'bi_driver_day',

@@ -1,9 +1,9 @@
 // One row an event, with its category in words, local time and the vehicle's place in the company.
-import { atAndLocal, localDay, localHour } from '../local-columns.ts';
-import { lookupTable } from '../lookups.ts';
+import { atAndLocal, localDay, localHour } from './shared/local-columns.ts';
+import { lookupTable } from '../schema/lookups.ts';
 import { event } from '../tables/event.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { integer, text, view } from '../view.ts';
+import { integer, text, view } from '../schema/view.ts';
 
 export const biEvent = view({
   name: 'bi_event',

@@ -1,7 +1,7 @@
 // One row for each item that the ERP wanted pushed: its state and how long it took. The content is not in it.
-import { atAndLocal } from '../local-columns.ts';
+import { atAndLocal } from './shared/local-columns.ts';
 import { pushOutbox } from '../outbox/entry.ts';
-import { boolean, integer, text, view } from '../view.ts';
+import { boolean, integer, text, view } from '../schema/view.ts';
 
 export const biPush = view({
   name: 'bi_push',

@@ -1,10 +1,10 @@
 // One row a route plan, with what became of its stops.
-import { atAndLocal, localDay } from '../local-columns.ts';
-import { lookupTable } from '../lookups.ts';
-import { DONE, isCustomerStop, isLatestExecution, isOnTime } from '../stop-parts.ts';
+import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { lookupTable } from '../schema/lookups.ts';
+import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { boolean, instant, integer, real, text, view } from '../view.ts';
+import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
 
 /** Customer stops of the plan that the service still returns and that meet a condition. */
 const stops = (condition: string): string => `(

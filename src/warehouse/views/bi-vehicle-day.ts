@@ -1,8 +1,8 @@
 // One row a vehicle and local day: use, idling and speeding, provisional or final.
-import { dayFigures, wholeReading } from '../day-figures.ts';
+import { dayFigures, wholeReading } from './shared/day-figures.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { date, integer, text, view } from '../view.ts';
+import { date, integer, text, view } from '../schema/view.ts';
 
 /** Where the vehicle could not be told, any reading of the day. */
 const READING = `case when summary.vehicle_id is null then ${wholeReading()}

@@ -2,7 +2,7 @@
 // while runs go well. A pure rule, and its memory in the warehouse.
 import type { RoadbookError } from '../../../core/errors.ts';
 import type { Engine } from '../../../warehouse/engine.ts';
-import { factMemory } from '../../../warehouse/learned-facts.ts';
+import { factMemory } from '../../../warehouse/control/learned-facts.ts';
 import type { SyncParts } from '../../sync-parts.ts';
 
 const SMALLEST = 1 / 4_096;

@@ -1,6 +1,6 @@
 // The periods of a job whose records lie on one line of time: what a run has to read, in pieces of bounded
 // length.
-import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/coverage.ts';
+import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/control/coverage.ts';
 import type { PlanContext } from '../types.ts';
 import { ACCOUNT_SCOPE } from './scopes.ts';
 import { halves, intervalOf, type Span, spanOf, spansToRead } from './windows.ts';

@@ -1,7 +1,7 @@
 // Which periods a run has to read: what was asked for, or what is not covered yet plus the trailing `lookback`
 // that late data may still change. Pure arithmetic on spans of time.
-import { isoInstant } from '../../../core/clock.ts';
-import type { Interval } from '../../../warehouse/coverage.ts';
+import { isoInstant } from '../../../core/time/clock.ts';
+import type { Interval } from '../../../warehouse/control/coverage.ts';
 
 /** A period in ms since the epoch; `end` is exclusive. */
 export interface Span {

@@ -2,8 +2,8 @@
 // listing has no period: it covers everything until the moment it was asked for.
 import { z } from 'zod';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import { EVER, UNTIL_READ } from '../../../warehouse/coverage.ts';
-import type { Table } from '../../../warehouse/table.ts';
+import { EVER, UNTIL_READ } from '../../../warehouse/control/coverage.ts';
+import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
 import type { Plan, SliceResult, Source } from '../types.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { Skippable } from '../../../core/errors.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import type { Table } from '../../../warehouse/table.ts';
+import type { Table } from '../../../warehouse/schema/table.ts';
 import { askableId, canBeAsked, idOf, type RecordId } from '../records/record-id.ts';
 import type { FullRefreshRange } from '../records/types.ts';
 import type { Source } from '../types.ts';

@@ -2,12 +2,12 @@
 // that a search should have brought and did not are read by id: moved ones are stored where they are now, and only what
 // the service no longer knows has vanished.
 import { z } from 'zod';
-import { isoInstant } from '../../../core/clock.ts';
-import { durationOption } from '../../../core/duration-option.ts';
+import { isoInstant } from '../../../core/time/clock.ts';
+import { durationOption } from '../../../core/time/duration-option.ts';
 import { lookbackOption } from '../../../core/reach-limits.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
-import type { Interval } from '../../../warehouse/coverage.ts';
-import type { Table } from '../../../warehouse/table.ts';
+import type { Interval } from '../../../warehouse/control/coverage.ts';
+import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Cost, Workload } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';

@@ -2,13 +2,13 @@
 // fields are all columns and whose values need at most a date-time put into UTC; for anything else it gives undefined,
 // and the record goes through the wire schema and the generic mapping, which know every other form and every reason.
 // The function is generated code: on events it takes half the time of a chain of closures.
-import { stableJson } from '../../../core/stable-json.ts';
-import { isStorable, isStorableJson } from '../../../core/storable-text.ts';
+import { stableJson } from '../../../core/text/stable-json.ts';
+import { isStorable, isStorableJson } from '../../../core/text/storable-text.ts';
 import { isCut } from '../../../fleet/cut-record.ts';
 import { toDay, toInstant } from '../../../fleet/instants.ts';
 import type { Row } from '../../../warehouse/engine.ts';
-import { LONGEST_INDEXED } from '../../../warehouse/row-mapping.ts';
-import { type Column, indexedColumns, recordColumns, type Table } from '../../../warehouse/table.ts';
+import { LONGEST_INDEXED } from '../../../warehouse/load/row-mapping.ts';
+import { type Column, indexedColumns, recordColumns, type Table } from '../../../warehouse/schema/table.ts';
 
 export type CompiledTable = (record: unknown) => Row | undefined;
 

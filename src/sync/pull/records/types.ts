@@ -2,8 +2,8 @@
 // transaction. Types alone, so that the steps need not import each other.
 import type { RecordFields } from '../../../fleet/endpoint.ts';
 import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
-import type { InvalidRecord } from '../../../warehouse/quarantine.ts';
-import type { Table } from '../../../warehouse/table.ts';
+import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
+import type { Table } from '../../../warehouse/schema/table.ts';
 
 /** Records for one table, as the service sent them. */
 export interface Load {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { RecordFields } from '../../../fleet/endpoint.ts';
 import { day as date, decimal, flag, id, instant, integer, name, object, text } from '../../../fleet/wire.ts';
-import { type Column, recordColumns, type Table } from '../../../warehouse/table.ts';
+import { type Column, recordColumns, type Table } from '../../../warehouse/schema/table.ts';
 
 const schemas = new WeakMap<Table, z.ZodType>();
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../core/glossary.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
 import { drivers } from '../../../fleet/endpoints/drivers.ts';
-import type { Digest } from '../../../warehouse/personal-digest.ts';
+import type { Digest } from '../../../warehouse/privacy/personal-digest.ts';
 import type { PushKind } from '../kind.ts';
 import { fieldText, judgeWritten, remoteRecords } from './answers.ts';
 

@@ -1,8 +1,8 @@
 // How PostgreSQL makes what is declared: in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
-import { type Column, type ColumnType, constraintOf, type Table } from '../../table.ts';
-import type { View } from '../../view.ts';
+import { type Column, type ColumnType, constraintOf, type Table } from '../../schema/table.ts';
+import type { View } from '../../schema/view.ts';
 import { postgresDialect } from './dialect.ts';
 import { monthlyTable } from './months.ts';
 import { quote } from './statement.ts';

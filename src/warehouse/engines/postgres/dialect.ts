@@ -1,6 +1,6 @@
 // PostgreSQL's words for dates: instants are timestamptz, local times timestamp, days date. None of them depends on
 // the time zone of the session.
-import type { Dialect } from '../../dialect.ts';
+import type { Dialect } from '../../schema/dialect.ts';
 
 const later = (at: string, seconds: string): string => `(${at} + (${seconds}) * interval '1 second')`;
 const wall = (at: string, offset: string): string => later(`(${at} at time zone 'UTC')`, offset);

@@ -3,9 +3,9 @@
 // sound because every writing transaction of every process holds the same lock, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
-import { StaleRead } from '../../stale-read.ts';
-import type { Table } from '../../table.ts';
-import { recordColumns } from '../../table.ts';
+import { StaleRead } from '../../load/stale-read.ts';
+import type { Table } from '../../schema/table.ts';
+import { recordColumns } from '../../schema/table.ts';
 import { copyIn, copyLine } from './copy.ts';
 import type { PgConnection } from './driver.ts';
 import { ensureMonths, partTeller } from './months.ts';

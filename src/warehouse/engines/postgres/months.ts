@@ -4,7 +4,7 @@
 // time. A unique constraint over all parts would have to contain the instant, which may change: the key is unique
 // within each part, and the loader, which is alone in its transaction, looks a row up in all of them.
 import type { Row } from '../../engine.ts';
-import { recordColumns, type Table } from '../../table.ts';
+import { recordColumns, type Table } from '../../schema/table.ts';
 import type { PgConnection } from './driver.ts';
 import { quote, runStatement } from './statement.ts';
 

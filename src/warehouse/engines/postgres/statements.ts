@@ -1,6 +1,6 @@
 // The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
 import type { RowRange } from '../../engine.ts';
-import { type Column, comparedColumns, recordColumns, type Table } from '../../table.ts';
+import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
 import { arrayText, quote } from './statement.ts';
 

@@ -1,6 +1,6 @@
 // How SQLite makes what is declared: strict tables, so that a column holds its type and nothing else.
 import type { Ddl } from '../../engine.ts';
-import { type Column, type ColumnType, constraintOf } from '../../table.ts';
+import { type Column, type ColumnType, constraintOf } from '../../schema/table.ts';
 import { sqliteDialect } from './dialect.ts';
 
 const TYPES: Readonly<Record<ColumnType, string>> = {

@@ -1,5 +1,5 @@
 // SQLite's words for dates: instants are ISO text, local times and days are text too.
-import type { Dialect } from '../../dialect.ts';
+import type { Dialect } from '../../schema/dialect.ts';
 
 const shifted = (format: string, at: string, seconds: string): string =>
   `strftime('${format}', ${at}, (${seconds}) || ' seconds')`;

@@ -1,6 +1,6 @@
 // Statements on a connection of the sqlite3 driver itself. knex takes a few turns of the event loop more for each, and
 // does not tell how many rows a statement wrote.
-import type { Table } from '../../table.ts';
+import type { Table } from '../../schema/table.ts';
 import { COUNT_UPDATES, RESET_COUNTER, updateCounter } from './upsert.ts';
 
 type Done = (error: Error | null) => void;

@@ -16,8 +16,8 @@ import type {
   StoreOptions,
   Transaction,
 } from '../../engine.ts';
-import { StaleRead } from '../../stale-read.ts';
-import type { Table } from '../../table.ts';
+import { StaleRead } from '../../load/stale-read.ts';
+import type { Table } from '../../schema/table.ts';
 import { withoutNul } from '../bound-text.ts';
 import { createInFlight } from '../in-flight.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';

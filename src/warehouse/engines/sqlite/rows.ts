@@ -1,6 +1,6 @@
 // Rows as SQLite gets them: one JSON text a statement, put together from the texts of the loads.
 import type { Row, WrittenRows } from '../../engine.ts';
-import type { Table } from '../../table.ts';
+import type { Table } from '../../schema/table.ts';
 import { withHalved, withoutHalved } from './numbers.ts';
 import { realPlaces } from './upsert.ts';
 

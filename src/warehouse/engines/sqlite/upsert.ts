@@ -1,7 +1,7 @@
 // The SQLite statements of the loader. One JSON text a batch is bound and unpacked by jsonb_each, so a batch
 // is one statement whatever its size; positional arrays keep the text short.
 import type { RowRange } from '../../engine.ts';
-import { type Column, comparedColumns, recordColumns, type Table } from '../../table.ts';
+import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
 import { numberAt } from './numbers.ts';
 
 const quote = (name: string): string => `"${name}"`;

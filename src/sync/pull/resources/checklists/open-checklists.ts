@@ -1,9 +1,9 @@
 // Which checklists have to be opened for their answers: those that are new, changed or returned, whose answers
 // are not there, or that are too young to be settled. Of all others nothing is asked again.
 import { isDeepStrictEqual } from 'node:util';
-import { isoInstant } from '../../../../core/clock.ts';
+import { isoInstant } from '../../../../core/time/clock.ts';
 import type { Row, Scalar } from '../../../../warehouse/engine.ts';
-import { recordColumns } from '../../../../warehouse/table.ts';
+import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../../../warehouse/tables/checklist-answer.ts';
 import { canBeAsked, type RecordId } from '../../records/record-id.ts';

@@ -1,7 +1,7 @@
 // Which slices of checklists a run reads: the windows of their search, and pictures that failed and are due again.
 import { z } from 'zod';
 import { chunks } from '../../../../core/chunks.ts';
-import { durationOption } from '../../../../core/duration-option.ts';
+import { durationOption } from '../../../../core/time/duration-option.ts';
 import { checklist as checklistById } from '../../../../fleet/endpoints/checklist.ts';
 import { checklists } from '../../../../fleet/endpoints/checklists.ts';
 import { checklist } from '../../../../warehouse/tables/checklist.ts';

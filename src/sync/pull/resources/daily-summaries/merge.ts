@@ -2,10 +2,10 @@
 // parts, and the rows of one driver are put together here: sums, the highest speed, and the mean speed weighted by the
 // time in movement. Rows that cannot be told apart or added up are refused, never guessed.
 import type { Json, JsonObject } from '../../../../core/glossary.ts';
-import { stableJson } from '../../../../core/stable-json.ts';
+import { stableJson } from '../../../../core/text/stable-json.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
-import { recordColumns } from '../../../../warehouse/table.ts';
+import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
 import { wireSchema } from '../../records/wire-schema.ts';
 

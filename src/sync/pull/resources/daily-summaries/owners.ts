@@ -1,8 +1,8 @@
 // Whom a daily figure is of: its row has a title only, the plate of a vehicle or the label of a driver. A title that
 // nobody has yet is kept without an owner; once the vehicle or driver is known, its days are told again.
 import { chunks } from '../../../../core/chunks.ts';
-import { idsByLabel } from '../../../../warehouse/dimension-keys.ts';
-import type { Table } from '../../../../warehouse/table.ts';
+import { idsByLabel } from '../../../../warehouse/queries/dimension-keys.ts';
+import type { Table } from '../../../../warehouse/schema/table.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
 import { driver } from '../../../../warehouse/tables/driver.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';

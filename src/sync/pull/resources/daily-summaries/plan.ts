@@ -4,8 +4,8 @@
 // over all vehicles, since its share was missing in them.
 import { chunks } from '../../../../core/chunks.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
-import { coverageOf, type Interval } from '../../../../warehouse/coverage.ts';
-import { knownIds } from '../../../../warehouse/dimension-keys.ts';
+import { coverageOf, type Interval } from '../../../../warehouse/control/coverage.ts';
+import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
-import { coverageOf } from '../../../../warehouse/coverage.ts';
-import { knownIds } from '../../../../warehouse/dimension-keys.ts';
+import { coverageOf } from '../../../../warehouse/control/coverage.ts';
+import { knownIds } from '../../../../warehouse/queries/dimension-keys.ts';
 import { vehicle } from '../../../../warehouse/tables/vehicle.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';

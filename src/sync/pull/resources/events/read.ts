@@ -1,11 +1,11 @@
 // Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
 // silence read again, because a device that was offline may bring its past along.
-import { isoInstant } from '../../../../core/clock.ts';
+import { isoInstant } from '../../../../core/time/clock.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
-import type { ScopedInterval } from '../../../../warehouse/coverage.ts';
+import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import type { Row } from '../../../../warehouse/engine.ts';
-import { earliestAcross } from '../../../../warehouse/events-across.ts';
-import { recordColumns } from '../../../../warehouse/table.ts';
+import { earliestAcross } from '../../../../warehouse/queries/events-across.ts';
+import { recordColumns } from '../../../../warehouse/schema/table.ts';
 import { event } from '../../../../warehouse/tables/event.ts';
 import type { Slice } from '../../../slice.ts';
 import { intervalOf, type Span, without } from '../../plan/windows.ts';

@@ -1,7 +1,7 @@
 // How itineraries are asked for, with the vehicle and the driver of each.
 import { itineraries } from '../../../../fleet/endpoints/itineraries.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
-import type { Interval } from '../../../../warehouse/coverage.ts';
+import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { itinerary } from '../../../../warehouse/tables/itinerary.ts';
 import { canBeAsked, idOf } from '../../records/record-id.ts';
 import { wireSchema } from '../../records/wire-schema.ts';

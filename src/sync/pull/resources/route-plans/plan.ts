@@ -1,8 +1,8 @@
 // Which slices of route plans a run reads: a search for each UTC day in reach, or for pieces of it where the service
 // has refused whole ones, and the plans outside of it that are still open, by id. The cost follows what is open: settled
 // plans are only met in the searches.
-import { coverageOf } from '../../../../warehouse/coverage.ts';
-import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/route-plan-facts.ts';
+import { coverageOf } from '../../../../warehouse/control/coverage.ts';
+import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';

@@ -6,13 +6,13 @@ import { chunks } from '../../../../core/chunks.ts';
 import { Skippable } from '../../../../core/errors.ts';
 import { routePlan as planCall } from '../../../../fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
-import type { ScopedInterval } from '../../../../warehouse/coverage.ts';
+import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
 import {
   FINAL_PLAN_STATUSES,
   type KnownPlan,
   type PlanReading,
   plansStartingIn,
-} from '../../../../warehouse/route-plan-facts.ts';
+} from '../../../../warehouse/queries/route-plan-facts.ts';
 import { routePlan } from '../../../../warehouse/tables/route-plan.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';

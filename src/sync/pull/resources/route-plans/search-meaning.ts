@@ -3,7 +3,7 @@
 // whatever it means. Where that is too much for the service, an answer may show that less will do: one with a plan that
 // goes on after the period, and none that starts after it. That is remembered for a while, until an answer tells otherwise.
 import { toInstant } from '../../../../fleet/instants.ts';
-import type { Interval } from '../../../../warehouse/coverage.ts';
+import type { Interval } from '../../../../warehouse/control/coverage.ts';
 import { spanOf } from '../../plan/windows.ts';
 import type { Source } from '../../types.ts';
 

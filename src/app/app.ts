@@ -1,0 +1,292 @@
+// The wiring: the only place that names concrete parts. Parts are opened when first asked for, so that a
+// command which only reads the configuration opens neither the warehouse nor the service.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ZodObject } from 'zod';
+import { configChanges, restartNeeded } from '../config/changes.ts';
+import { readDotenv } from '../config/dotenv.ts';
+import { ConfigError } from '../config/faults.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { Config, ConfigParts } from '../config/schema.ts';
+import { type Connections, createGenerations, type Service } from './connections.ts';
+import { type Clock, isoInstant, systemClock } from '../core/time/clock.ts';
+import { createIdleGc, type IdleGc } from '../core/idle-gc.ts';
+import { lazyResource } from '../core/lazy-resource.ts';
+import { createLog, type Log, type LogLevel } from '../core/log.ts';
+import { createLogTail, type LogTail } from '../core/log-tail.ts';
+import { localPermits, type PermitSource, withTimeout } from '../core/rate/permits.ts';
+import { createRedactor, type Redactor } from '../core/text/redaction.ts';
+import type { FeedKind } from '../erp/feed-kinds.ts';
+import type { ErpSource } from '../erp/source.ts';
+import { openSource } from '../erp/sources.ts';
+import type { SessionFacts, SessionMemory } from '../fleet/session/session-memory.ts';
+import { createStorage } from './storage.ts';
+import type { Dispatcher } from '../sync/dispatch/dispatcher.ts';
+import { localDispatcher } from '../sync/dispatch/local.ts';
+import { createPgBossDispatcher } from '../sync/dispatch/pg-boss.ts';
+import type { Job, NamedJob } from '../sync/job.ts';
+import type { SyncParts } from '../sync/sync-parts.ts';
+import type { LeaseManager } from '../warehouse/control/leases.ts';
+import { createSliceMeter, type Heartbeat } from '../warehouse/control/processes.ts';
+import type { Engine, EngineKind } from '../warehouse/engine.ts';
+import { engines } from '../warehouse/engines.ts';
+import { factMemory } from '../warehouse/control/learned-facts.ts';
+import { allowedPolicies, type Privacy, personalColumns } from '../warehouse/privacy/privacy.ts';
+import { ratePermits } from '../warehouse/control/rate-store.ts';
+import { abandonDeadRuns } from '../warehouse/control/runs.ts';
+import type { TableJob } from '../warehouse/control/table-jobs.ts';
+
+export interface AppOptions {
+  configFile: string;
+  logLevel: LogLevel;
+  /** Of Roadbook, as other processes show it. */
+  version: string;
+  clock?: Clock;
+  /** Goes without what is wrong in the file, for a command that only shows. */
+  tolerant?: boolean;
+  /** Keeps the last log lines of the runs, for the status page. */
+  keepsLog?: boolean;
+}
+
+export interface App {
+  /** The running configuration. */
+  readonly loaded: LoadedConfig;
+  readonly loadedAt: string;
+  readonly jobs: readonly NamedJob[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly logTail: LogTail;
+  readonly redactor: Redactor;
+  /** The warehouse, opened and brought to the declared schema. */
+  warehouse(): Promise<Engine>;
+  /** What is stored of personal values; what was stored is brought under it first. */
+  privacy(): Promise<Privacy>;
+  /** The service; `sandbox` starts the built-in one. */
+  service(): Promise<Service>;
+  /** The source of a feed, to look at; undefined where the configuration has none. */
+  erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
+  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
+  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+  /** The leases of this process. */
+  leases(): Promise<LeaseManager>;
+  heartbeat(): Promise<Heartbeat>;
+  /** Who works the slices of the pulls. */
+  readonly dispatcher: Dispatcher;
+  /** What a run needs, for a command that makes one. */
+  sync(): Promise<SyncParts>;
+  /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
+  during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
+  /** Knows when no run of the daemon is under way. */
+  readonly idleGc: IdleGc;
+  /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
+  reload(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Where the built-in service keeps what was written to it. */
+const SANDBOX_STATE = join('data', 'sandbox.jsonl');
+
+const jobsFolder = new URL('../../jobs/', import.meta.url);
+
+/** The jobs, each named as its file. */
+export async function loadJobs(): Promise<NamedJob[]> {
+  const files = readdirSync(jobsFolder).filter((file) => file.endsWith('.ts'));
+  return Promise.all(
+    files.sort().map(async (file) => {
+      const { default: job } = (await import(new URL(file, jobsFolder).href)) as { default: Job };
+      return { ...job, name: file.slice(0, -'.ts'.length) };
+    }),
+  );
+}
+
+/** What the configuration has to know of the other layers. */
+export function configParts(jobs: readonly NamedJob[]): ConfigParts {
+  return {
+    jobs: Object.fromEntries(jobs.map(({ name, schedule, options }) => [name, { schedule, options }])),
+    engines: Object.fromEntries(
+      Object.entries(engines).map(([name, { settings }]): [string, ZodObject] => [name, settings]),
+    ),
+    queueEngines: Object.entries(engines)
+      .filter(([, kind]: [string, EngineKind]) => kind.hasQueueHome === true)
+      .map(([name]) => name),
+    personal: Object.fromEntries(
+      [...personalColumns].map(([name, { table, column }]) => [
+        name,
+        { allowed: allowedPolicies(table, column), default: column.policy },
+      ]),
+    ),
+  };
+}
+
+/** Which job fills which table under the present settings. */
+export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
+  jobs.flatMap(({ name, tables, scopes }) => {
+    const { counted = '%', vehicle, driver } = scopes?.(config.jobs[name]?.options ?? {}) ?? {};
+    return tables.map((table) => ({
+      table_name: table.name,
+      job: name,
+      scopes: counted,
+      vehicle_scope: vehicle ?? null,
+      driver_scope: driver ?? null,
+    }));
+  });
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
+  const jobs = await loadJobs();
+  const load = () =>
+    loadConfig(configFile, configParts(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
+  let loaded = await load();
+  let loadedAt = isoInstant(clock.now());
+  const redactor = createRedactor();
+  for (const secret of loaded.secrets) redactor.add(secret);
+  const logTail = createLogTail();
+  const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
+  const looked: ErpSource[] = [];
+
+  const slices = createSliceMeter(clock);
+  const { warehouse, privacy, heartbeat, leases, tellSettings, glance } = createStorage({
+    loaded: () => loaded,
+    tableJobs: (config) => tableJobs(jobs, config),
+    clock,
+    log,
+    version,
+    slices,
+  });
+
+  // Keeps the account with which it was started, as a real service would.
+  const sandbox = lazyResource(
+    'sandbox',
+    async () => {
+      const { startSandbox } = await import('../sandbox/sandbox.ts');
+      const { username, parentUsername, password, realm } = loaded.config.service;
+      const credentials = { username, parent_username: parentUsername, password, realm };
+      return startSandbox({ stateFile: SANDBOX_STATE, credentials });
+    },
+    (opened) => opened.close(),
+  );
+
+  const idleGc = createIdleGc({ clock });
+  const around = {
+    clock,
+    log,
+    redactor,
+    sandboxAddress: async () => (await sandbox.open()).url,
+    sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
+    permits: (account: string) => accountPermits(warehouse.open, account, clock),
+  };
+  const connections = createGenerations(loaded.config, around);
+
+  const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
+    idleGc.during(() => connections.during(async (mine) => run(await syncParts(mine))));
+
+  const { dispatcher: kind, workers } = loaded.config.scale;
+  const home = async () => (await warehouse.open()).queueHome;
+  const dispatcher =
+    kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
+
+  async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
+    return {
+      fleet: (await service.open()).fleet,
+      engine: await warehouse.open(),
+      clock,
+      log,
+      redactor,
+      privacy: await privacy.open(),
+      dispatcher,
+      concurrency: config.service.concurrency,
+      timezone: config.timezone,
+      images: config.warehouse.images,
+      leases: await leases.open(),
+      onSlice: slices.count,
+      erp: async (kind) => feeds.get(kind)?.open(),
+    };
+  }
+
+  return {
+    get loaded() {
+      return loaded;
+    },
+    get loadedAt() {
+      return loadedAt;
+    },
+    jobs,
+    clock,
+    log,
+    logTail,
+    redactor,
+    warehouse: warehouse.open,
+    privacy: privacy.open,
+    glance,
+    leases: leases.open,
+    heartbeat: heartbeat.open,
+    service: () => connections.current().service.open(),
+    async erpSource(kind) {
+      const { erp, timezone } = loaded.config;
+      const feed = erp[kind];
+      if (feed === undefined) return undefined;
+      const source = openSource(feed, {
+        kind,
+        zone: timezone,
+        reuseCodes: false,
+        clock,
+        log,
+        random: Math.random,
+      });
+      looked.push(source);
+      return source;
+    },
+    async sync() {
+      await (await leases.open()).freeDead();
+      await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
+      return syncParts(connections.current());
+    },
+    dispatcher,
+    during,
+    idleGc,
+    async reload() {
+      const next = await load();
+      for (const secret of next.secrets) redactor.add(secret);
+      refuseRestart(loaded, next);
+      const changed = configChanges(loaded.config, next.config);
+      if (changed.length > 0) {
+        // What can fail comes first: an edit is taken over whole or not at all.
+        await tellSettings(await warehouse.open(), next.config);
+        await connections.replace(next.config);
+      }
+      loaded = next;
+      loadedAt = isoInstant(clock.now());
+      return changed;
+    },
+    async close() {
+      await dispatcher.close();
+      for (const source of looked.splice(0)) await source.close();
+      await connections.close();
+      await sandbox.close();
+      await warehouse.close();
+    },
+  };
+}
+
+function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
+  const need = restartNeeded(running.config, next.config);
+  if (need === undefined) return;
+  const hint = 'restart the daemon to take the file over, or undo this edit';
+  throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
+}
+
+/** Shared with the other processes if the engine can do that; opens the warehouse with the first call. */
+function accountPermits(warehouse: () => Promise<Engine>, account: string, clock: Clock): PermitSource {
+  const local = localPermits(clock);
+  return {
+    async take(asked) {
+      const shared = ratePermits(await warehouse(), account);
+      return (shared === undefined ? local : withTimeout(shared, clock)).take(asked);
+    },
+  };
+}
+
+function sessionMemory(engine: Engine, clock: Clock): SessionMemory {
+  const facts = factMemory<SessionFacts>(engine, 'session');
+  return { read: facts.read, update: (change) => facts.update(change, clock.now()) };
+}

@@ -1,0 +1,111 @@
+// What one process opens of the warehouse: the engine at the declared schema, what is kept of personal values, heartbeat and leases.
+// Each is opened when first asked for.
+import { join } from 'node:path';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
+import type { Log } from '../core/log.ts';
+import { createLeaseManager, type LeaseManager } from '../warehouse/control/leases.ts';
+import { createHeartbeat, type Heartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
+import type { Engine, EngineKind } from '../warehouse/engine.ts';
+import { engines } from '../warehouse/engines.ts';
+import { fillLocalTime } from '../warehouse/maintenance/local-time.ts';
+import { createPrivacy, type Privacy } from '../warehouse/privacy/privacy.ts';
+import { enforcePrivacy } from '../warehouse/privacy/rewrite.ts';
+import { privacySecret } from '../warehouse/privacy/secret.ts';
+import { bringSchemaUpToDate } from '../warehouse/schema/converge.ts';
+import { fillTableJobs, type TableJob } from '../warehouse/control/table-jobs.ts';
+
+/** Where the secret of the digests lies unless the configuration has one. */
+const PRIVACY_KEY = join('data', 'privacy.key');
+
+export interface Storage {
+  warehouse: LazyResource<Engine>;
+  privacy: LazyResource<Privacy>;
+  /** Of this process. */
+  heartbeat: LazyResource<Heartbeat>;
+  leases: LazyResource<LeaseManager>;
+  /** Puts down what the views have to know of the configuration. */
+  tellSettings(engine: Engine, config: Config): Promise<void>;
+  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
+  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+}
+
+interface StorageParts {
+  /** The configuration of now. */
+  loaded(): LoadedConfig;
+  tableJobs(config: Config): TableJob[];
+  clock: Clock;
+  log: Log;
+  version: string;
+  slices: SliceMeter;
+}
+
+export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageParts): Storage {
+  async function tellSettings(engine: Engine, config: Config): Promise<void> {
+    await fillLocalTime(engine, config.timezone, clock.now());
+    await fillTableJobs(engine, tableJobs(config));
+  }
+
+  const warehouse = lazyResource(
+    'warehouse',
+    async () => {
+      const { kind, settings } = engineOf(loaded());
+      const engine = await kind.open(settings);
+      try {
+        await bringSchemaUpToDate(engine);
+        await tellSettings(engine, loaded().config);
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+      return engine;
+    },
+    (engine) => engine.close(),
+  );
+
+  const privacy = lazyResource(
+    'privacy',
+    async () => {
+      const { secret, policies } = loaded().config.privacy;
+      const made = createPrivacy(policies, secret || (await privacySecret(PRIVACY_KEY)));
+      await enforcePrivacy(await warehouse.open(), made, { clock, log });
+      return made;
+    },
+    () => undefined,
+  );
+
+  const heartbeat = lazyResource(
+    'heartbeat',
+    async () => createHeartbeat({ engine: await warehouse.open(), clock, log, version, slices }),
+    () => undefined,
+  );
+
+  const leases = lazyResource(
+    'leases',
+    async () => createLeaseManager(await heartbeat.open(), { engine: await warehouse.open(), clock, log }),
+    () => undefined,
+  );
+
+  return {
+    warehouse,
+    privacy,
+    heartbeat,
+    leases,
+    tellSettings,
+    async glance(look) {
+      const { kind, settings } = engineOf(loaded());
+      if ((await kind.exists?.(settings)) !== true) return undefined;
+      const engine = await kind.open(settings);
+      return look(engine)
+        .catch(() => undefined)
+        .finally(() => engine.close());
+    },
+  };
+}
+
+function engineOf({ config }: LoadedConfig): { kind: EngineKind; settings: Record<string, unknown> } {
+  const { engine: name, images: _, ...settings } = config.warehouse;
+  return { kind: engines[name as keyof typeof engines], settings };
+}

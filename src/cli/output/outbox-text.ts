@@ -1,0 +1,81 @@
+// Entries of the outbox as text for people.
+import { attentionReason } from '../../status/health/attention-reason.ts';
+import { isChangedAfterPush, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
+import { coloured, textTable } from './text-table.ts';
+
+/** One line of what a person has to know. */
+const wordsOf = (entry: OutboxEntry): string =>
+  [entry.message, ...reasonsOf(entry)].filter((text) => text !== null).join('; ');
+
+export const numberOf = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
+
+/** Why a person has to look, in words. */
+const attentionOf = (entry: OutboxEntry, nowMs: number): string | null =>
+  attentionReason(entry, nowMs)?.replaceAll('_', ' ') ?? null;
+
+export function entriesText(entries: readonly OutboxEntry[], nowMs: number): string {
+  if (entries.length === 0) return 'The outbox has no such entries.';
+  return textTable(
+    ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'what'],
+    entries.map((entry) => [
+      coloured(entry.state),
+      attentionOf(entry, nowMs),
+      entry.kind,
+      entry.code_use === 1 ? entry.external_code : `${entry.external_code} (use ${entry.code_use})`,
+      entry.remote_id,
+      entry.updated_at,
+      wordsOf(entry),
+    ]),
+  );
+}
+
+export function entryText(entry: OutboxEntry, nowMs: number): string {
+  const facts: [string, string | number | null][] = [
+    ['kind', entry.kind],
+    ['use of the code', entry.code_use === 1 ? null : entry.code_use],
+    ['state', coloured(entry.state)],
+    ['needs a person', attentionOf(entry, nowMs)],
+    ['id at the service', entry.remote_id],
+    ['status there', entry.remote_status],
+    ['source', entry.origin],
+    ['starts', entry.period_start],
+    ['received', entry.created_at],
+    ['sent', entry.sent_at],
+    ['confirmed', entry.confirmed_at],
+    ['unknown since', entry.unknown_since],
+    ['next attempt', entry.next_attempt_at],
+    ['ERP notified', entry.told_at],
+    ['changed after push', isChangedAfterPush(entry) ? 'yes' : null],
+    ['message', entry.message],
+  ];
+  const lines = facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(20)}${value}`]));
+  return [entry.external_code, ...lines, ...reasonsOf(entry).map((reason) => `  - ${reason}`)].join('\n');
+}
+
+export interface AttemptRow {
+  number: number;
+  what: string;
+  started_at: string;
+  finished_at: string | null;
+  outcome: string | null;
+  http_status: number | null;
+  message: string | null;
+  times: number;
+}
+
+export const attemptsText = (attempts: readonly AttemptRow[]): string =>
+  attempts.length === 0
+    ? 'It was never sent nor read back.'
+    : textTable(
+        ['#', 'what', 'began', 'ended', 'outcome', 'status', 'times', 'message'],
+        attempts.map((attempt) => [
+          attempt.number,
+          attempt.what,
+          attempt.started_at,
+          attempt.finished_at,
+          attempt.outcome,
+          attempt.http_status,
+          attempt.times,
+          attempt.message,
+        ]),
+      );

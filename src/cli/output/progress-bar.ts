@@ -1,0 +1,46 @@
+// Progress of long work: a bar with the time left on a terminal, a plain line for every tenth of the way elsewhere.
+import type { Clock } from '../../core/time/clock.ts';
+import { formatDuration } from '../../core/time/durations.ts';
+
+export interface ProgressBar {
+  update(done: number, all: number): void;
+  end(): void;
+}
+
+const WIDTH = 30;
+
+/** `stream` is stderr in the product: stdout belongs to data. */
+export function createProgressBar(
+  label: string,
+  clock: Clock,
+  stream: NodeJS.WriteStream,
+  unit = 'slices',
+): ProgressBar {
+  const startedAt = clock.now();
+  let first: number | undefined;
+  let lastTenth = -1;
+  return {
+    update(done, all) {
+      first ??= unit === 'slices' ? done - 1 : 0;
+      const share = all === 0 ? 1 : done / all;
+      const line = `${done}/${all} ${unit}, ${timeLeft(clock.now() - startedAt, done - first, all - done)}`;
+      if (stream.isTTY) {
+        const filled = Math.round(share * WIDTH);
+        stream.write(`\r\x1b[K${label} [${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${line}`);
+      } else if (Math.floor(share * 10) > lastTenth) {
+        lastTenth = Math.floor(share * 10);
+        stream.write(`${label}: ${line}\n`);
+      }
+    },
+    end() {
+      if (stream.isTTY) stream.write('\r\x1b[K');
+    },
+  };
+}
+
+/** By the pace so far; the slices that were done before it began do not count. */
+export function timeLeft(elapsedMs: number, done: number, left: number): string {
+  if (left <= 0) return `done in ${formatDuration(elapsedMs)}`;
+  if (done <= 0) return 'time left unknown';
+  return `${formatDuration((elapsedMs / done) * left)} left`;
+}

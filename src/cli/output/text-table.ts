@@ -1,0 +1,41 @@
+// Rows as aligned columns for a terminal.
+import { harmlessText, styled, widthOf } from '../../core/text/terminal-text.ts';
+
+export type Cells = readonly (string | number | null | undefined)[];
+
+export function textTable(head: readonly string[], rows: readonly Cells[]): string {
+  const lines = [head, ...rows].map((cells) => cells.map((cell) => oneLine(String(cell ?? '-'))));
+  const widths = head.map((_, column) =>
+    lines.reduce((widest, line) => Math.max(widest, widthOf(line[column] ?? '')), 0),
+  );
+  return lines
+    .map((line, index) => {
+      const padded = line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)));
+      const text = padded.join('  ').trimEnd();
+      return index === 0 ? styled('bold', text) : text;
+    })
+    .join('\n');
+}
+
+/** A cell with a line end of its own would pass for a row. */
+const oneLine = (cell: string): string => harmlessText(cell).replace(/\s/g, ' ');
+
+const COLOURS = {
+  ok: 'green',
+  confirmed: 'green',
+  warn: 'yellow',
+  late: 'yellow',
+  partial: 'yellow',
+  'never ran': 'yellow',
+  unknown: 'yellow',
+  alive: 'green',
+  silent: 'red',
+  fail: 'red',
+  failing: 'red',
+  failed: 'red',
+  rejected: 'red',
+} as const;
+
+/** A status word in its colour; plain where the terminal has none. */
+export const coloured = (word: string): string =>
+  word in COLOURS ? styled(COLOURS[word as keyof typeof COLOURS], word) : word;

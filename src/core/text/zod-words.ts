@@ -1,0 +1,133 @@
+// The issues of zod in plain words, the same for items of the ERP, calls and records of the service and the
+// configuration. An issue names its path, kinds and allowed words, never a value: it may be a secret or personal data.
+import { z } from 'zod';
+import { didYouMean } from './near-word.ts';
+import { type Path, schemaPlace } from '../schema-place.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** zod's `safeParse` in these words; a message that a schema has of its own wins. */
+export const parseInWords = <T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<T>> => schema.safeParse(value, { error: messageOf });
+
+/** All issues as `path: message`; `root` names the value itself. */
+export function issueTexts(
+  issues: readonly Issue[],
+  schema: z.ZodType,
+  value: unknown,
+  root: string,
+): string[] {
+  return singleIssues(issues).map((issue) => {
+    const path = issue.path as Path;
+    const known =
+      issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
+    return `${pathText(path) || root}: ${issue.message}${didYouMean(String(path.at(-1)), known ?? [])}`;
+  });
+}
+
+/** Each by itself: an unknown key has an issue of its own, and of alternatives only the issues of the one that was meant are kept. */
+export const singleIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap(single);
+
+function single(issue: Issue): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ ...issue, keys: [key], path: [...issue.path, key] }));
+  }
+  if (issue.code !== 'invalid_union') return [issue];
+  // What is wrong inside a value says more than that it should be something else.
+  const meant = issue.errors.map(singleIssues).find((branch) => branch.every(({ path }) => path.length > 0));
+  return meant?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
+}
+
+/** A key that could be anything but a name is left out: it may be a misplaced value. */
+const NAME = /^[\p{L}\p{N}_@./() -]{1,64}$/u;
+
+/** As in `route_points[3].external_code`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else text += `${text === '' ? '' : '.'}${NAME.test(String(step)) ? String(step) : '?'}`;
+  }
+  return text;
+}
+
+/** `expected a number, got text`. */
+export const wrongKind = (expected: string, value: unknown): string =>
+  `expected ${expected}, got ${kindOf(value)}`;
+
+function messageOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'unrecognized_keys') return 'is not a known field';
+  if (issue.code === 'custom') return 'is not valid';
+  if (issue.input === undefined) return 'is required';
+  const title = titleOf(issue);
+  switch (issue.code) {
+    case 'invalid_value':
+      return `is not one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_type':
+    case 'invalid_union':
+      return wrongKind(title ?? expectation(issue), issue.input);
+    case 'invalid_format':
+      return title === undefined ? 'is not written in the right form' : `is not ${title}`;
+    case 'too_small':
+      return sizeMessage(issue.origin, 'at least', issue.minimum);
+    case 'too_big':
+      return sizeMessage(issue.origin, 'at most', issue.maximum);
+    case 'invalid_key':
+      return 'the key is not written in the right form';
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+/** What the schema calls its values, as in `a duration`. */
+function titleOf({ inst, schema }: z.core.$ZodRawIssue): string | undefined {
+  const title = z.globalRegistry.get((schema ?? inst) as z.core.$ZodType)?.title;
+  return title === undefined ? undefined : `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`;
+}
+
+/** The words of an enumeration that could stand here. */
+export function allowedWords(issue: Issue | z.core.$ZodRawIssue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  // zod gives `options` for a discriminated union, though its type does not say so.
+  const { options = [] } = issue as { options?: unknown[] };
+  return options.filter((word) => word !== undefined).map(String);
+}
+
+function expectation(issue: Issue | z.core.$ZodRawIssue): string {
+  const words = allowedWords(issue);
+  if (words.length > 0) return `one of ${words.join(', ')}`;
+  if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected;
+  if (issue.code !== 'invalid_union') return 'something else';
+  return [
+    ...new Set(issue.errors.map(([first]) => (first === undefined ? 'something else' : expectation(first)))),
+  ].join(' or ');
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a fraction';
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'text';
+  return typeof value === 'boolean' ? 'true or false' : 'an object';
+}
+
+function sizeMessage(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string')
+    return limit === 1 ? 'must not be empty' : `must have ${bound} ${limit} characters`;
+  if (origin === 'array' || origin === 'set') return `must have ${bound} ${limit} entries`;
+  return `must be ${bound} ${limit}`;
+}

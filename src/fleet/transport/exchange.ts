@@ -1,0 +1,106 @@
+// Sends one request: a slot of the limiter for every attempt, the breaker, the pause that an answer asks for.
+// Knows nothing of tokens beyond the bearer it is given, and nothing of retries.
+import { createBreaker, type Verdict } from '../../core/retry/breaker.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
+import type { Limiter } from '../../core/rate/limiter.ts';
+import type { Redactor } from '../../core/text/redaction.ts';
+import { type FailedCall, faultFailure, statusFailure } from './failures.ts';
+import type { Transport, WireAnswer, WireRequest } from './transport.ts';
+import { TransportFault } from './transport-fault.ts';
+
+export interface ExchangeContext {
+  signal?: AbortSignal;
+  priority?: number;
+  onRequest?: () => void;
+  beforeSend?: () => void;
+}
+
+export interface Exchange {
+  /** The answer, whatever its status; what is below HTTP is thrown as what to do about it. `bearer` is asked
+   * for when the slot is there, so that a token renewed meanwhile is the one that is sent. */
+  send(
+    kind: FailedCall['kind'],
+    request: WireRequest,
+    bearer: () => string | undefined,
+    context: ExchangeContext,
+  ): Promise<WireAnswer>;
+  /** What a status that is no success means; holds all calls back where the answer asks for it. */
+  refusal(kind: FailedCall['kind'], request: WireRequest, answer: WireAnswer): RoadbookError;
+  /** How far this machine's clock is ahead of the service's, by the last answer; undefined before one. */
+  clockSkewMs(): number | undefined;
+  close(): void;
+}
+
+export interface ExchangeParts {
+  transport: Transport;
+  limiter: Limiter;
+  clock: Clock;
+  redactor: Redactor;
+}
+
+const BREAKER = { threshold: 10, coolDownMs: 30_000 };
+
+export function createExchange({ transport, limiter, clock, redactor }: ExchangeParts): Exchange {
+  const breaker = createBreaker({ ...BREAKER, clock, judge: verdictOf });
+  let closed = false;
+  let skewMs: number | undefined;
+
+  return {
+    async send(kind, request, bearer, { signal, priority, onRequest, beforeSend }) {
+      const call = { kind, method: request.method, path: request.path };
+      const sendOnce = () => {
+        if (closed) throw closedError();
+        beforeSend?.();
+        onRequest?.();
+        return transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
+      };
+      const guarded = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));
+      try {
+        const answer = await limiter.run(guarded, { signal, priority });
+        skewMs = skewOf(answer, clock.now()) ?? skewMs;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof TransportFault)) throw error;
+        if (error.fault === 'aborted' && kind === 'read') throw signal?.reason ?? error;
+        throw faultFailure(call, error);
+      }
+    },
+    refusal(kind, request, answer) {
+      const call = { kind, method: request.method, path: request.path };
+      const { error, pauseMs } = statusFailure(call, answer, { nowMs: clock.now(), redact: redactor.redact });
+      if (pauseMs !== undefined) limiter.pause(pauseMs);
+      return error;
+    },
+    clockSkewMs: () => skewMs,
+    close() {
+      closed = true;
+      transport.close();
+    },
+  };
+}
+
+/** The Date header has whole seconds, so half a second is the best guess at the rest. */
+function skewOf({ headers }: WireAnswer, nowMs: number): number | undefined {
+  const at = Date.parse(headers.date ?? '');
+  return Number.isNaN(at) ? undefined : nowMs - (at + 500);
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (!(error instanceof TransportFault) || error.fault === 'aborted') return 'unknown';
+  return error.fault === 'unreachable' || error.fault === 'timed_out' ? 'down' : 'up';
+}
+
+function outageError({ method, path }: FailedCall, leftMs: number): Retriable {
+  return new Retriable(`${method} ${path} was not sent: the service has been down for a while`, {
+    code: 'service_unreachable',
+    hint: `Check service.base_url and the network; the service is tried again in ${Math.ceil(leftMs / 1_000)} s.`,
+  });
+}
+
+function closedError(): Fatal {
+  return new Fatal('The client of the service is closed', {
+    code: 'closed',
+    hint: 'Start the command again.',
+  });
+}

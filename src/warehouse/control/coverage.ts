@@ -1,0 +1,144 @@
+// Coverage: which periods of a scope have been read in full. Written in the transaction of the rows it speaks
+// of. Intervals that touch are one interval; a period that has to be read again is cut out.
+
+import type { Knex } from 'knex';
+import { chunks } from '../../core/chunks.ts';
+import type { Engine, Transaction } from '../engine.ts';
+
+export interface Interval {
+  /** ISO instants, UTC; `endAt` is exclusive. */
+  beginAt: string;
+  endAt: string;
+}
+
+/** Begin of the coverage of a listing that has no period: it speaks of everything until its end. */
+export const EVER = '1970-01-01T00:00:00.000Z';
+/** End of what a slice covers up to the moment it is read, whenever that is. */
+export const UNTIL_READ = '9999-12-31T23:59:59.999Z';
+
+/** One period of several scopes. */
+export interface ScopedInterval extends Interval {
+  scopes: readonly string[];
+}
+
+export interface CoveredBy {
+  job: string;
+  runId: string;
+  /** When it was read. */
+  at: string;
+}
+
+/** Scopes a statement, far below what any engine binds. */
+const SCOPES = 500;
+
+interface CoverageRow {
+  job: string;
+  scope: string;
+  begin_at: string;
+  end_at: string;
+  covered_at: string;
+  run_id: string;
+}
+
+export async function markCovered(
+  { sql }: Transaction,
+  covered: ScopedInterval,
+  by: CoveredBy,
+): Promise<void> {
+  for (const scopes of chunks(covered.scopes, SCOPES)) {
+    const touching = await take(sql, by.job, scopes, covered);
+    const rows = scopes.map((scope) => {
+      const own = touching.filter((row) => row.scope === scope);
+      return rowOf(by, scope, {
+        beginAt: least([covered.beginAt, ...own.map((row) => row.begin_at)]),
+        endAt: greatest([covered.endAt, ...own.map((row) => row.end_at)]),
+      });
+    });
+    await insert(sql, rows);
+  }
+}
+
+/** Cuts a period out of what is covered, so that the next plan reads it again. */
+export async function invalidate(
+  { sql }: Transaction,
+  gone: ScopedInterval,
+  by: Pick<CoveredBy, 'job'>,
+): Promise<void> {
+  for (const scopes of chunks(gone.scopes, SCOPES)) {
+    const cut = await take(sql, by.job, scopes, gone);
+    const left = cut.flatMap((row) => [
+      { ...row, end_at: least([row.end_at, gone.beginAt]) },
+      { ...row, begin_at: greatest([row.begin_at, gone.endAt]) },
+    ]);
+    await insert(
+      sql,
+      left.filter((row) => row.begin_at < row.end_at),
+    );
+  }
+}
+
+/**
+ * A reading that lies ahead of now was made by a clock that has been set back since. What it says of the time after
+ * now is withdrawn, and when it was made counts as unknown.
+ */
+export async function withdrawFuture(
+  engine: Pick<Engine, 'read' | 'write'>,
+  job: string,
+  now: string,
+): Promise<void> {
+  const ahead = (sql: Knex) => sql('sync_coverage').where({ job }).where('covered_at', '>', now);
+  if ((await engine.read((sql) => ahead(sql).first('job'))) === undefined) return;
+  await engine.write(async ({ sql }) => {
+    await ahead(sql).where('begin_at', '>=', now).delete();
+    await ahead(sql).where('end_at', '>', now).update({ end_at: now });
+    await ahead(sql).update({ covered_at: sql.ref('begin_at') });
+  });
+}
+
+/** The covered intervals of each scope of a job, in order. */
+export async function coverageOf(
+  engine: Pick<Engine, 'read'>,
+  job: string,
+): Promise<Map<string, Interval[]>> {
+  const rows: CoverageRow[] = await engine.read((sql) =>
+    sql('sync_coverage').where({ job }).orderBy('begin_at'),
+  );
+  const scopes = new Map<string, Interval[]>();
+  for (const { scope, begin_at, end_at } of rows) {
+    const intervals = scopes.get(scope) ?? [];
+    intervals.push({ beginAt: begin_at, endAt: end_at });
+    scopes.set(scope, intervals);
+  }
+  return scopes;
+}
+
+/** Removes the rows that meet the interval or touch it, and gives them back. */
+async function take(sql: Knex, job: string, scopes: string[], { beginAt, endAt }: Interval) {
+  const rows = sql<CoverageRow>('sync_coverage')
+    .where({ job })
+    .whereIn('scope', scopes)
+    .where('begin_at', '<=', endAt)
+    .where('end_at', '>=', beginAt);
+  const taken: CoverageRow[] = await rows.clone();
+  await rows.clone().delete();
+  return taken;
+}
+
+async function insert(sql: Knex, rows: readonly CoverageRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += 100) {
+    await sql('sync_coverage').insert(rows.slice(start, start + 100));
+  }
+}
+
+const rowOf = ({ job, at, runId }: CoveredBy, scope: string, { beginAt, endAt }: Interval): CoverageRow => ({
+  job,
+  scope,
+  begin_at: beginAt,
+  end_at: endAt,
+  covered_at: at,
+  run_id: runId,
+});
+
+/** Instants of one form sort as text. */
+const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';
+const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';

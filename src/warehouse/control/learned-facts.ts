@@ -1,0 +1,51 @@
+// Reads and writes small facts by name; they outlive the process.
+import type { Knex } from 'knex';
+import { isoInstant } from '../../core/time/clock.ts';
+import type { Engine, Transaction } from '../engine.ts';
+
+export interface FactMemory<T> {
+  read(): Promise<T | undefined>;
+  write(fact: T, nowMs: number): Promise<void>;
+  /** Reads and writes in one transaction: of several processes that change the fact at once, none is lost. */
+  update(change: (fact: T | undefined) => Promise<T>, nowMs: number): Promise<T>;
+}
+
+export const readFact = <T>(engine: Pick<Engine, 'read'>, name: string): Promise<T | undefined> =>
+  engine.read((sql) => factIn<T>(sql, name));
+
+async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
+  const row = await sql('sync_state').where({ name }).first('value');
+  return row === undefined ? undefined : (JSON.parse(row.value) as T);
+}
+
+/** Together with what else the transaction writes. */
+export async function writeFact(
+  { sql }: Transaction,
+  name: string,
+  fact: unknown,
+  nowMs: number,
+): Promise<void> {
+  const row = { name, value: JSON.stringify(fact), updated_at: isoInstant(nowMs) };
+  await sql('sync_state').insert(row).onConflict('name').merge();
+}
+
+/** The facts whose names begin so; `_` and `%` stand for any characters. */
+export async function factsNamed<T>(sql: Knex, beginning: string): Promise<T[]> {
+  const rows = await sql('sync_state').where('name', 'like', `${beginning}%`).orderBy('name').select('value');
+  return rows.map(({ value }) => JSON.parse(value) as T);
+}
+
+export async function deleteFact(sql: Knex, name: string): Promise<void> {
+  await sql('sync_state').where({ name }).delete();
+}
+
+export const factMemory = <T>(engine: Engine, name: string): FactMemory<T> => ({
+  read: () => readFact<T>(engine, name),
+  write: (fact, nowMs) => engine.write((tx) => writeFact(tx, name, fact, nowMs)),
+  update: (change, nowMs) =>
+    engine.write(async (tx) => {
+      const next = await change(await factIn<T>(tx.sql, name));
+      await writeFact(tx, name, next, nowMs);
+      return next;
+    }),
+});

@@ -1,0 +1,133 @@
+// Keeps the records that did not fit. Their texts are redacted first: a control table holds no secret and no
+// tax number. The same record met again is counted, not stored again; one that has been loaded since is let go.
+import { createHash } from 'node:crypto';
+import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
+import { tables } from '../schema/catalog.ts';
+import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
+import { syncQuarantine } from '../tables/sync-quarantine.ts';
+
+export interface InvalidRecord {
+  table: string;
+  /** Key of the record where it has one. */
+  key: string | null;
+  reason: string;
+  /** It is not whole, or was refused because of what came beside it: by itself it can never be loaded. */
+  isPart?: boolean;
+  /** As the service sent it, less what is nested too deep. */
+  record: unknown;
+}
+
+export interface QuarantinedRecord {
+  id: string;
+  job: string;
+  table_name: string;
+  record_key: string | null;
+  reason: string;
+  is_part: boolean;
+  payload: string;
+  first_seen_at: string;
+  last_seen_at: string;
+  times: number;
+  run_id: string;
+}
+
+/** A record as the quarantine holds it. */
+type QuarantineRow = Pick<
+  QuarantinedRecord,
+  'id' | 'job' | 'table_name' | 'record_key' | 'reason' | 'is_part' | 'payload' | 'times'
+>;
+
+/** The rows of invalid records, each record once; made before the transaction, which others wait for. */
+export function quarantineRows(
+  job: string,
+  invalid: readonly InvalidRecord[],
+  { redact }: Redactor,
+): QuarantineRow[] {
+  const rows = new Map<string, QuarantineRow>();
+  for (const { table, key, reason, isPart = false, record } of invalid) {
+    const payload = redactedJson(record, redact);
+    const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
+    rows.set(id, {
+      id,
+      job,
+      table_name: table,
+      record_key: key === null || hasNumericKey(table) ? key : redact(key),
+      reason: redact(reason),
+      is_part: isPart,
+      payload,
+      times: (rows.get(id)?.times ?? 0) + 1,
+    });
+  }
+  return [...rows.values()];
+}
+
+/** An identifier may pass for a tax number; masked, it would never be found again. */
+const hasNumericKey = (name: string): boolean => {
+  const table = tables.find((each) => each.name === name);
+  return (
+    table?.columns.every((column) => !table.key.includes(column.name) || column.type === 'integer') === true
+  );
+};
+
+const ROWS_AT_ONCE = 2_000;
+
+export async function quarantine(
+  { store }: Transaction,
+  rows: readonly QuarantineRow[],
+  { at, runId }: Pick<LoadMetadata, 'runId' | 'at'>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    const met = rows
+      .slice(start, start + ROWS_AT_ONCE)
+      .map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
+    await store(syncQuarantine, met, {
+      set: {
+        first_seen_at: 'sync_quarantine.first_seen_at',
+        times: 'sync_quarantine.times + excluded.times',
+      },
+    });
+  }
+}
+
+/** Lets go of the records of a table whose keys have been loaded after all. */
+export async function release({ sql }: Transaction, table: string, keysOf: () => string[]): Promise<number> {
+  const kept = () => sql('sync_quarantine').where({ table_name: table });
+  // Usually there are none, and then no key is looked up.
+  if ((await kept().whereNotNull('record_key').first('id')) === undefined) return 0;
+  const keys = keysOf();
+  let released = 0;
+  for (let start = 0; start < keys.length; start += ROWS_AT_ONCE)
+    released += await kept()
+      .whereIn('record_key', keys.slice(start, start + ROWS_AT_ONCE))
+      .delete();
+  return released;
+}
+
+export interface QuarantineFilter {
+  job?: string;
+  table?: string;
+  /** The start of an id is enough. */
+  id?: string;
+}
+
+/** The newest first. */
+export const quarantined = (
+  engine: Pick<Engine, 'read'>,
+  { job, table, id }: QuarantineFilter,
+  limit: number,
+  offset = 0,
+): Promise<QuarantinedRecord[]> =>
+  engine.read(async (sql) => {
+    // Anything else could be a pattern that matches other ids.
+    if (id !== undefined && !/^[0-9a-f]+$/.test(id)) return [];
+    const rows = sql<QuarantinedRecord>('sync_quarantine')
+      .orderBy('last_seen_at', 'desc')
+      .orderBy('id')
+      .limit(limit)
+      .offset(offset);
+    if (job !== undefined) rows.where({ job });
+    if (table !== undefined) rows.where({ table_name: table });
+    if (id !== undefined) rows.whereLike('id', `${id}%`);
+    // SQLite has no booleans.
+    return (await rows).map((row) => ({ ...row, is_part: Boolean(row.is_part) }));
+  });

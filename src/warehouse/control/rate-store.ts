@@ -1,0 +1,58 @@
+// The rate of an account as a row that all processes take permits from: one after another, each in a short transaction beside
+// the writer, by the clock of the database.
+import { isoInstant } from '../../core/time/clock.ts';
+import type { PermitSource } from '../../core/rate/permits.ts';
+import { newRate, type RateState, takePermits } from '../../core/rate/rate.ts';
+import type { Engine } from '../engine.ts';
+
+const TABLE = 'sync_rate';
+
+type RateRow = ReturnType<typeof toRow>;
+
+/** Undefined for an engine that has no transaction beside the writer: there each process has a rate of its own. */
+export function ratePermits({ beside }: Pick<Engine, 'beside'>, account: string): PermitSource | undefined {
+  if (beside === undefined) return undefined;
+  return {
+    take: (asked) =>
+      beside(async (sql, now) => {
+        const locked = (): Promise<RateRow | undefined> => sql(TABLE).where({ account }).forUpdate().first();
+        const row = (await locked()) ?? (await makeRow());
+        // In whole ms, as instants are stored.
+        const nowMs = Math.floor(await now());
+        const { state, grant } = takePermits(row === undefined ? newRate : toState(row), asked, nowMs);
+        await sql(TABLE)
+          .where({ account })
+          .update({ ...toRow(state), updated_at: isoInstant(nowMs) });
+        return grant;
+
+        async function makeRow(): Promise<RateRow | undefined> {
+          const made = { account, ...toRow(newRate), updated_at: isoInstant(await now()) };
+          await sql(TABLE).insert(made).onConflict('account').ignore();
+          return locked();
+        }
+      }),
+  };
+}
+
+const toState = (row: RateRow): RateState => ({
+  nextMs: row.next_ms,
+  pausedUntilMs: Date.parse(row.paused_until),
+  turn: row.turn,
+  urgent: {
+    priority: row.urgent_priority,
+    turn: row.urgent_turn,
+    untilMs: Date.parse(row.urgent_until),
+  },
+  perMinute: { figure: row.per_minute, seenMs: Date.parse(row.per_minute_at) },
+});
+
+const toRow = ({ nextMs, pausedUntilMs, turn, urgent, perMinute }: RateState) => ({
+  next_ms: nextMs,
+  paused_until: isoInstant(pausedUntilMs),
+  turn,
+  urgent_priority: urgent.priority,
+  urgent_turn: urgent.turn,
+  urgent_until: isoInstant(urgent.untilMs),
+  per_minute: perMinute.figure,
+  per_minute_at: isoInstant(perMinute.seenMs),
+});

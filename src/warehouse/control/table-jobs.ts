@@ -1,0 +1,27 @@
+// Tells the warehouse which job fills which table, so that bi_freshness needs nobody to ask. Written when it differs.
+import type { Engine } from '../engine.ts';
+
+export interface TableJob {
+  table_name: string;
+  job: string;
+  /** Pattern (LIKE) of the scopes that the job reads under its present settings. */
+  scopes: string;
+  /** The scope of one vehicle, `%` for its id; null where the job does not read by vehicle. */
+  vehicle_scope: string | null;
+  /** The same for its drivers; null where the job does not read by driver. */
+  driver_scope: string | null;
+}
+
+export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
+  const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));
+  if (inOrder(stored) === inOrder(wanted)) return;
+  await engine.write(async ({ sql }) => {
+    await sql('table_job').delete();
+    for (const row of wanted) await sql('table_job').insert(row);
+  });
+}
+
+const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope'] as const;
+
+const inOrder = (rows: readonly TableJob[]): string =>
+  JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column]).join('\n')).sort());

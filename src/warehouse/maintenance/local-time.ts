@@ -1,0 +1,125 @@
+// Fills what the views know of the configured time zone: its offsets from UTC and its days. Written when the zone, its
+// rules or the year have changed since, in one transaction, so that a reader never meets half of it.
+import { Temporal } from 'temporal-polyfill';
+import { isoInstant } from '../../core/time/clock.ts';
+import type { Engine } from '../engine.ts';
+
+const FACT = 'local-time';
+/** Facts may be older than any offset that is looked up, and younger. */
+const EVER_BEFORE = '0001-01-01T00:00:00.000Z';
+const EVER_AFTER = '9999-12-31T23:59:59.999Z';
+const FIRST_OFFSET_YEAR = 2000;
+const OFFSET_YEARS_AHEAD = 10;
+const DAY_YEARS_BACK = 10;
+const DAY_YEARS_AHEAD = 2;
+const ROWS_AT_ONCE = 400;
+const DAY_MS = 86_400_000;
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+export async function fillLocalTime(engine: Engine, zone: string, nowMs: number): Promise<void> {
+  const { year } = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone);
+  const wanted = JSON.stringify({ zone, rules: process.versions.tz, year });
+  const isFilled = await engine.read(async (sql) => {
+    const fact = await sql('sync_state').where({ name: FACT }).first('value');
+    return fact !== undefined && JSON.stringify(JSON.parse(fact.value)) === wanted;
+  });
+  if (isFilled) return;
+  const offsets = offsetsOf(zone, year);
+  const filled = { time_zone_offset: offsets, local_day: daysOf(offsets, year) };
+  await engine.write(async ({ sql }) => {
+    for (const [table, rows] of Object.entries(filled)) {
+      await sql(table).delete();
+      for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+        await sql(table).insert(rows.slice(start, start + ROWS_AT_ONCE));
+      }
+    }
+    const fact = { name: FACT, value: wanted, updated_at: isoInstant(nowMs) };
+    await sql('sync_state').insert(fact).onConflict('name').merge();
+  });
+}
+
+interface Offset {
+  from_at: string;
+  to_at: string;
+  offset_seconds: number;
+  zone: string;
+}
+
+/** The offsets from the first year on; the first speaks of all that was before, the last of all after. */
+function offsetsOf(zone: string, year: number): Offset[] {
+  const end = new Temporal.PlainDate(year + OFFSET_YEARS_AHEAD, 12, 31).toZonedDateTime(zone);
+  let at = new Temporal.PlainDate(FIRST_OFFSET_YEAR, 1, 1).toZonedDateTime(zone);
+  const changes = [{ from_at: EVER_BEFORE, seconds: at.offsetNanoseconds / 1e9 }];
+  for (;;) {
+    const next = at.getTimeZoneTransition('next');
+    if (next === null || Temporal.ZonedDateTime.compare(next, end) > 0) break;
+    at = next;
+    changes.push({ from_at: isoInstant(at.epochMilliseconds), seconds: at.offsetNanoseconds / 1e9 });
+  }
+  return changes.map(({ from_at, seconds }, index) => ({
+    from_at,
+    to_at: changes[index + 1]?.from_at ?? EVER_AFTER,
+    offset_seconds: seconds,
+    zone,
+  }));
+}
+
+/** The days of whole years around `year`, told from the offsets: Temporal would take a hundred times as long. */
+function daysOf(offsets: readonly Offset[], year: number): object[] {
+  const first = dayNumber(year - DAY_YEARS_BACK, 0);
+  const last = dayNumber(year + DAY_YEARS_AHEAD + 1, 0);
+  const known = offsets.map(({ from_at, to_at, offset_seconds }) => ({
+    fromMs: Date.parse(from_at),
+    toMs: Date.parse(to_at),
+    offsetMs: offset_seconds * 1_000,
+  }));
+  const begins = Array.from({ length: last - first + 1 }, (_, index) => beginOf(first + index, known));
+  return begins.slice(0, -1).map((begin, index) => {
+    const end = begins[index + 1] ?? begin;
+    return {
+      ...calendarOf(first + index),
+      begin_at: isoInstant(begin),
+      end_at: isoInstant(end),
+      hours: (end - begin) / 3_600_000,
+      zone: offsets[0]?.zone,
+    };
+  });
+}
+
+/** The first instant at which the wall clock shows midnight or, where the clock skips it, later. */
+function beginOf(
+  day: number,
+  offsets: readonly { fromMs: number; toMs: number; offsetMs: number }[],
+): number {
+  for (const { fromMs, toMs, offsetMs } of offsets) {
+    const begin = Math.max(fromMs, day * DAY_MS - offsetMs);
+    if (begin < toMs) return begin;
+  }
+  throw new RangeError('a day after the last offset');
+}
+
+/** Days since 1970 of the first of a month, counted from 0. */
+const dayNumber = (year: number, month: number): number => Date.UTC(year, month) / DAY_MS;
+const dateText = (day: number): string => isoInstant(day * DAY_MS).slice(0, 10);
+
+function calendarOf(day: number): object {
+  const date = new Date(day * DAY_MS);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  // 1 January 1970 was a Thursday; an ISO week belongs to the year of its Thursday.
+  const weekday = ((day + 3) % 7) + 1;
+  const thursday = day - weekday + 4;
+  const weekYear = new Date(thursday * DAY_MS).getUTCFullYear();
+  return {
+    day: dateText(day),
+    number: day,
+    year,
+    quarter: Math.floor(month / 3) + 1,
+    month: month + 1,
+    month_start: dateText(dayNumber(year, month)),
+    week: Math.floor((thursday - dayNumber(weekYear, 0)) / 7) + 1,
+    week_start: dateText(day - weekday + 1),
+    weekday,
+    weekday_name: WEEKDAYS[weekday - 1],
+    is_weekend: weekday > 5,
+  };
+}

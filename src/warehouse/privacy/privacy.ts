@@ -1,0 +1,190 @@
+// Personal values as the warehouse may hold them: each column by its policy, and by the same policy what is left
+// of it in `extra` and in quarantined records. Documents that no column holds are found there by their names.
+import { createHmac } from 'node:crypto';
+import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
+import type { Policy } from '../../core/privacy-policy.ts';
+import { stableJson } from '../../core/text/stable-json.ts';
+import { tables } from '../schema/catalog.ts';
+import type { Row, Scalar } from '../engine.ts';
+import { type Column, recordColumns, type Table } from '../schema/table.ts';
+
+export interface Privacy {
+  /** Policy by `table.column`. */
+  readonly policies: Readonly<Record<string, Policy>>;
+  /** Tells two secrets apart without telling either. */
+  readonly fingerprint: string;
+  /** What guards the table. */
+  guard(table: Table): Guard;
+  /** A value as that column holds it. */
+  asStored(table: Table, column: string, value: string): string | null;
+}
+
+export interface Guard {
+  row(row: Row): Row;
+  record(record: unknown): unknown;
+  /** The text of `extra`. */
+  extra(text: string): string | null;
+}
+
+/** What a column of the type can bear: a digest and a mask are texts, and a key cannot be blotted out. */
+export function allowedPolicies(table: Table, { name, type }: Column): Policy[] {
+  if (table.key.includes(name)) return ['keep', 'hash'];
+  return type === 'text' ? ['keep', 'mask', 'hash', 'drop'] : ['keep', 'drop'];
+}
+
+/** The personal columns of the service's records, by `table.column`. */
+export const personalColumns: ReadonlyMap<string, { table: Table; column: Column }> = new Map(
+  tables
+    .filter(({ kind }) => kind === 'base')
+    .flatMap((table) =>
+      recordColumns(table)
+        .filter(({ personal }) => personal)
+        .map((column) => [`${table.name}.${column.name}`, { table, column }]),
+    ),
+);
+
+/** Names under which documents travel in parts of a record that no column holds, and whose policy they share. */
+const DOCUMENTS: readonly { word: RegExp; like: string }[] = [
+  { word: /^cpfs?$/, like: 'driver.cpf' },
+  { word: /^rgs?$/, like: 'driver.rg' },
+  { word: /^cnhs?$/, like: 'driver.cnh_number' },
+];
+/** A personal column whose policy also holds for parts of a record that no column holds. */
+export const isDocument = (column: string): boolean => DOCUMENTS.some(({ like }) => like === column);
+
+/** Tells something about a document, not the document. */
+const ABOUT = /^(?:category|date|first|id|expiration)$/;
+/** A first look, so that the text is parsed only where it has to be. */
+const MAY_HOLD_DOCUMENT = /cpf|cnh|["_]rg|[a-z]Rg/i;
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+
+export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
+  const digest = (text: string): string =>
+    createHmac('sha256', secret).update(text).digest('hex').slice(0, DIGEST_LENGTH);
+  const guards = new Map<Table, Guard>();
+  const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
+  const documentPolicy = (name: string): Policy => {
+    const words = wordsOf(name);
+    if (words.some((word) => ABOUT.test(word))) return 'keep';
+    const like = DOCUMENTS.find((each) => words.some((word) => each.word.test(word)))?.like;
+    return like === undefined ? 'keep' : (policies[like] ?? 'keep');
+  };
+
+  /** Undefined where nothing may be stored. */
+  function applied(policy: Policy, value: Json): Json | undefined {
+    if (policy === 'keep' || value === null || value === '') return value;
+    if (policy === 'drop') return undefined;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return policy === 'mask' ? masked(text) : hashed(text, digest);
+  }
+
+  function makeGuard(table: Table): Guard {
+    const columns = recordColumns(table);
+    const guarded = columns.flatMap((column, position) => {
+      const policy = policyOf(table, column.name);
+      return policy === 'keep' ? [] : [{ column, position, policy }];
+    });
+    const paths = guarded.flatMap(({ column: { from, again }, policy }) =>
+      [from, ...(again === undefined ? [] : [again])].map((path) => ({ path, policy })),
+    );
+    const clean = (record: JsonObject): JsonObject => {
+      for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
+      return walked(record, documentPolicy, applied);
+    };
+    const guard: Guard = {
+      row(row) {
+        const extra = row[columns.length];
+        const cleaned = typeof extra === 'string' ? guard.extra(extra) : null;
+        if (guarded.length === 0 && cleaned === (extra ?? null)) return row;
+        const stored: Scalar[] = [...row];
+        for (const { position, policy } of guarded) {
+          stored[position] = (applied(policy, stored[position] ?? null) ?? null) as Scalar;
+        }
+        stored[columns.length] = cleaned;
+        return stored;
+      },
+      record: (record) => (isJsonObject(record) ? clean(structuredClone(record)) : record),
+      extra(text) {
+        const names = paths.some(({ path }) => text.includes(`"${path.at(-1)}"`));
+        if (!names && !MAY_HOLD_DOCUMENT.test(text)) return text;
+        const rest = clean(JSON.parse(text) as JsonObject);
+        return Object.keys(rest).length === 0 ? null : stableJson(rest);
+      },
+    };
+    return guard;
+  }
+
+  return {
+    policies,
+    fingerprint: digest('fingerprint'),
+    guard(table) {
+      const guard = guards.get(table) ?? makeGuard(table);
+      guards.set(table, guard);
+      return guard;
+    },
+    asStored: (table, column, value) => (applied(policyOf(table, column), value) ?? null) as string | null,
+  };
+}
+
+const DIGEST_LENGTH = 32;
+const DIGEST_PREFIX = 'h:';
+const IS_DIGEST = /^h:[0-9a-f]{32}$/;
+
+const DOCUMENT_NUMBER = /^\d{7,14}$/;
+
+/** A number of a document is equal however it is punctuated; what is a digest already stays as it is. */
+function hashed(text: string, digest: (text: string) => string): string {
+  if (IS_DIGEST.test(text)) return text;
+  const digits = text.replace(/[.\-/ ]/g, '');
+  return DIGEST_PREFIX + digest(DOCUMENT_NUMBER.test(digits) ? digits : text);
+}
+
+const SHOWN = 2;
+const SHORTEST_SHOWN = 6;
+
+/** The last two characters, of what is long enough to hide behind them. A mask of a mask is the same. */
+const masked = (text: string): string => {
+  const shown = text.length < SHORTEST_SHOWN ? 0 : SHOWN;
+  return '*'.repeat(text.length - shown) + text.slice(text.length - shown);
+};
+
+function changeAt(record: JsonObject, path: readonly string[], change: (value: Json) => Json | undefined) {
+  let object: Json | undefined = record;
+  for (const name of path.slice(0, -1)) object = isJsonObject(object) ? object[name] : undefined;
+  const name = path.at(-1) ?? '';
+  if (isJsonObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
+}
+
+/** Applies to every value the policy of its name, or of the nearest name above it that has one. */
+function walked(
+  record: JsonObject,
+  policyOf: (name: string) => Policy,
+  apply: (policy: Policy, value: Json) => Json | undefined,
+): JsonObject {
+  const left: { inside: Json; policy: Policy }[] = [{ inside: record, policy: 'keep' }];
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    const { inside, policy: outer } = each;
+    // A list is an object whose names are numbers, and those name nothing.
+    for (const [name, value] of Object.entries(inside as JsonObject)) {
+      const own = Array.isArray(inside) ? 'keep' : policyOf(name);
+      const policy = own === 'keep' ? outer : own;
+      if (typeof value === 'object' && value !== null) left.push({ inside: value, policy });
+      else if (policy !== 'keep') {
+        const stored = apply(policy, value);
+        set(inside as JsonObject, name, Array.isArray(inside) ? (stored ?? null) : stored);
+      }
+    }
+  }
+  return record;
+}
+
+function set(object: JsonObject, name: string, value: Json | undefined): void {
+  if (value === undefined) delete object[name];
+  else if (object[name] !== value)
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}

@@ -1,0 +1,183 @@
+// Brings what is stored under the policies that hold now, page by page. Every step may be repeated, and the policies
+// are noted last, so that a rewrite that was cut begins again. A policy that was eased gives nothing back: the
+// value comes with the next reading.
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { Fatal } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/glossary.ts';
+import type { Log } from '../../core/log.ts';
+import type { Policy } from '../../core/privacy-policy.ts';
+import { stableJson } from '../../core/text/stable-json.ts';
+import { baseTables } from '../schema/catalog.ts';
+import type { Engine, Row, Scalar } from '../engine.ts';
+import { factMemory } from '../control/learned-facts.ts';
+import { type Guard, isDocument, type Privacy, personalColumns } from './privacy.ts';
+import { recordColumns, type Table } from '../schema/table.ts';
+
+interface PrivacyFacts {
+  policies: Record<string, Policy>;
+  fingerprint: string;
+  /** Overwritten values may still lie in the files: a rewrite was cut, or a reader held on to them. */
+  isUnclean?: boolean;
+}
+
+const PAGE = 1_000;
+
+export async function enforcePrivacy(
+  engine: Engine,
+  privacy: Privacy,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<void> {
+  const memory = factMemory<PrivacyFacts>(engine, 'privacy');
+  const { policies, fingerprint } = privacy;
+  const before = await memory.read();
+  if (before !== undefined && before.fingerprint !== fingerprint) throw otherSecret();
+  const known = before?.policies ?? {};
+  const changed = Object.keys(policies).filter((column) => policies[column] !== (known[column] ?? 'keep'));
+  if (before !== undefined && changed.length === 0 && before.isUnclean !== true) return;
+  // Noted before the first row changes: whoever comes after a crash knows that something may be left behind.
+  await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
+  const rows = await rewriteTables(engine, privacy, changed, clock);
+  const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
+  if (isUnclean) log.warn('overwritten personal values are still in the files; the next start tries again');
+  if (rows > 0) log.info({ rows }, 'personal values rewritten');
+  await memory.write({ policies, fingerprint, isUnclean }, clock.now());
+}
+
+/** The tables with a changed column. A document may also be in what any other table holds in no column. */
+async function rewriteTables(
+  engine: Engine,
+  privacy: Privacy,
+  changed: readonly string[],
+  clock: Clock,
+): Promise<number> {
+  const owners = new Set(changed.map((column) => personalColumns.get(column)?.table));
+  const isAboutDocuments = changed.some(isDocument);
+  let rows = 0;
+  for (const table of baseTables) {
+    const isOwner = owners.has(table);
+    if (!isOwner && !isAboutDocuments) continue;
+    const guard = privacy.guard(table);
+    rows += await rewriteRows(engine, table, { guard, onlyExtra: !isOwner }, isoInstant(clock.now()));
+    rows += await rewriteQuarantine(engine, table, guard);
+    if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
+  }
+  return rows;
+}
+
+/** Keyset pages of the rows that hold something; a key that changes is met again and stays as it is. */
+async function rewriteRows(
+  engine: Engine,
+  table: Table,
+  { guard, onlyExtra }: { guard: Guard; onlyExtra: boolean },
+  at: string,
+): Promise<number> {
+  const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
+  const keyOf = (row: Row): Scalar[] => table.key.map((name) => row[columns.indexOf(name)] ?? null);
+  let changed = 0;
+  for (let after: Scalar[] | undefined; ; ) {
+    const page: Row[] = await engine.read(async (sql) => {
+      const query = sql(table.name)
+        .select(columns)
+        .orderBy([...table.key])
+        .limit(PAGE);
+      if (onlyExtra) query.whereNotNull('extra');
+      if (after !== undefined) {
+        query.whereRaw(`(${table.key.join(', ')}) > (${after.map(() => '?').join(', ')})`, after as string[]);
+      }
+      const found: Record<string, Scalar>[] = await query;
+      return found.map((row) => columns.map((name) => row[name] ?? null));
+    });
+    const last = page.at(-1);
+    if (last === undefined) return changed;
+    after = keyOf(last);
+    const moved = page.flatMap((row) => {
+      const stored = guard.row(row);
+      const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
+      return differing.length === 0 ? [] : [{ row, stored, differing }];
+    });
+    if (moved.length === 0) continue;
+    changed += moved.length;
+    await engine.write(
+      async ({ sql }) => {
+        for (const { row, stored, differing } of moved) {
+          const key = Object.fromEntries(table.key.map((name, index) => [name, keyOf(row)[index]]));
+          const values = Object.fromEntries(differing.map((name) => [name, stored[columns.indexOf(name)]]));
+          await sql(table.name)
+            .where(key)
+            .update({ ...values, _changed_at: at, _run_id: 'privacy' });
+        }
+      },
+      { isLong: true },
+    );
+  }
+}
+
+/** An engine may write JSON with other spaces than we do. */
+const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boolean =>
+  a === b ||
+  (name === 'extra' && typeof a === 'string' && typeof b === 'string' && plainJson(a) === plainJson(b));
+
+const plainJson = (text: string): string => stableJson(JSON.parse(text));
+
+async function rewriteQuarantine(engine: Engine, table: Table, guard: Guard): Promise<number> {
+  return engine.write(async ({ sql }) => {
+    const kept = await sql('sync_quarantine')
+      .where({ table_name: table.name })
+      .select('id', 'payload', 'record_key');
+    let changed = 0;
+    for (const { id, payload, record_key } of kept) {
+      const record = guard.record(parsed(payload));
+      const stored = JSON.stringify(record);
+      if (stored === JSON.stringify(parsed(payload))) continue;
+      changed++;
+      const key = record_key === null ? null : keyText(table, record);
+      await sql('sync_quarantine').where({ id }).update({ payload: stored, record_key: key });
+    }
+    return changed;
+  });
+}
+
+/** The key of a record as the quarantine writes it. */
+const keyText = (table: Table, record: unknown): string =>
+  table.key
+    .map((name) => table.columns.find((column) => column.name === name)?.from ?? [])
+    .map((path) => path.reduce<unknown>((value, step) => (value as JsonObject | null)?.[step], record))
+    .join(' ');
+
+/** The revisions of a table repeat its key. */
+async function rewriteRevisions(
+  engine: Engine,
+  table: Table,
+  { policies, asStored }: Privacy,
+): Promise<number> {
+  const { revisions } = table;
+  if (revisions === null) return 0;
+  const hashed = table.key.filter((column) => policies[`${table.name}.${column}`] === 'hash');
+  return engine.write(async ({ sql }) => {
+    let changed = 0;
+    for (const column of hashed) {
+      for (const row of await sql(revisions).distinct(column)) {
+        const stored = asStored(table, column, row[column]);
+        if (stored === row[column]) continue;
+        changed += await sql(revisions)
+          .where({ [column]: row[column] })
+          .update({ [column]: stored });
+      }
+    }
+    return changed;
+  });
+}
+
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return payload;
+  }
+}
+
+const otherSecret = (): Fatal =>
+  new Fatal('The digests in the warehouse were made with another secret than the present one', {
+    code: 'privacy_secret_differs',
+    hint: 'Set privacy.secret to the same value on every machine, or put the file data/privacy.key back.',
+  });

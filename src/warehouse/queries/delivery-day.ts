@@ -1,0 +1,156 @@
+// The deliveries of a local day as the page draws them: the plans that start on it, their stops with what became
+// of them, what the vehicles met and how far they went. Instants are compared here as they are stored.
+import type { Knex } from 'knex';
+import type { Engine } from '../engine.ts';
+
+type Reader = Pick<Engine, 'read'>;
+
+/** From inclusive, to exclusive, as ISO instants. */
+export interface DayPeriod {
+  from: string;
+  to: string;
+}
+
+export interface DayPlan {
+  id: number;
+  external_code: string | null;
+  status: string | null;
+  vehicle_plate: string | null;
+  date_time_start: string;
+}
+
+export interface DayStop {
+  id: number;
+  route_plan_id: number;
+  name: string | null;
+  status: string | null;
+  time_scheduled: string | null;
+  /** When what happened last at it happened; null while nothing did. */
+  executed_at: string | null;
+  changed_at: string;
+}
+
+/** The start and the arrival of a route are no deliveries; the service sends codes or names. */
+const NO_DELIVERY = ['PA', 'PARTIDA', 'CH', 'CHEGADA'];
+
+const plansOf = (sql: Knex, { from, to }: DayPeriod): Knex.QueryBuilder =>
+  sql('route_plan')
+    .where('date_time_start', '>=', from)
+    .where('date_time_start', '<', to)
+    .whereNull('_missing_since');
+
+export const dayPlans = (engine: Reader, day: DayPeriod): Promise<DayPlan[]> =>
+  engine.read((sql) =>
+    plansOf(sql, day)
+      .orderBy('date_time_start')
+      .orderBy('id')
+      .select('id', 'external_code', 'status', 'vehicle_plate', 'date_time_start'),
+  );
+
+export const dayStops = (engine: Reader, day: DayPeriod): Promise<DayStop[]> =>
+  engine.read(async (sql) => {
+    const stops = await sql('route_point as point')
+      .whereIn('route_plan_id', plansOf(sql, day).select('id'))
+      .whereNull('_missing_since')
+      .whereRaw(`upper(coalesce(type, '')) not in (${NO_DELIVERY.map(() => '?').join(', ')})`, NO_DELIVERY)
+      .select(
+        'id',
+        'route_plan_id',
+        'name',
+        'status',
+        'time_scheduled',
+        sql.raw('_changed_at as changed_at'),
+        sql.raw(
+          `(select max(return_date) from route_point_execution as done
+            where done.route_point_id = point.id and done._missing_since is null) as executed_at`,
+        ),
+      );
+    return stops as DayStop[];
+  });
+
+export const dayEvents = (
+  engine: Reader,
+  { from, to }: DayPeriod,
+): Promise<{ event_category: number; n: number }[]> =>
+  engine.read(async (sql) => {
+    const rows: { event_category: number; n: number }[] = await sql('event')
+      .where('begin_date', '>=', from)
+      .where('begin_date', '<', to)
+      .groupBy('event_category')
+      .select('event_category', sql.raw('count(*) as n'));
+    return rows.map(({ event_category, n }) => ({ event_category, n: Number(n) }));
+  });
+
+export interface VehicleDay {
+  title: string;
+  total_distance: number | null;
+  count_travel: number | null;
+  count_high_speed: number | null;
+}
+
+/** Those that went farthest. */
+export const vehicleDays = (engine: Reader, day: string, limit: number): Promise<VehicleDay[]> =>
+  engine.read((sql) =>
+    sql('daily_summary')
+      .where({ day, subject: 'vehicle' })
+      .whereNull('_missing_since')
+      .orderByRaw('coalesce(total_distance, 0) desc')
+      .orderBy('title')
+      .limit(limit)
+      .select('title', 'total_distance', 'count_travel', 'count_high_speed'),
+  );
+
+/** The last local day that the service has figures for; null where there is none. */
+export const lastSummaryDay = (engine: Reader): Promise<string | null> =>
+  engine.read(async (sql) => (await sql('daily_summary').max({ day: 'day' }))[0]?.day ?? null);
+
+export interface MapPoint {
+  id: number;
+  name: string | null;
+  type: string | null;
+  status: string | null;
+  planned_order: number | null;
+  latitude: number | null;
+  longitude: number | null;
+  time_scheduled: string | null;
+  executed_at: string | null;
+  executed_latitude: number | null;
+  executed_longitude: number | null;
+  reason: string | null;
+}
+
+/** The points of a plan in planned order, each with its last execution. */
+export const planPoints = (engine: Reader, planId: number): Promise<MapPoint[]> =>
+  engine.read(async (sql) => {
+    const points = await sql('route_point as point')
+      .leftJoin('route_point_execution as done', (join) =>
+        join.on(
+          'done.id',
+          sql.raw(`(select last.id from route_point_execution as last
+            where last.route_point_id = point.id and last._missing_since is null
+            order by last.return_date desc, last.id desc limit 1)`),
+        ),
+      )
+      .where('point.route_plan_id', planId)
+      .whereNull('point._missing_since')
+      .orderByRaw('coalesce(point.optimized_order, point."order")')
+      .orderBy('point.id')
+      .limit(MOST_POINTS)
+      .select(
+        'point.id',
+        'point.name',
+        'point.type',
+        'point.status',
+        sql.raw('coalesce(point.optimized_order, point."order") as planned_order'),
+        'point.latitude',
+        'point.longitude',
+        'point.time_scheduled',
+        sql.raw('done.return_date as executed_at'),
+        sql.raw('done.latitude as executed_latitude'),
+        sql.raw('done.longitude as executed_longitude'),
+        sql.raw('coalesce(done.route_return_reason_name, done.route_executed_reason_name) as reason'),
+      );
+    return points as MapPoint[];
+  });
+
+const MOST_POINTS = 1_000;

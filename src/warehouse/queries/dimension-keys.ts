@@ -1,0 +1,30 @@
+// The identifiers and titles of vehicles and drivers that the warehouse knows.
+import type { Engine } from '../engine.ts';
+import type { Table } from '../schema/table.ts';
+
+type Reader = Pick<Engine, 'read'>;
+
+/** All identifiers of a dimension, those that the service no longer lists included: their past remains. */
+export async function knownIds(reader: Reader, table: Table): Promise<number[]> {
+  const rows = await reader.read((sql) => sql(table.name).orderBy('id').select('id'));
+  return rows.map(({ id }) => id as number);
+}
+
+/** Identifier by label; null for a label that two rows share, which stands for neither. */
+export async function idsByLabel(
+  reader: Reader,
+  table: Table,
+  columns: readonly string[],
+): Promise<Map<string, number | null>> {
+  const rows = await reader.read((sql) => sql(table.name).select('id', ...columns));
+  const owners = new Map<string, number | null>();
+  for (const row of rows) {
+    for (const column of columns) {
+      const label = row[column] as string | null;
+      if (label === null || label === '') continue;
+      const owner = owners.get(label);
+      owners.set(label, owner === undefined || owner === row.id ? row.id : null);
+    }
+  }
+  return owners;
+}

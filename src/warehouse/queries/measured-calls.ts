@@ -1,0 +1,33 @@
+// How many calls the runs of each job took lately, from the runs on record.
+import type { Engine } from '../engine.ts';
+
+export interface MeasuredCalls {
+  /** The middle one of the last runs. */
+  calls: number;
+  runs: number;
+}
+
+const LAST_RUNS = 21;
+/** Fewer say nothing: the first run of all reads the past. */
+const LEAST_RUNS = 5;
+
+export const measuredCalls = (engine: Engine, job: string): Promise<MeasuredCalls | undefined> =>
+  engine.read(async (sql) => {
+    const rows: { requests: number }[] = await sql('sync_run')
+      .where({ job })
+      .whereIn('cause', ['schedule', 'catch-up'])
+      .whereIn('status', ['ok', 'partial'])
+      .orderBy('started_at', 'desc')
+      .limit(LAST_RUNS)
+      .select('requests');
+    if (rows.length < LEAST_RUNS) return undefined;
+    const sorted = rows.map(({ requests }) => Number(requests)).toSorted((a, b) => a - b);
+    return { calls: sorted[Math.floor(sorted.length / 2)] ?? 0, runs: rows.length };
+  });
+
+/** Vehicles that the service lists; undefined before any was pulled. */
+export const countVehicles = (engine: Engine): Promise<number | undefined> =>
+  engine.read(async (sql) => {
+    const [row] = await sql('vehicle').whereNull('_missing_since').count({ n: '*' });
+    return Number(row?.n ?? 0) || undefined;
+  });

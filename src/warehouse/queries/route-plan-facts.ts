@@ -1,0 +1,95 @@
+// What the warehouse knows of plans when it is decided which of them to ask for again.
+import type { Engine } from '../engine.ts';
+
+type Reader = Pick<Engine, 'read'>;
+
+export interface KnownPlan {
+  /** Digits where it is beyond 2^53. */
+  id: number | string;
+  status: string | null;
+  date_time_end: string | null;
+  _missing_since: string | null;
+  /** When its status was last seen to change; null where it was never seen to. */
+  turned_at: string | null;
+}
+
+/** Statuses in which a plan rests: completed, or optimisation failed. */
+export const FINAL_PLAN_STATUSES: readonly string[] = ['C', 'I'];
+
+const TURNED = `(select max(observed_at) from status_change where entity = 'route_plan'
+  and entity_id = route_plan.id and from_status is not null)`;
+
+/** Plans that start in a period, by id. */
+export async function plansStartingIn(
+  reader: Reader,
+  beginAt: string,
+  endAt: string,
+): Promise<Map<KnownPlan['id'], KnownPlan>> {
+  const rows: KnownPlan[] = await reader.read((sql) =>
+    sql('route_plan')
+      .where('date_time_start', '>=', beginAt)
+      .where('date_time_start', '<', endAt)
+      .select('id', 'status', 'date_time_end', '_missing_since', sql.raw(`${TURNED} as turned_at`)),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface WatchedSince {
+  /** Final plans that were seen to become so after this may still change. */
+  turnedAt: string;
+  /** Plans that were not found since this may still return. */
+  missingAt: string;
+}
+
+/** Plans that start outside of the period and may yet change. */
+export async function openPlansOutside(
+  reader: Reader,
+  { beginAt, endAt }: { beginAt: string; endAt: string },
+  since: WatchedSince,
+): Promise<number[]> {
+  const rows = await reader.read((sql) =>
+    sql('route_plan')
+      .where((listed) => listed.whereNull('_missing_since').orWhere('_missing_since', '>=', since.missingAt))
+      .where((open) =>
+        open
+          .whereNull('status')
+          .orWhereNotIn('status', [...FINAL_PLAN_STATUSES])
+          .orWhereIn(
+            'id',
+            sql('status_change')
+              .where({ entity: 'route_plan' })
+              .whereNotNull('from_status')
+              .where('observed_at', '>=', since.turnedAt)
+              .select('entity_id'),
+          ),
+      )
+      .where((outside) =>
+        outside
+          .whereNull('date_time_start')
+          .orWhere('date_time_start', '<', beginAt)
+          .orWhere('date_time_start', '>=', endAt),
+      )
+      .orderBy('id')
+      .select('id'),
+  );
+  return rows.map(({ id }) => id as number);
+}
+
+/** A period whose plans were read together. */
+export interface PlanReading {
+  scope: string;
+  beginAt: string;
+  endAt: string;
+  /** When that was. */
+  at: string;
+}
+
+/** The readings that the job has noted under scopes of this pattern (LIKE). */
+export async function planReadings(reader: Reader, job: string, scopes: string): Promise<PlanReading[]> {
+  return reader.read((sql) =>
+    sql('sync_coverage')
+      .where({ job })
+      .whereLike('scope', scopes)
+      .select('scope', 'begin_at as beginAt', 'end_at as endAt', 'covered_at as at'),
+  );
+}

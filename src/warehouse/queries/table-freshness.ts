@@ -1,0 +1,51 @@
+// How fresh a table is: as fresh as its stalest scope, never as its newest row. A scope is as fresh as its last
+// reading, or as the end of what was read where that lies further back: reading old data today makes nothing fresh. A
+// vehicle of which nothing was read is as fresh as the moment when it became known.
+import type { Engine } from '../engine.ts';
+import { unreadSince } from './unread-vehicles.ts';
+
+export interface Filler {
+  job: string;
+  /** The scopes that the job reads now; those of former settings say nothing. */
+  tracks(scope: string): boolean;
+  /** The scopes that each vehicle has to have, `%` for its id; none where the job does not read by vehicle. */
+  partScopes?: readonly string[];
+}
+
+export interface TableFreshness {
+  /** When a run last changed anything in it. */
+  lastChangeAt: string | null;
+  /** Until when the stalest scope is up to date; null where nothing was read yet. */
+  freshAt: string | null;
+}
+
+export const tableFreshness = (
+  engine: Pick<Engine, 'read'>,
+  fillers: readonly Filler[],
+): Promise<TableFreshness> =>
+  engine.read(async (sql) => {
+    const jobs = fillers.map(({ job }) => job);
+    const scopes: { job: string; scope: string; read: string; reached: string }[] = await sql('sync_coverage')
+      .whereIn('job', jobs)
+      .groupBy('job', 'scope')
+      .select('job', 'scope', sql.raw('max(covered_at) as read, max(end_at) as reached'));
+    const tracked = scopes.filter(({ job, scope }) =>
+      fillers.some((filler) => filler.job === job && filler.tracks(scope)),
+    );
+    const changed = await sql('sync_run')
+      .whereIn('job', jobs)
+      .whereRaw('inserted + updated > 0')
+      .orderBy('started_at', 'desc')
+      .first('finished_at');
+    const reached = tracked.flatMap(({ read, reached }) => [read, reached]);
+    for (const { job, partScopes = [] } of reached.length === 0 ? [] : fillers)
+      for (const scope of partScopes) {
+        const since = await unreadSince(sql, job, scope);
+        if (since !== null) reached.push(since);
+      }
+    return {
+      lastChangeAt: changed?.finished_at ?? null,
+      // Instants of one form sort as text.
+      freshAt: reached.toSorted()[0] ?? null,
+    };
+  });

@@ -1,0 +1,27 @@
+// Every table there is: the declarations in tables/, outbox/ and control/, each found by being there, and the lookup tables.
+// Nothing in those folders may import this file: it waits for them.
+import { readdirSync } from 'node:fs';
+import { lookups } from './lookups.ts';
+import type { Table } from './table.ts';
+
+const folders = ['../tables/', '../outbox/', '../control/'].map((path) => new URL(path, import.meta.url));
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && 'columns' in value && 'key' in value;
+
+async function declaredTables(): Promise<Table[]> {
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder).flatMap((file) => (file.endsWith('.ts') ? [new URL(file, folder).href] : [])),
+  );
+  const modules = await Promise.all(files.map((file) => import(file)));
+  return modules.flatMap((module) => Object.values(module).filter(isTable));
+}
+
+/** All tables, by name. */
+export const tables: readonly Table[] = [
+  ...(await declaredTables()),
+  ...lookups.map(({ table }) => table),
+].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** The tables that hold the service's records. */
+export const baseTables: readonly Table[] = tables.filter(({ kind }) => kind === 'base');

@@ -1,0 +1,90 @@
+// Brings the database to the declared schema, in one transaction: a kill at any statement leaves the old
+// schema whole, and the next start does it again. Ordered migrations move what exists; then every declared
+// table, column and index that is still absent is added, and the views are made. No table is ever dropped here.
+import type { Knex } from 'knex';
+import { Fatal } from '../../core/errors.ts';
+import { tables } from './catalog.ts';
+import type { Engine } from '../engine.ts';
+import { lookups } from './lookups.ts';
+import type { Migration } from './migrations/migration.ts';
+import { migrations } from './migrations.ts';
+import { convergeViews, dropViews } from './converge-views.ts';
+import { controlTable, type Table, text } from './table.ts';
+import { views } from './view-catalog.ts';
+
+const version = controlTable({
+  name: 'schema_version',
+  meaning: 'Changes of the schema that were made.',
+  key: ['name'],
+  columns: { name: text('Name of the change.') },
+});
+const quote = (name: string): string => `"${name}"`;
+
+export async function bringSchemaUpToDate(
+  engine: Engine,
+  steps: readonly Migration[] = migrations,
+): Promise<void> {
+  await engine.write(async ({ sql }) => {
+    await engine.prepareSchema(sql);
+    const done = await appliedMigrations(engine, sql);
+    if (done !== undefined) refuseNewer(done, steps);
+    if (steps.some(({ name }) => done?.has(name) === false)) await dropViews(engine, sql);
+    for (const step of steps) {
+      if (done?.has(step.name) === true) continue;
+      // A new database is created at the newest schema, so there is nothing for a migration to move.
+      if (done !== undefined) await step.up(sql, engine);
+      await sql(version.name).insert({ name: step.name });
+    }
+    for (const table of tables) await converge(engine, sql, table);
+    for (const { table, rows } of lookups)
+      await sql(table.name)
+        .insert(rows)
+        .onConflict([...table.key])
+        .merge()
+        .whereRaw(`${quote(table.name)}.name is distinct from excluded.name`);
+    await convergeViews(engine, sql);
+    await engine.finishSchema(sql, [version, ...tables, ...views]);
+  });
+}
+
+/** Names of the migrations that were applied; undefined for a new database. */
+async function appliedMigrations(engine: Engine, sql: Knex): Promise<Set<string> | undefined> {
+  if ((await engine.columnsOf(sql, version.name)) === undefined) {
+    for (const statement of engine.createStatements(version)) await sql.raw(statement);
+    return undefined;
+  }
+  return new Set((await sql(version.name).select('name')).map(({ name }) => name as string));
+}
+
+function refuseNewer(done: Set<string>, steps: readonly Migration[]): void {
+  const known = new Set(steps.map(({ name }) => name));
+  const foreign = [...done].find((name) => !known.has(name));
+  if (foreign === undefined) return;
+  throw new Fatal(`The warehouse was made by a newer Roadbook (it knows the migration ${foreign})`, {
+    code: 'warehouse_newer',
+    hint: 'Use that version, or restore a backup from before the upgrade.',
+  });
+}
+
+async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> {
+  const existing = await engine.columnsOf(sql, table.name);
+  if (existing === undefined) {
+    for (const statement of engine.createStatements(table)) await sql.raw(statement);
+  } else {
+    for (const column of table.columns.filter(({ name }) => !existing.includes(name))) {
+      // Rows that are already there have no value for it, so a later column is never required.
+      const definition = engine.columnDefinition({ ...column, required: false }, table);
+      await sql.raw(`alter table ${quote(table.name)} add column ${definition}`);
+    }
+  }
+  // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
+  const indexes = await engine.indexesOf(sql, table.name);
+  for (const { columns, where } of table.indexes) {
+    const name = `idx_${table.name}_${columns.join('_')}${where === undefined ? '' : '_some'}`;
+    if (indexes.includes(name)) continue;
+    const rows = where === undefined ? '' : ` where ${where}`;
+    await sql.raw(
+      `create index ${quote(name)} on ${quote(table.name)} (${columns.map(quote).join(', ')})${rows}`,
+    );
+  }
+}

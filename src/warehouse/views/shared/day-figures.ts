@@ -1,0 +1,92 @@
+// What the views of vehicle days and driver days share: the figures of a daily summary in business words, and whether
+// the day is final. The service goes on changing a day after its end; how long, is measured on the days that were
+// watched while they went on. A day is final once it was read that long after its end.
+import type { Dialect } from '../../schema/dialect.ts';
+import { boolean, instant, integer, real, type ViewColumnDraft } from '../../schema/view.ts';
+
+const DAY_S = 86_400;
+/** Taken while fewer rows than this could be measured. */
+const LEAST_MEASURED = 30;
+const UNMEASURED_LAG_S = 3 * DAY_S;
+/** Days are measured once nothing is expected to change them any more, and not for ever after. */
+const MATURE_AFTER_S = 3 * DAY_S;
+const MEASURED_FOR_S = 90 * DAY_S;
+
+/** When a scope of the daily summaries was last read; of any scope, the latest. A rewrite for privacy is no reading. */
+const lastRead = (scope: string): string => `(
+    select max(read.covered_at) from sync_coverage as read
+    join table_job as filler on filler.job = read.job and filler.table_name = 'daily_summary'
+    where ${scope})`;
+
+/** Seconds after the end of a day within which 99 of 100 of its rows had their last change. */
+function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
+  const latest = lastRead('true');
+  const late = secondsBetween('watched_day.end_at', 'watched._changed_at');
+  const measured = (what: string): string => `
+      select ${what} from daily_summary as watched
+      join local_day as watched_day on watched_day.day = watched.day
+      where watched.subject = '${subject}' and watched._first_seen_at < watched_day.end_at
+      and watched._run_id <> 'privacy'
+      and watched_day.end_at > ${addSeconds(latest, String(-MEASURED_FOR_S))}
+      and watched_day.end_at <= ${addSeconds(latest, String(-MATURE_AFTER_S))}`;
+  return `(case when (${measured('count(*)')}) < ${LEAST_MEASURED} then ${UNMEASURED_LAG_S} else (
+      ${measured(`case when ${late} > 0 then ${late} else 0 end as lag`)}
+      order by lag limit 1 offset (${measured('(count(*) * 99 - 1) / 100')})) end)`;
+}
+
+/** One reading without a hole holds all of the day. */
+const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calendar.end_at';
+
+/** When all of the day was last read. `scope` is a condition on `read.scope`: the coverage that speaks of the row. */
+export const wholeReading = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
+
+export const dayFigures = (
+  subject: 'vehicle' | 'driver',
+  reading: string,
+): Record<string, ViewColumnDraft> => ({
+  trips: real('Trips.', 'summary.count_travel'),
+  distance: real('Distance travelled, in the unit of the service.', 'summary.total_distance'),
+  distance_out_of_hours: real(
+    'Distance travelled out of working hours.',
+    'summary.total_distance_out_of_work',
+  ),
+  moving_time: real('Time in movement, in the unit of the service.', 'summary.total_time_in_moviment'),
+  ignition_on_time: real('Time with the ignition on.', 'summary.total_time_in_ignition_on'),
+  ignition_off_time: real('Time with the ignition off.', 'summary.total_time_in_ignition_off'),
+  idle_time: real('Time with the ignition on and no movement.', IDLE),
+  utilisation: real(
+    'Share of the day in movement, 0 to 1: moving_time of ignition_on_time and ignition_off_time.',
+    `summary.total_time_in_moviment
+      / nullif(summary.total_time_in_ignition_on + summary.total_time_in_ignition_off, 0)`,
+  ),
+  idle_share: real(
+    'Share of the time with the ignition on that was idle, 0 to 1.',
+    `(${IDLE}) / nullif(summary.total_time_in_ignition_on, 0)`,
+  ),
+  speeding_count: real('Times above the speed limit.', 'summary.count_high_speed'),
+  speeding_time: real('Time above the speed limit.', 'summary.total_time_in_high_speed'),
+  out_of_hours_count: real('Times out of working hours.', 'summary.count_out_of_work'),
+  out_of_hours_time: real('Time out of working hours.', 'summary.total_time_out_of_work'),
+  high_rpm_time: real('Time at high engine speed.', 'summary.total_time_rpm_high'),
+  top_speed: real('Highest speed.', 'summary.speed_max'),
+  average_speed: real('Average speed.', 'summary.speed_average'),
+  recalculations: integer(
+    'How many figures of the day the service changed after they were first read.',
+    `(select cast(count(*) as integer) from daily_summary_revision as revision
+    where revision.day = summary.day and revision.subject = summary.subject and revision.title = summary.title)`,
+  ),
+  changed_at: instant('When a figure of the day last changed, UTC.', 'summary._changed_at'),
+  arrival_lag_seconds: integer(
+    'How long after its end a day still changes, as measured on 99 of 100 watched days; three days until then.',
+    (dialect) => arrivalLag(subject, dialect),
+  ),
+  is_final: boolean(
+    'True once the day was read that long after its end; false while its figures are provisional.',
+    (dialect) =>
+      `coalesce(${reading}
+      >= ${dialect.addSeconds('calendar.end_at', arrivalLag(subject, dialect))}, false)`,
+  ),
+});
+
+const IDLE = `case when summary.total_time_in_ignition_on >= summary.total_time_in_moviment
+      then summary.total_time_in_ignition_on - summary.total_time_in_moviment end`;
