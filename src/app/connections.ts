@@ -3,12 +3,12 @@
 // the connections they began with; a part is closed when no connections hold it any more.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import type { Clock } from '../core/time/clock.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
 import { createLimiter, type Limiter } from '../core/rate/limiter.ts';
 import type { PermitSource } from '../core/rate/permits.ts';
 import type { Redactor } from '../core/text/redaction.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { FEED_KINDS, type FeedKind } from '../erp/feed-kinds.ts';
 import type { Feed } from '../erp/source.ts';
 import { openSource } from '../erp/sources.ts';

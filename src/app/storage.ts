@@ -3,11 +3,12 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { Clock } from '../core/time/clock.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
 import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { createLeaseManager, type LeaseManager } from '../warehouse/control/leases.ts';
 import { createHeartbeat, type Heartbeat, type SliceMeter } from '../warehouse/control/processes.ts';
+import { fillTableJobs, type TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { fillLocalTime } from '../warehouse/maintenance/local-time.ts';
@@ -15,7 +16,6 @@ import { createPrivacy, type Privacy } from '../warehouse/privacy/privacy.ts';
 import { enforcePrivacy } from '../warehouse/privacy/rewrite.ts';
 import { privacySecret } from '../warehouse/privacy/secret.ts';
 import { bringSchemaUpToDate } from '../warehouse/schema/converge.ts';
-import { fillTableJobs, type TableJob } from '../warehouse/control/table-jobs.ts';
 
 /** Where the secret of the digests lies unless the configuration has one. */
 const PRIVACY_KEY = join('data', 'privacy.key');

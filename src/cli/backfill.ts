@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { fillCommand, print, sayWaiting, withApp } from './command.ts';
-import { exitCodeOfRun } from './output/exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
-import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { exitCodeOfRun } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
+import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 

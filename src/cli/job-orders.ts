@@ -1,10 +1,10 @@
 // roadbook jobs pause | resume | run-now: orders to the daemons. They go through the warehouse, so that they work from
 // any process.
 import type { Command } from 'commander';
-import { isoInstant } from '../core/time/clock.ts';
 import { Fatal } from '../core/errors.ts';
-import type { Engine } from '../warehouse/engine.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { pauseJob, readControls, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 

@@ -1,10 +1,10 @@
 // roadbook outbox list | show | retry | cancel: what was pushed, what needs a person, what was rejected and why.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app/app.ts';
-import { isoInstant } from '../core/time/clock.ts';
 import { Fatal } from '../core/errors.ts';
 import type { RunSummary } from '../core/glossary.ts';
 import { suggest } from '../core/text/near-word.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { runLeased } from '../sync/leased-run.ts';
 import {
   type Action,
@@ -20,9 +20,9 @@ import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
 import { countEntries, type EntryFilter, searchEntries } from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
-import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
+import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { type AttemptRow, attemptsText, entriesText, entryText, numberOf } from './output/outbox-text.ts';
 
 interface NameOptions {

@@ -1,7 +1,7 @@
 // --from and --to: instants as people write them. A date alone is the start of that local day.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../core/time/clock.ts';
 import { Fatal } from '../core/errors.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import type { NamedJob } from '../sync/job.ts';
 import type { Interval } from '../warehouse/control/coverage.ts';
 

@@ -1,15 +1,15 @@
 // roadbook run <job>: one run now, waits for it, prints its summary.
 import type { Command } from 'commander';
-import { formatDuration } from '../core/time/durations.ts';
 import type { RunSummary } from '../core/glossary.ts';
+import { formatDuration } from '../core/time/durations.ts';
 import { previewChain, runChain } from '../sync/job-chain.ts';
 import { fillCommand, print, sayWaiting, withApp } from './command.ts';
-import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { jobBook, namedJob } from './named-job.ts';
-import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { showPreview } from './output/run-preview.ts';
-import { abortOnSignal } from './signals.ts';
 import { coloured } from './output/text-table.ts';
+import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
+import { abortOnSignal } from './signals.ts';
 
 interface RunOptions extends PeriodOptions {
   dryRun: boolean;

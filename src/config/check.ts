@@ -2,8 +2,8 @@
 // from a reference becomes a number or a truth value only where the schema wants one, so a password of
 // digits stays text.
 import type { z } from 'zod';
-import { suggest } from '../core/text/near-word.ts';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
+import { suggest } from '../core/text/near-word.ts';
 import { parseInWords, singleIssues } from '../core/text/zod-words.ts';
 import type { Finding } from './faults.ts';
 import { hintOf, retiredHint } from './issue-hints.ts';

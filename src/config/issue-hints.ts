@@ -1,7 +1,7 @@
 // What to try where the file and the schema do not agree, for people who edit the file. Values are never named.
 import type { z } from 'zod';
-import { suggest } from '../core/text/near-word.ts';
 import type { Path, SchemaPlace } from '../core/schema-place.ts';
+import { suggest } from '../core/text/near-word.ts';
 import { allowedWords } from '../core/text/zod-words.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Clock } from '../core/time/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { secretFilesIn } from './yaml/interpolation.ts';
 
 export interface WatchParts {

@@ -1,8 +1,9 @@
 // The contract of an ERP source: what it offers to be pushed, and how it is notified of the outcomes. An item may be offered
 // any number of times, and an outcome acknowledged any number of times; neither changes anything.
-import type { Clock } from '../core/time/clock.ts';
+
 import type { JsonObject } from '../core/glossary.ts';
 import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { FeedKind } from './feed-kinds.ts';
 import type { Mapping } from './rows/mapping.ts';
 

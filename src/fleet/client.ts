@@ -1,22 +1,23 @@
 // The client of the service: any endpoint's call, validated before anything leaves, with a token, within the
 // limiter. A read is tried again; a write leaves once, whatever is answered: any status may come after it was done.
-import type { Clock } from '../core/time/clock.ts';
+
 import { Fatal } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import type { Log } from '../core/log.ts';
 import type { Limiter } from '../core/rate/limiter.ts';
-import type { Redactor } from '../core/text/redaction.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retry } from '../core/retry/retry.ts';
 import { createRetryBudget } from '../core/retry/retry-budget.ts';
+import type { Redactor } from '../core/text/redaction.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
-import { createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
-import { faultFailure } from './transport/failures.ts';
+import type { CollectionForm, RenewalMode } from './readings.ts';
 import { createLogin } from './session/login.ts';
 import { createLoginGuard } from './session/login-guard.ts';
-import type { CollectionForm, RenewalMode } from './readings.ts';
 import { createRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
 import { createSessionMemory, createSteadyMemory, type SessionMemory } from './session/session-memory.ts';
+import { createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
+import { faultFailure } from './transport/failures.ts';
 import type { Transport, TransportOptions, WireAnswer, WireRequest } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 

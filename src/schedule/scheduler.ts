@@ -1,9 +1,10 @@
 // Runs each job at its ticks. Nothing overlaps itself; what was missed while the daemon was down, or the job was
 // paused, is caught up once. What has run is asked of the warehouse before each decision, so that several daemons
 // agree. Waiting is done on the injected clock; stop is idempotent, safe before start, and drains.
-import type { Clock } from '../core/time/clock.ts';
+
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { decide, type JobPlan, type Outlook, type RunOrder, scheduleOf } from './decision.ts';
 import { changeSchedule, firstEra } from './due.ts';
 import type { Schedule } from './ticks.ts';

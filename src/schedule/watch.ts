@@ -1,8 +1,9 @@
 // Looks once a second at what other processes do to the schedule through the warehouse: orders that were given,
 // leases that were let go or whose holder died. And at the clock: where it was set, every wait is thought over.
-import type { Clock } from '../core/time/clock.ts';
+
 import { asRoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { createLoop } from '../core/time/loop.ts';
 import type { JobControl } from '../warehouse/control/job-controls.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -2,9 +2,9 @@
 // facts named and that were not there are pulled next. Neither goes further than one step. Who asks for a job that is
 // under way in this process gets that run; other processes are kept apart by the lease.
 import { Fatal } from '../core/errors.ts';
-import type { Engine } from '../warehouse/engine.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { hasWorked } from '../warehouse/control/runs.ts';
+import type { Engine } from '../warehouse/engine.ts';
 import type { NamedJob, Preview } from './job.ts';
 import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';

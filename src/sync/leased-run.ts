@@ -3,8 +3,8 @@
 // so it has a lease of its own.
 import { Fatal, Skippable } from '../core/errors.ts';
 import type { Fleet } from '../fleet/client.ts';
-import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
 import { takeRunRequest } from '../warehouse/control/job-controls.ts';
+import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
 import { lastTickRun } from '../warehouse/control/tick-store.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
 import type { SyncParts } from './sync-parts.ts';

@@ -1,8 +1,8 @@
 // One run of one job: opened in the warehouse before any work, closed with its counts whatever happened.
 import { randomBytes } from 'node:crypto';
-import { isoInstant } from '../core/time/clock.ts';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
+import { isoInstant } from '../core/time/clock.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
 import type { SyncParts } from './sync-parts.ts';

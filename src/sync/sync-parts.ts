@@ -1,7 +1,8 @@
 // What the engines of this folder need from the layers below, handed in once by the wiring.
-import type { Clock } from '../core/time/clock.ts';
+
 import type { Log } from '../core/log.ts';
 import type { Redactor } from '../core/text/redaction.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { Feed } from '../erp/source.ts';
 import type { Fleet } from '../fleet/client.ts';

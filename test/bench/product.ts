@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app/app.ts';
-import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';

@@ -1,7 +1,13 @@
 // Coverage over every engine: what has been read is told as it is, for each job and scope apart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
-import { coverageOf, EVER, invalidate, markCovered, withdrawFuture } from '../../src/warehouse/control/coverage.ts';
+import {
+  coverageOf,
+  EVER,
+  invalidate,
+  markCovered,
+  withdrawFuture,
+} from '../../src/warehouse/control/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';

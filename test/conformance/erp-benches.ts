@@ -5,11 +5,11 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isoInstant } from '../../src/core/time/clock.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import type {
   ErpBatch,
   ErpSource,

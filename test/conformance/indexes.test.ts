@@ -1,9 +1,9 @@
 // Every index of a business table costs each load of it, so each has a query that SQLite answers by it: a recipe of the
 // cookbook, or a look-up of the product's own, named here.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { tables } from '../../src/warehouse/schema/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { loadFleet } from '../bench/made-up-fleet.ts';
 import { recipes } from '../support/cookbook.ts';

@@ -1,11 +1,18 @@
 // Leases and orders over every engine, by two processes' views of one warehouse, each with a clock of its own.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isoInstant } from '../../src/core/time/clock.ts';
 import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
+import {
+  pauseJob,
+  readControls,
+  requestRun,
+  resumeJob,
+  takeRunRequest,
+} from '../../src/warehouse/control/job-controls.ts';
 import {
   createLeaseManager,
   fencedEngine,
@@ -15,18 +22,11 @@ import {
   type LeaseManager,
 } from '../../src/warehouse/control/leases.ts';
 import { DEAD_MS, HEARTBEAT_MS, type Heartbeat } from '../../src/warehouse/control/processes.ts';
-import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
-import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
-import {
-  pauseJob,
-  readControls,
-  requestRun,
-  resumeJob,
-  takeRunRequest,
-} from '../../src/warehouse/control/job-controls.ts';
 import { closeRun, openRun } from '../../src/warehouse/control/runs.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { type ProcessIdentity, thisProcess } from '../../src/warehouse/control/this-process.ts';
 import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { engineCases } from '../support/engines.ts';
 import { heartbeatOn, processElsewhere } from '../support/lease-manager.ts';
 

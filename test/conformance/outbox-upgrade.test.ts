@@ -3,12 +3,12 @@
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { smallOutbox } from '../../src/warehouse/schema/migrations/small-outbox.ts';
-import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import { needsProof, type OutboxEntry, pushOutbox } from '../../src/warehouse/outbox/entry.ts';
 import { readyEntries } from '../../src/warehouse/outbox/queries.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { dropViews } from '../../src/warehouse/schema/converge-views.ts';
+import { smallOutbox } from '../../src/warehouse/schema/migrations/small-outbox.ts';
+import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import {
   boolean,
   type ColumnDraft,

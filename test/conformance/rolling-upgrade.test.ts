@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { lookups } from '../../src/warehouse/schema/lookups.ts';
 import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { migrations } from '../../src/warehouse/schema/migrations.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import { type EngineName, makePlace } from '../support/engines.ts';
 import {
   type KnownTable,

@@ -1,14 +1,14 @@
 // The shared rate on a real PostgreSQL: several connections that ask at once, and limiters on a clock that the test
 // moves while the database decides.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import type { PermitSource } from '../../src/core/rate/permits.ts';
 import { type Asked, paceOf } from '../../src/core/rate/rate.ts';
-import type { Engine } from '../../src/warehouse/engine.ts';
-import { rateColumns } from '../../src/warehouse/schema/migrations/rate-columns.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { ratePermits } from '../../src/warehouse/control/rate-store.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { rateColumns } from '../../src/warehouse/schema/migrations/rate-columns.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeService, windows } from '../support/shared-rate.ts';

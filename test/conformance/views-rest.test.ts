@@ -1,17 +1,17 @@
 // The views of checklists, pushes and freshness on hand-made data, and how views follow the schema.
 import { afterAll, describe, expect, it } from 'vitest';
-import { baseTables } from '../../src/warehouse/schema/catalog.ts';
-import { migrations } from '../../src/warehouse/schema/migrations.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { tableFreshness } from '../../src/warehouse/queries/table-freshness.ts';
 import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { tableFreshness } from '../../src/warehouse/queries/table-freshness.ts';
+import { baseTables } from '../../src/warehouse/schema/catalog.ts';
+import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { migrations } from '../../src/warehouse/schema/migrations.ts';
+import { viewQuery } from '../../src/warehouse/schema/view.ts';
+import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { checklist } from '../../src/warehouse/tables/checklist.ts';
 import { checklistAnswer } from '../../src/warehouse/tables/checklist-answer.ts';
 import { driver } from '../../src/warehouse/tables/driver.ts';
 import { image } from '../../src/warehouse/tables/image.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
-import { viewQuery } from '../../src/warehouse/schema/view.ts';
-import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { biCalendar } from '../../src/warehouse/views/bi-calendar.ts';
 import { biFreshness } from '../../src/warehouse/views/bi-freshness.ts';
 import { engineCases } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 // The session against the sandbox over HTTP: few logins, one renewal at a time, no token in any text.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/time/clock.ts';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { login } from '../../src/fleet/endpoints/login.ts';
 import { renew } from '../../src/fleet/endpoints/renew.ts';

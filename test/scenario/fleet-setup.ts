@@ -1,12 +1,12 @@
 // A client and the sandbox it talks to over real HTTP, closed when the test ends.
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
-import { createRedactor } from '../../src/core/text/redaction.ts';
 import type { RetryPolicy } from '../../src/core/retry/retry.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
+import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createFleet, type Fleet, type FleetSettings } from '../../src/fleet/client.ts';
 import type { ListEndpoint, RecordFields } from '../../src/fleet/endpoint.ts';
 import { checkRecord } from '../../src/fleet/record-check.ts';

@@ -1,7 +1,7 @@
 // Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
 import { describe, expect, it } from 'vitest';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import type { Rig } from '../support/rig.ts';
 import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 

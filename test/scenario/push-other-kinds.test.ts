@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { act, assertAbsent } from '../../src/sync/push/actions.ts';
-import { keyAgentDigests } from '../../src/warehouse/schema/migrations/key-agent-digests.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
+import { keyAgentDigests } from '../../src/warehouse/schema/migrations/key-agent-digests.ts';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, itinerary, pointOfInterest } from '../support/push-samples.ts';
 

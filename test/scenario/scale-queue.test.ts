@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Clock, isoInstant, systemClock } from '../../src/core/time/clock.ts';
 import { Fatal, type RoadbookError, Skippable } from '../../src/core/errors.ts';
 import { noCounts } from '../../src/core/glossary.ts';
+import { type Clock, isoInstant, systemClock } from '../../src/core/time/clock.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import type { NamedJob } from '../../src/sync/job.ts';
 import type { Slice, SliceOutcome } from '../../src/sync/slice.ts';

@@ -1,9 +1,9 @@
 // The clock of a machine against that of the database server: doctor warns where they are apart, the daemon's log too, once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { checkServerClock } from '../../src/status/doctor/warehouse-checks.ts';
 import { isApart, isInStep, measureGap } from '../../src/warehouse/control/server-clock.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';

@@ -1,8 +1,8 @@
 // The metrics as Prometheus reads them: the format, the naming rules, the figures against the warehouse.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
-import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { entryIn } from '../support/outbox-samples.ts';
 import { type Family, readPrometheusText } from '../support/prometheus-text.ts';
 import { makeStatusPlace, type StatusPlace } from '../support/status-place.ts';

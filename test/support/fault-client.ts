@@ -1,10 +1,11 @@
 // The client in a process of its own, for the fault matrix: makes every call under each fault it is told, and prints
 // what came out of it, with its peak of memory. How often the service was asked is the sandbox's own count.
-import { systemClock } from '../../src/core/time/clock.ts';
+
 import { RoadbookError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createFleet, type Fleet } from '../../src/fleet/client.ts';
 import type { CallName } from '../../src/sandbox/http/call-names.ts';
 import type { Credentials, Ledger } from '../../src/sandbox/sandbox.ts';

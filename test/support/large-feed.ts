@@ -3,9 +3,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import knex from 'knex';
-import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { type FeedSettings, openSource } from '../../src/erp/sources.ts';
 
 export interface Erp {

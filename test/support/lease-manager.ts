@@ -1,6 +1,7 @@
 // The leases of one process, as the wiring makes them.
-import type { Clock } from '../../src/core/time/clock.ts';
+
 import type { Log } from '../../src/core/log.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createLeaseManager, type LeaseManager } from '../../src/warehouse/control/leases.ts';
 import { createHeartbeat, createSliceMeter, type Heartbeat } from '../../src/warehouse/control/processes.ts';
 import type { ProcessIdentity } from '../../src/warehouse/control/this-process.ts';

@@ -2,10 +2,10 @@
 // table or in the quarantine, exactly once, and does its row or its payload there give it back? Both are answered by SQL.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor, type Redactor } from '../../src/core/text/redaction.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createFleet } from '../../src/fleet/client.ts';
 import { createPrivacy, personalColumns } from '../../src/warehouse/privacy/privacy.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';

@@ -1,8 +1,9 @@
 // Several processes that share one rate, made of limiters on one clock. What arrives is noted where it arrives: the
 // way there takes now shorter, now longer.
-import type { Clock } from '../../src/core/time/clock.ts';
+
 import type { PermitSource } from '../../src/core/rate/permits.ts';
 import { newRate, takePermits } from '../../src/core/rate/rate.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
 
 export interface Service {

@@ -1,8 +1,8 @@
 // A scheduler on a clock that the test moves, with what it ran kept in memory in the order of the runs: years of
 // schedule in seconds. The watch is asked for a look where a real daemon would have made one within a second.
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { RunOrder } from '../../src/schedule/decision.ts';
 import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { createWatch } from '../../src/schedule/watch.ts';

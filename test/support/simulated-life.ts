@@ -2,10 +2,10 @@
 // events. The warehouse, the drop folders and the session's memory outlive it.
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app/app.ts';
-import { isoInstant } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Feed } from '../../src/erp/source.ts';
 import { openSource } from '../../src/erp/sources.ts';
@@ -16,11 +16,11 @@ import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { SyncParts } from '../../src/sync/sync-parts.ts';
-import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { requestRun } from '../../src/warehouse/control/job-controls.ts';
+import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { readTicks } from '../../src/warehouse/control/tick-store.ts';
 import { fleetSettings } from './fleet-settings.ts';
 import { leaseManagerOn, processElsewhere } from './lease-manager.ts';
 import { newLife, type SimulatedIo } from './simulated-io.ts';

@@ -1,7 +1,11 @@
 // The way between a simulated daemon and the sandbox: real HTTP, made when its turn comes, with delays and losses of
 // the seed's choice on the simulated clock. What the service itself does wrong is the sandbox's.
 import type { Clock } from '../../src/core/time/clock.ts';
-import { createTransport, type Transport, type TransportOptions } from '../../src/fleet/transport/transport.ts';
+import {
+  createTransport,
+  type Transport,
+  type TransportOptions,
+} from '../../src/fleet/transport/transport.ts';
 import { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { SimulatedIo } from './simulated-io.ts';

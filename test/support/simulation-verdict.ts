@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { tables } from '../../src/warehouse/schema/catalog.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
+import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { IS_OPEN } from './dropped-items.ts';
 import { rowsOf } from './engines.ts';
 import { compareWithTruth, type Rows } from './simulation-truth.ts';

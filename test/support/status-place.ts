@@ -3,9 +3,9 @@
 import { request } from 'node:http';
 import { configParts, loadJobs } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/load.ts';
-import { isoInstant } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
 import type { StatusServerParts } from '../../src/status/server/server-parts.ts';
 import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';

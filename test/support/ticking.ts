@@ -1,14 +1,15 @@
 // Days of schedule on a real warehouse: every run is only a row, and the daemon is started anew in between, so that
 // nothing but the warehouse knows which ticks have been run.
-import { isoInstant } from '../../src/core/time/clock.ts';
+
 import { noCounts } from '../../src/core/glossary.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { isoInstant } from '../../src/core/time/clock.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createScheduler, type ScheduledJob } from '../../src/schedule/scheduler.ts';
-import type { Engine } from '../../src/warehouse/engine.ts';
 import { closeRun, openRun } from '../../src/warehouse/control/runs.ts';
 import { readTicks } from '../../src/warehouse/control/tick-store.ts';
+import type { Engine } from '../../src/warehouse/engine.ts';
 
 const STEP_MS = 15 * 60_000;
 

@@ -7,8 +7,8 @@ import knex, { type Knex } from 'knex';
 import { expect, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
-import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import type { Migration } from '../../src/warehouse/schema/migrations/migration.ts';
 import type { EnginePlace } from './engines.ts';
 import { isChange, withStatements } from './schema-dump.ts';
 

@@ -2,8 +2,8 @@
 // that are the same for every engine. Schema and local time are made once for each engine and zone; a test has a copy.
 import { afterAll, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
-import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { rowMapping } from '../../src/warehouse/load/row-mapping.ts';
+import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
 import { views } from '../../src/warehouse/schema/view-catalog.ts';

@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ConfigWatch, watchConfig } from '../../src/config/watch.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 
 const MOST_STEPS = 500;
 const STEP_MS = 100;

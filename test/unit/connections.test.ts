@@ -3,12 +3,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../src/config/schema.ts';
 import { createGenerations } from '../../src/app/connections.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { localPermits } from '../../src/core/rate/permits.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';
 import { parse } from './config-parts.ts';
 

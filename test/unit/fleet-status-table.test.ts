@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RoadbookError } from '../../src/core/errors.ts';
-import { createRedactor } from '../../src/core/text/redaction.ts';
 import {
   DEFAULT_PAUSE_MS,
   LONGEST_PAUSE_MS,
   retryAfterMs,
   SHORTEST_PAUSE_MS,
 } from '../../src/core/retry/retry-after.ts';
+import { createRedactor } from '../../src/core/text/redaction.ts';
 import { faultFailure, saidBy, serviceWords, statusFailure } from '../../src/fleet/transport/failures.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport/transport-fault.ts';

@@ -1,10 +1,10 @@
 // Processes that share the rate of one account, as limiters on one clock and one rate in memory.
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter, type Limiter, type Limits, PRIORITY } from '../../src/core/rate/limiter.ts';
 import { type PermitSource, withTimeout } from '../../src/core/rate/permits.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { makeService, memoryRate, windows } from '../support/shared-rate.ts';
 
 const MINUTE_MS = 60_000;

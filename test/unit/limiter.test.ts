@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { createLimiter, PRIORITY } from '../../src/core/rate/limiter.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 function limited(concurrency: number, perMinute: number) {
   const clock = createManualClock(1_000_000);

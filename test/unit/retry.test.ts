@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
-import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { backoffMs, type RetryContext, type RetryPolicy, retry } from '../../src/core/retry/retry.ts';
+import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
 const policy: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 3_000, deadlineMs: 600_000 };
 const busy = (pauseMs?: number) => new Retriable('busy', { code: 'busy', pauseMs });

@@ -1,9 +1,9 @@
 // Issues of zod in plain words: one line each, by path, without any value.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { duration } from '../../src/core/time/duration-option.ts';
 import { withRules } from '../../src/core/field-rules.ts';
 import { issueTexts, parseInWords } from '../../src/core/text/zod-words.ts';
+import { duration } from '../../src/core/time/duration-option.ts';
 
 const SECRET = 'sesame';
 

@@ -1,6 +1,10 @@
 // The dictionary as dbt reads it: a sources.yml with descriptions, tests of the keys, and personal columns marked.
 import { stringify } from 'yaml';
-import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
+import {
+  type DictionaryColumn,
+  type DictionaryEntry,
+  dictionary,
+} from '../../warehouse/schema/dictionary.ts';
 
 const PREFACE = `# Written by \`npm run docs\` from the declarations. Put it below models/ of a dbt project.
 # The schema is the one of warehouse.schema; tell another with --vars 'roadbook_schema: …'.

@@ -1,8 +1,9 @@
 // The limiter of all calls to the service: so many at once in this process, and each with a permit that is good now. If no
 // permits can be had, no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
-import type { Clock } from '../time/clock.ts';
+
 import { asRoadbookError, Fatal, type Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Clock } from '../time/clock.ts';
 import { localPermits, type PermitSource, unreachable } from './permits.ts';
 import { type Grant, RATE } from './rate.ts';
 

@@ -1,6 +1,7 @@
 // Where a limiter gets its permits: from a rate of this process alone, or from one that it shares with other processes.
-import type { Clock } from '../time/clock.ts';
+
 import { Retriable } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
 import { type Asked, type Grant, newRate, takePermits } from './rate.ts';
 
 export interface PermitSource {

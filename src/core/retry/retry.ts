@@ -1,8 +1,8 @@
 // Tries again what may succeed later. The delay is a pure function with full jitter; the waiting is done on
 // the injected clock. A pause that the other side asked for consumes no attempt; a deadline bounds the whole.
 import pRetry from 'p-retry';
-import type { Clock } from '../time/clock.ts';
 import { Retriable } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */

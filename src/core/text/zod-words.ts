@@ -1,8 +1,8 @@
 // The issues of zod in plain words, the same for items of the ERP, calls and records of the service and the
 // configuration. An issue names its path, kinds and allowed words, never a value: it may be a secret or personal data.
 import { z } from 'zod';
-import { didYouMean } from './near-word.ts';
 import { type Path, schemaPlace } from '../schema-place.ts';
+import { didYouMean } from './near-word.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -4,9 +4,9 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { isoInstant } from '../../core/time/clock.ts';
 import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
 import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';

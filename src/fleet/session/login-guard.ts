@@ -2,8 +2,8 @@
 // credentials no login is sent until they change or a cool-down has passed, then one for each cool-down.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { Fatal } from '../../core/errors.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { RefusedLogins, SessionFacts, SessionMemory } from './session-memory.ts';
 
 export const MOST_REFUSED_LOGINS = 3;

@@ -5,10 +5,10 @@ import { PRIORITY } from '../../core/rate/limiter.ts';
 import { login } from '../endpoints/login.ts';
 import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
 import { faultFailure } from '../transport/failures.ts';
-import type { LoginGuard } from './login-guard.ts';
-import type { Tokens } from './tokens.ts';
 import type { WireAnswer, WireRequest } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
+import type { LoginGuard } from './login-guard.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface Credentials {
   username: string;

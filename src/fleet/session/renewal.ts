@@ -4,12 +4,12 @@ import { Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { renew } from '../endpoints/renew.ts';
-import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
 import { RENEWAL_TRIALS, type RenewalMode } from '../readings.ts';
-import type { SessionMemory } from './session-memory.ts';
-import type { Tokens } from './tokens.ts';
+import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
 import type { WireAnswer } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
+import type { SessionMemory } from './session-memory.ts';
+import type { Tokens } from './tokens.ts';
 
 /** Undefined means that only a login is left. */
 export type Renew = (old: Tokens, context: ExchangeContext) => Promise<Tokens | undefined>;

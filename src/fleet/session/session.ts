@@ -1,9 +1,10 @@
 // One session for all calls: one token, renewed ahead of its end and after a 401, by one renewal or login at a
 // time whoever asks. Tokens and password are known to the redactor before they are used.
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+
 import { RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { ExchangeContext } from '../transport/exchange.ts';
 import type { LogIn } from './login.ts';
 import type { Renew } from './renewal.ts';

@@ -1,10 +1,11 @@
 // Sends one request: a slot of the limiter for every attempt, the breaker, the pause that an answer asks for.
 // Knows nothing of tokens beyond the bearer it is given, and nothing of retries.
-import { createBreaker, type Verdict } from '../../core/retry/breaker.ts';
-import type { Clock } from '../../core/time/clock.ts';
+
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import type { Limiter } from '../../core/rate/limiter.ts';
+import { createBreaker, type Verdict } from '../../core/retry/breaker.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type FailedCall, faultFailure, statusFailure } from './failures.ts';
 import type { Transport, WireAnswer, WireRequest } from './transport.ts';
 import { TransportFault } from './transport-fault.ts';

@@ -1,11 +1,11 @@
 // Tells people when something changes for the worse, once, and when it is well again, once. Works beside the jobs
 // and never holds one up; what cannot be told now is told later.
 import { hostname } from 'node:os';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
-import { createLoop } from '../../core/time/loop.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
+import { createLoop } from '../../core/time/loop.ts';
 import { claimAlert, NOTHING_TOLD, settleAlert, toldStates } from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Condition } from './alert-conditions.ts';

@@ -1,10 +1,11 @@
 // One message to the webhook: bounded in time, tried again where that may help. The address is a secret, since who
 // knows it can write there; a failure tells the status alone.
-import type { Clock } from '../../core/time/clock.ts';
+
 import { Fatal, Retriable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import { type RetryPolicy, retry } from '../../core/retry/retry.ts';
 import { retryAfterMs } from '../../core/retry/retry-after.ts';
+import type { Clock } from '../../core/time/clock.ts';
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;

@@ -4,15 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { isoInstant } from '../../core/time/clock.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import { suggest } from '../../core/text/near-word.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { retryQuarantined } from '../../sync/pull/records/quarantine-retry.ts';
 import { type Action, act, actOnMany, assertAbsent, cancel, retry } from '../../sync/push/actions.ts';
 import { audited } from '../../warehouse/control/audit.ts';
+import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
-import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobOrders, StatusServerParts } from '../server/server-parts.ts';
 

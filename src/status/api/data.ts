@@ -1,9 +1,9 @@
 // The tables and views and what they mean, and the records that did not fit, with people's data masked.
 import { Hono } from 'hono';
-import { tables } from '../../warehouse/schema/catalog.ts';
-import { dictionary } from '../../warehouse/schema/dictionary.ts';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { countRows } from '../../warehouse/queries/row-counts.ts';
+import { tables } from '../../warehouse/schema/catalog.ts';
+import { dictionary } from '../../warehouse/schema/dictionary.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
 import type { StatusServerParts } from '../server/server-parts.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';

@@ -1,8 +1,8 @@
 // A day of deliveries: what became of the stops, what the vehicles met, and the points of one plan for its map.
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { isoInstant } from '../../core/time/clock.ts';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import {
   dayEvents,
   dayPlans,

@@ -1,10 +1,10 @@
 // The check-up behind `roadbook doctor`: looks at every part that a working daemon needs and tells each as ok,
 // warn or fail. One that fails does not keep the others from being looked at.
 import type { Config } from '../../config/schema.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import { formatDuration } from '../../core/time/durations.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { formatDuration } from '../../core/time/durations.ts';
 import { FEED_KINDS, type FeedKind } from '../../erp/feed-kinds.ts';
 import type { ErpSource } from '../../erp/source.ts';
 import type { Fleet } from '../../fleet/client.ts';

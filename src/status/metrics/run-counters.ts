@@ -3,8 +3,8 @@
 import { Counter, type Registry } from 'prom-client';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { NamedJob } from '../../sync/job.ts';
-import type { Engine } from '../../warehouse/engine.ts';
 import { type RunRow, runsEndedAfter } from '../../warehouse/control/run-history.ts';
+import type { Engine } from '../../warehouse/engine.ts';
 
 /** A run may be stored a while after the instant it tells as its end. */
 const LATE_MS = 3_600_000;

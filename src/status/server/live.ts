@@ -1,7 +1,8 @@
 // One reader for all who watch: it asks while somebody is there and tells them when something changed. A watcher
 // that is slow gets the newest state when it is ready for it; nothing is queued up for it.
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+
 import type { Log } from '../../core/log.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 
 export interface LiveParts {
   clock: Clock;

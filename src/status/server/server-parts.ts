@@ -1,10 +1,10 @@
 // What the status server is given by the wiring. Everything that may change while the daemon runs is asked for
 // anew each time.
 import type { Config } from '../../config/schema.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { LogTail } from '../../core/log-tail.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { SessionState } from '../../fleet/session/session.ts';
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import type { NamedJob } from '../../sync/job.ts';

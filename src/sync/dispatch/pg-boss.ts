@@ -4,10 +4,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JobInsert, PgBoss } from 'pg-boss';
 import { chunks } from '../../core/chunks.ts';
-import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { asRoadbookError, Fatal, Retriable, Skippable } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import { lazyResource } from '../../core/lazy-resource.ts';
+import { type Clock, systemClock } from '../../core/time/clock.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 import type { Dispatcher, QueueFacts, SliceOrder } from './dispatcher.ts';

@@ -2,10 +2,10 @@
 // twice, which is harmless: rows and coverage are one transaction, and that transaction is refused once the run's lease has
 // changed hands.
 import type { Job, JobResult, PgBoss } from 'pg-boss';
-import type { Clock } from '../../core/time/clock.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
 import { fencedEngine, isHeld, type Lease } from '../../warehouse/control/leases.ts';
 import { thisProcess } from '../../warehouse/control/this-process.ts';

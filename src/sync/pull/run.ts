@@ -1,8 +1,9 @@
 // The pull engine: plans the slices of a run, has them worked, and puts together how they ended. One that is too large
 // is cut, one that cannot be had is set aside and the others go on; what makes all of them pointless stops the run.
-import { isoInstant } from '../../core/time/clock.ts';
+
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, withdrawFuture } from '../../warehouse/control/coverage.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';

@@ -2,8 +2,8 @@
 // leaves all of it or none of it.
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
-import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
+import type { LoadMetadata, Transaction } from '../../warehouse/engine.ts';
 import { StaleRead } from '../../warehouse/load/stale-read.ts';
 import { justMarked, markVanished } from '../../warehouse/load/vanished.ts';
 import type { RunContext } from '../job.ts';

@@ -1,8 +1,8 @@
 // The deadline: from a local time of day on, every plan that starts tomorrow has to be confirmed. One query answers the
 // run, the page, the commands and the alerts.
 import { Temporal } from 'temporal-polyfill';
-import { isoInstant } from '../../core/time/clock.ts';
 import { Skippable } from '../../core/errors.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesStarting } from '../../warehouse/outbox/lists.ts';

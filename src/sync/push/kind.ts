@@ -1,9 +1,10 @@
 // What the push engine has to know of one kind of item: by what the service lists it, and which calls list, create and
 // change it. A kind judges an answer; what follows from it is the engine's business.
-import { isoInstant } from '../../core/time/clock.ts';
+
 import type { RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, noCounts } from '../../core/glossary.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
 import type { Feed } from '../../erp/source.ts';
 import type { Endpoint } from '../../fleet/endpoint.ts';

@@ -1,7 +1,8 @@
 // What follows from an answer, or from a decision of a read-back: the entry as it is then, and the line of its history.
 // Pure, but for `storeOutcomes`, which writes it. An outcome that is not a clear answer leaves the entry unknown.
-import { isoInstant } from '../../core/time/clock.ts';
+
 import * as errors from '../../core/errors.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { FleetHttpError, saidBy } from '../../fleet/transport/failures.ts';
 import type { Transaction } from '../../warehouse/engine.ts';
 import { type Attempt, type AttemptOutcome, type Step, storeSteps } from '../../warehouse/outbox/attempts.ts';

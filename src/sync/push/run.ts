@@ -2,8 +2,8 @@
 // is read to its end; nothing is sent that the service was not searched for; then it is searched again and the ERP is
 // notified.
 import { Fatal, Skippable } from '../../core/errors.ts';
-import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import { abandonDeadRuns } from '../../warehouse/control/runs.ts';
+import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
 import { reportAttention } from './attention.ts';

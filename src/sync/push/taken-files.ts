@@ -1,8 +1,8 @@
 // Which dropped files were taken and are not finished: a small fact in the warehouse for each file. It is stored with the last
 // batch of the file's items, so a file is offered again if and only if not all of it was taken.
 import type { TakenFile } from '../../erp/source.ts';
-import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { deleteFact, factsNamed, readFact, writeFact } from '../../warehouse/control/learned-facts.ts';
+import type { Engine, Transaction } from '../../warehouse/engine.ts';
 import { dropCodesOf, reopenNotifications } from '../../warehouse/outbox/queries.ts';
 import type { PushRun } from './kind.ts';
 

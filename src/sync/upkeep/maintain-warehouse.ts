@@ -1,6 +1,7 @@
 // One run of upkeep: what is older than its limit goes, then the warehouse is looked over for damage.
-import { isoInstant } from '../../core/time/clock.ts';
+
 import { Fatal } from '../../core/errors.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import { agingTables, countOutdated, deleteOutdated } from '../../warehouse/maintenance/retention.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';

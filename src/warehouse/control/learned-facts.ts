@@ -2,6 +2,18 @@
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine, Transaction } from '../engine.ts';
+import { controlTable, instant, json, text } from '../schema/table.ts';
+
+export const syncState = controlTable({
+  name: 'sync_state',
+  meaning: 'Facts learned at run time that outlive the process.',
+  key: ['name'],
+  columns: {
+    name: text('What the fact is about.'),
+    value: json('The fact.', { required: true }),
+    updated_at: instant('When it was learned.', { required: true }),
+  },
+});
 
 export interface FactMemory<T> {
   read(): Promise<T | undefined>;

@@ -2,9 +2,9 @@
 // its transaction, so a process that was replaced writes nothing. A lease lives as long as the process that holds it
 // (processes.ts). It changes hands only in a `write`, which no load runs beside, so a check holds to the end of its transaction.
 import type { Knex } from 'knex';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { Fatal } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
 import {

@@ -2,9 +2,9 @@
 // is dead when its `beat` has stood still for 20 s on the monotonic clock of the observer. No clock of another machine is
 // trusted for that: `heartbeat_at` is only for people.
 import type { Knex } from 'knex';
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop, type Loop, type LoopOptions } from '../../core/time/loop.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';

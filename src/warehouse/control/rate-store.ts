@@ -1,11 +1,42 @@
 // The rate of an account as a row that all processes take permits from: one after another, each in a short transaction beside
 // the writer, by the clock of the database.
-import { isoInstant } from '../../core/time/clock.ts';
+
 import type { PermitSource } from '../../core/rate/permits.ts';
 import { newRate, type RateState, takePermits } from '../../core/rate/rate.ts';
+import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
+import { controlTable, instant, integer, real, text } from '../schema/table.ts';
 
-const TABLE = 'sync_rate';
+const required = { required: true };
+
+export const syncRate = controlTable({
+  name: 'sync_rate',
+  meaning: 'The rate of an account at the service, which all processes on one PostgreSQL share.',
+  key: ['account'],
+  columns: {
+    account: text('Digest of the address of the service and the account.'),
+    next_ms: real(
+      'From when on a whole burst of calls may start at once, in ms since 1970 by the clock of the database.',
+      required,
+    ),
+    paused_until: instant(
+      'Until when the service wants no calls; in the past if it does not say so.',
+      required,
+    ),
+    turn: integer(
+      'Where the process stands that was given permits last; it goes up with every permit.',
+      required,
+    ),
+    urgent_priority: integer('Priority of the first call that was left without a permit.', required),
+    urgent_turn: integer('Where its process stands; among equals the lower one goes first.', required),
+    urgent_until: instant('Until when calls after it get no permit.', required),
+    per_minute: integer('The lowest requests_per_minute of the processes that asked lately.', required),
+    per_minute_at: instant('When a process last asked with that figure.', required),
+    updated_at: instant('When a process last asked, by the clock of the database.', required),
+  },
+});
+
+const TABLE = syncRate.name;
 
 type RateRow = ReturnType<typeof toRow>;
 

@@ -1,13 +1,50 @@
 // The runs as rows: opened before any work, closed with the counts, and found again when a process died.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
-import { isoInstant } from '../../core/time/clock.ts';
 import type { RunSummary } from '../../core/glossary.ts';
 import { noCounts } from '../../core/glossary.ts';
+import { isoInstant } from '../../core/time/clock.ts';
+import type { Engine } from '../engine.ts';
+import { controlTable, instant, integer, text } from '../schema/table.ts';
 import type { Lease } from './leases.ts';
 import { isAlive } from './this-process.ts';
-import type { Engine } from '../engine.ts';
-import { pruneRuns } from './run-retention.ts';
+
+const count = (meaning: string) => integer(meaning, { required: true });
+
+export const syncRun = controlTable({
+  name: 'sync_run',
+  meaning: 'Every run of every job.',
+  key: ['run_id'],
+  columns: {
+    run_id: text('Identifier of the run.'),
+    job: text('Name of the job.', { required: true }),
+    cause: text('What started it: schedule, catch-up, manual or backfill.', { required: true }),
+    tick_at: instant('The planned instant; null for a manual run.'),
+    status: text('running, ok, partial, failed or abandoned.', { required: true }),
+    started_at: instant('When it started.', { required: true }),
+    finished_at: instant('When it ended; null while it runs.'),
+    host: text('Machine that ran it.', { required: true }),
+    pid: count('Process that ran it.'),
+    lease: text('Lease that it ran under.'),
+    lease_token: integer('Token of that lease: orders the runs of a job, whatever the clocks said.'),
+    slices: count('Slices worked on.'),
+    requests: count('HTTP requests sent, each attempt counted.'),
+    retries: count('Requests that were repeated.'),
+    records: count('Records received: inserted + updated + unchanged + quarantined.'),
+    inserted: count('Rows that were new.'),
+    updated: count('Rows whose content changed.'),
+    unchanged: count('Records equal to their row, which was not written.'),
+    quarantined: count('Records that did not fit.'),
+    sent: count('Things sent to the service.'),
+    confirmed: count('Things the service confirmed.'),
+    rejected: count('Things refused.'),
+    unknown: count('Things whose outcome is not known yet.'),
+    error_code: text('Stable word for the failure.'),
+    error: text('The failure in plain words.'),
+    error_hint: text('What to try.'),
+  },
+  indexes: [['job', 'started_at'], ['job', 'lease_token'], ['status']],
+});
 
 export type RunCause = 'schedule' | 'catch-up' | 'manual' | 'backfill';
 
@@ -138,3 +175,25 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
     return { last, finished, lastSuccessAt: success?.finished_at ?? null };
   });
 }
+
+/**
+ * How long the history of runs is kept. The last runs of a job stay however old they are, so that a job that runs once a month
+ * still has a history.
+ */
+export const RUN_RETENTION = { keepMs: 90 * 86_400_000, keepLast: 100 };
+
+/** Never a run that is under way. Costs one index lookup where nothing is old. Gives how many were deleted. */
+export const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number> =>
+  sql('sync_run')
+    .where({ job })
+    .where('started_at', '<', isoInstant(nowMs - RUN_RETENTION.keepMs))
+    .whereNot({ status: 'running' })
+    .whereNotIn(
+      'run_id',
+      sql('sync_run')
+        .where({ job })
+        .orderBy('started_at', 'desc')
+        .limit(RUN_RETENTION.keepLast)
+        .select('run_id'),
+    )
+    .delete();

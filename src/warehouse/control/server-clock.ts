@@ -1,9 +1,10 @@
 // How far the clock of this machine is from that of the server that keeps the warehouse. Rows are stamped by the machine
 // that read them, so machines whose clocks are apart may put an older reading over a newer one; the server is what all of
 // them can be compared with.
+
+import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
-import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine.ts';
 
 export interface ClockGap {

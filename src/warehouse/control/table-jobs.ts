@@ -1,5 +1,28 @@
 // Tells the warehouse which job fills which table, so that bi_freshness needs nobody to ask. Written when it differs.
 import type { Engine } from '../engine.ts';
+import { controlTable, text } from '../schema/table.ts';
+
+export const tableJob = controlTable({
+  name: 'table_job',
+  meaning: 'Which job fills which table, and which part of its coverage tells how fresh the table is.',
+  key: ['table_name', 'job'],
+  columns: {
+    table_name: text('Name of the table.'),
+    job: text('Name of the job.'),
+    scopes: text(
+      'Pattern (LIKE) of the scopes in sync_coverage that the job reads under its present settings.',
+      {
+        required: true,
+      },
+    ),
+    vehicle_scope: text(
+      'The scope of one vehicle, `%` for its id; null where the job does not read by vehicle.',
+    ),
+    driver_scope: text(
+      'The scope of the drivers of one vehicle, `%` for its id; null where the job does not read by driver.',
+    ),
+  },
+});
 
 export interface TableJob {
   table_name: string;

@@ -2,8 +2,8 @@
 // transaction, so that nobody waits long, parts before their owner, so that a crash leaves no orphan.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
-import { tables } from '../schema/catalog.ts';
 import type { Engine } from '../engine.ts';
+import { tables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
 
 /** The tables that can have a limit of age. */

@@ -4,8 +4,8 @@ import { createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import type { Policy } from '../../core/privacy-policy.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
-import { tables } from '../schema/catalog.ts';
 import type { Row, Scalar } from '../engine.ts';
+import { tables } from '../schema/catalog.ts';
 import { type Column, recordColumns, type Table } from '../schema/table.ts';
 
 export interface Privacy {

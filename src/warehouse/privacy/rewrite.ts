@@ -1,17 +1,18 @@
 // Brings what is stored under the policies that hold now, page by page. Every step may be repeated, and the policies
 // are noted last, so that a rewrite that was cut begins again. A policy that was eased gives nothing back: the
 // value comes with the next reading.
-import { type Clock, isoInstant } from '../../core/time/clock.ts';
+
 import { Fatal } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
 import type { Policy } from '../../core/privacy-policy.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
-import { baseTables } from '../schema/catalog.ts';
-import type { Engine, Row, Scalar } from '../engine.ts';
+import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { factMemory } from '../control/learned-facts.ts';
-import { type Guard, isDocument, type Privacy, personalColumns } from './privacy.ts';
+import type { Engine, Row, Scalar } from '../engine.ts';
+import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
+import { type Guard, isDocument, type Privacy, personalColumns } from './privacy.ts';
 
 interface PrivacyFacts {
   policies: Record<string, Policy>;

@@ -3,12 +3,12 @@
 // table, column and index that is still absent is added, and the views are made. No table is ever dropped here.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
-import { tables } from './catalog.ts';
 import type { Engine } from '../engine.ts';
+import { tables } from './catalog.ts';
+import { convergeViews, dropViews } from './converge-views.ts';
 import { lookups } from './lookups.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations } from './migrations.ts';
-import { convergeViews, dropViews } from './converge-views.ts';
 import { controlTable, type Table, text } from './table.ts';
 import { views } from './view-catalog.ts';
 

@@ -1,10 +1,11 @@
 // One row an answer of a checklist, with the question, who filled it in, when and where, and the picture's file.
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+
+import { boolean, integer, real, text, view } from '../schema/view.ts';
 import { checklist } from '../tables/checklist.ts';
 import { checklistAnswer } from '../tables/checklist-answer.ts';
 import { driver } from '../tables/driver.ts';
 import { image } from '../tables/image.ts';
-import { boolean, integer, real, text, view } from '../schema/view.ts';
+import { atAndLocal, localDay } from './shared/local-columns.ts';
 
 export const biChecklistAnswer = view({
   name: 'bi_checklist_answer',

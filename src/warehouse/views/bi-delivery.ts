@@ -1,12 +1,13 @@
 // One row a stop of a route plan: what was planned, what happened, how late, with what proof.
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+
 import { lookupTable } from '../schema/lookups.ts';
-import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './shared/stops.ts';
+import { boolean, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { routePoint } from '../tables/route-point.ts';
 import { routePointExecution } from '../tables/route-point-execution.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { boolean, integer, real, text, view } from '../schema/view.ts';
+import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './shared/stops.ts';
 
 const PLANNED = 'coalesce(point.time_scheduled, plan.date_time_start)';
 const PLANNED_ORDER = (point: string): string => `coalesce(${point}.optimized_order, ${point}."order")`;

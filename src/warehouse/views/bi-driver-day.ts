@@ -1,8 +1,9 @@
 // One row a driver and local day: the same figures as for a vehicle, over all the vehicles of the driver.
-import { dayFigures, wholeReading } from './shared/day-figures.ts';
+
+import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { driver } from '../tables/driver.ts';
-import { date, integer, text, view } from '../schema/view.ts';
+import { dayFigures, wholeReading } from './shared/day-figures.ts';
 
 export const biDriverDay = view({
   name: 'bi_driver_day',

@@ -1,9 +1,10 @@
 // One row an event, with its category in words, local time and the vehicle's place in the company.
-import { atAndLocal, localDay, localHour } from './shared/local-columns.ts';
+
 import { lookupTable } from '../schema/lookups.ts';
+import { integer, text, view } from '../schema/view.ts';
 import { event } from '../tables/event.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { integer, text, view } from '../schema/view.ts';
+import { atAndLocal, localDay, localHour } from './shared/local-columns.ts';
 
 export const biEvent = view({
   name: 'bi_event',

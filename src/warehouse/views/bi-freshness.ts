@@ -1,8 +1,9 @@
 // One row a table of the service's records: how much is in it and how far it can be trusted. A table is as fresh as
 // its stalest scope, never as its newest row: as its last reading, or as the end of what was read where that lies
 // further back; `roadbook status` tells the same.
-import { baseTables } from '../schema/catalog.ts';
+
 import { isUnread } from '../queries/unread-vehicles.ts';
+import { baseTables } from '../schema/catalog.ts';
 import { instant, integer, text, view } from '../schema/view.ts';
 
 /** The least of what the scopes of the table have reached. */

@@ -1,7 +1,8 @@
 // One row for each item that the ERP wanted pushed: its state and how long it took. The content is not in it.
-import { atAndLocal } from './shared/local-columns.ts';
+
 import { pushOutbox } from '../outbox/entry.ts';
 import { boolean, integer, text, view } from '../schema/view.ts';
+import { atAndLocal } from './shared/local-columns.ts';
 
 export const biPush = view({
   name: 'bi_push',

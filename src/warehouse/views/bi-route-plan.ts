@@ -1,10 +1,11 @@
 // One row a route plan, with what became of its stops.
-import { atAndLocal, localDay } from './shared/local-columns.ts';
+
 import { lookupTable } from '../schema/lookups.ts';
-import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
+import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
 import { routePlan } from '../tables/route-plan.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
+import { atAndLocal, localDay } from './shared/local-columns.ts';
+import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
 
 /** Customer stops of the plan that the service still returns and that meet a condition. */
 const stops = (condition: string): string => `(

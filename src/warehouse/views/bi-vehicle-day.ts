@@ -1,8 +1,9 @@
 // One row a vehicle and local day: use, idling and speeding, provisional or final.
-import { dayFigures, wholeReading } from './shared/day-figures.ts';
+
+import { date, integer, text, view } from '../schema/view.ts';
 import { dailySummary } from '../tables/daily-summary.ts';
 import { vehicle } from '../tables/vehicle.ts';
-import { date, integer, text, view } from '../schema/view.ts';
+import { dayFigures, wholeReading } from './shared/day-figures.ts';
 
 /** Where the vehicle could not be told, any reading of the day. */
 const READING = `case when summary.vehicle_id is null then ${wholeReading()}

@@ -1,8 +1,8 @@
 // What arrives later than any run looks back: once a local day a further stretch behind the edge is withdrawn from
 // coverage, and so is due like any hole. It is read by as many runs as that takes; what fails stays due.
 import { type Interval, invalidate } from '../../../warehouse/control/coverage.ts';
-import type { Transaction } from '../../../warehouse/engine.ts';
 import { readFact, writeFact } from '../../../warehouse/control/learned-facts.ts';
+import type { Transaction } from '../../../warehouse/engine.ts';
 import type { Plan, PlanContext } from '../types.ts';
 import { localDate } from './local-days.ts';
 import { intervalOf, type Span, spanOf, without } from './windows.ts';

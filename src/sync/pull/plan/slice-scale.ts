@@ -1,8 +1,8 @@
 // How large slices may be: halved when one was too large or too slow, remembered across restarts, grown again
 // while runs go well. A pure rule, and its memory in the warehouse.
 import type { RoadbookError } from '../../../core/errors.ts';
-import type { Engine } from '../../../warehouse/engine.ts';
 import { factMemory } from '../../../warehouse/control/learned-facts.ts';
+import type { Engine } from '../../../warehouse/engine.ts';
 import type { SyncParts } from '../../sync-parts.ts';
 
 const SMALLEST = 1 / 4_096;

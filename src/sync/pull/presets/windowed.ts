@@ -2,9 +2,9 @@
 // that a search should have brought and did not are read by id: moved ones are stored where they are now, and only what
 // the service no longer knows has vanished.
 import { z } from 'zod';
+import { lookbackOption } from '../../../core/reach-limits.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
 import { durationOption } from '../../../core/time/duration-option.ts';
-import { lookbackOption } from '../../../core/reach-limits.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import type { Interval } from '../../../warehouse/control/coverage.ts';
 import type { Table } from '../../../warehouse/schema/table.ts';

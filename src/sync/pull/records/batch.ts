@@ -5,12 +5,12 @@
 
 import { chunks } from '../../../core/chunks.ts';
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
+import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { Engine, Row, Scalar, WrittenRows } from '../../../warehouse/engine.ts';
 import { createKeySet, type KeySet, keyPositions, keyText } from '../../../warehouse/load/key-set.ts';
-import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
-import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
-import type { Table } from '../../../warehouse/schema/table.ts';
 import { insideOf } from '../../../warehouse/load/vanished.ts';
+import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
+import type { Table } from '../../../warehouse/schema/table.ts';
 import { mapRecords } from './map-records.ts';
 import type { FullRefreshRange, Load, Prepared, PrepareOptions } from './types.ts';
 

@@ -3,11 +3,11 @@
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
 import type { JsonObject } from '../../../core/glossary.ts';
 import { checkRecord } from '../../../fleet/record-check.ts';
+import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { Row, Scalar } from '../../../warehouse/engine.ts';
 import { keyText } from '../../../warehouse/load/key-set.ts';
-import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
-import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import { type RowMapping, rowMapping } from '../../../warehouse/load/row-mapping.ts';
+import type { Privacy } from '../../../warehouse/privacy/privacy.ts';
 import { recordColumns, type Table } from '../../../warehouse/schema/table.ts';
 import { type CompiledTable, compileTable } from './compile-table.ts';
 import type { Load, Mapped } from './types.ts';

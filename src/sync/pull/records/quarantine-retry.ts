@@ -2,11 +2,12 @@
 // with masked values is left alone, because the mask would be loaded as though it were the value; so is a record that
 // was refused because of others, such as one part of a driver's day, because alone it would look whole. Of several
 // versions of a record only the newest counts, and none goes over what was stored after it was last met.
-import { isoInstant } from '../../../core/time/clock.ts';
+
 import { REDACTED } from '../../../core/text/redaction.ts';
+import { isoInstant } from '../../../core/time/clock.ts';
+import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../warehouse/control/quarantine.ts';
 import type { Transaction } from '../../../warehouse/engine.ts';
 import { createKeySet, keyText } from '../../../warehouse/load/key-set.ts';
-import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../warehouse/control/quarantine.ts';
 import { StaleRead } from '../../../warehouse/load/stale-read.ts';
 import type { NamedJob } from '../../job.ts';
 import type { SyncParts } from '../../sync-parts.ts';

@@ -1,8 +1,8 @@
 // What the records of a slice are on their way: loads as the service sent them, mapped to rows, written down for the
 // transaction. Types alone, so that the steps need not import each other.
 import type { RecordFields } from '../../../fleet/endpoint.ts';
-import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
+import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
 import type { Table } from '../../../warehouse/schema/table.ts';
 
 /** Records for one table, as the service sent them. */

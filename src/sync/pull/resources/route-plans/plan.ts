@@ -2,7 +2,11 @@
 // has refused whole ones, and the plans outside of it that are still open, by id. The cost follows what is open: settled
 // plans are only met in the searches.
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
-import { openPlansOutside, type PlanReading, planReadings } from '../../../../warehouse/queries/route-plan-facts.ts';
+import {
+  openPlansOutside,
+  type PlanReading,
+  planReadings,
+} from '../../../../warehouse/queries/route-plan-facts.ts';
 import type { Cost, Workload } from '../../../job.ts';
 import type { Slice } from '../../../slice.ts';
 import { TOO_MANY } from '../../plan/slice-scale.ts';
