@@ -4,6 +4,7 @@ import { isoInstant } from '../../core/clock.ts';
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { invalidate, withdrawFuture } from '../../warehouse/coverage.ts';
+import { createLateIndexes } from '../../warehouse/schema.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
@@ -78,6 +79,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     });
   } finally {
     undo();
+    await completeIndexes(job, context);
   }
   if (loaded > 0 && !context.signal.aborted) {
     const stillDue = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
@@ -136,6 +138,14 @@ const planContext = (
   urlBytes: parts.fleet.urlBytes,
   scale,
 });
+
+/** However the run ends. The rows are stored, so a failure is not one of the run: the next run or start tries again. */
+async function completeIndexes({ into }: Pull, { parts, log }: RunContext): Promise<void> {
+  const filled = into.map(([, table]) => table);
+  await createLateIndexes(parts.engine, filled).catch((thrown) =>
+    log.warn({ err: asRoadbookError(thrown) }, 'indexes not created'),
+  );
+}
 
 /** A slice that is cut off is read again later, so a pull need not use up the time that a push may need. */
 function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController): () => void {
