@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
-import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
+import { bringSchemaUpToDate, createLateIndexes } from '../../src/warehouse/schema/converge.ts';
 import { loadFleet } from '../bench/made-up-fleet.ts';
 import { recipes } from '../support/cookbook.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
@@ -36,6 +36,7 @@ beforeAll(async () => {
   await bringSchemaUpToDate(engine);
   await fillLocalTime(engine, 'America/Sao_Paulo', Date.parse('2026-03-31T15:00:00.000Z'));
   await loadFleet(engine, 20_000);
+  await createLateIndexes(engine, tables);
   await engine.upkeep();
 });
 afterAll(async () => {

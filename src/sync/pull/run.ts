@@ -5,6 +5,7 @@ import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, withdrawFuture } from '../../warehouse/control/coverage.ts';
+import { createLateIndexes } from '../../warehouse/schema/converge.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
 import { priorityOf } from './calls.ts';
@@ -79,6 +80,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     });
   } finally {
     undo();
+    await completeIndexes(job, context);
   }
   if (loaded > 0 && !context.signal.aborted) {
     const stillDue = failed.flatMap((scope) => slices.get(scope) ?? []).filter(({ staysDue }) => staysDue);
@@ -137,6 +139,14 @@ const planContext = (
   urlBytes: parts.fleet.urlBytes,
   scale,
 });
+
+/** However the run ends. The rows are stored, so a failure is not one of the run: the next run or start tries again. */
+async function completeIndexes({ into }: Pull, { parts, log }: RunContext): Promise<void> {
+  const filled = into.map(([, table]) => table);
+  await createLateIndexes(parts.engine, filled).catch((thrown) =>
+    log.warn({ err: asRoadbookError(thrown) }, 'indexes not created'),
+  );
+}
 
 /** A slice that is cut off is read again later, so a pull need not use up the time that a push may need. */
 function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController): () => void {

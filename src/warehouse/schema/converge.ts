@@ -1,6 +1,7 @@
 // Brings the database to the declared schema, in one transaction: a kill at any statement leaves the old
 // schema whole, and the next start does it again. Ordered migrations move what exists; then every declared
 // table, column and index that is still absent is added, and the views are made. No table is ever dropped here.
+// An index that is only for queries waits until its table has rows.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../engine.ts';
@@ -9,7 +10,7 @@ import { convergeViews, dropViews } from './converge-views.ts';
 import { lookups } from './lookups.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations } from './migrations.ts';
-import { controlTable, type Table, text } from './table.ts';
+import { controlTable, type Index, type Table, text } from './table.ts';
 import { views } from './view-catalog.ts';
 
 const version = controlTable({
@@ -77,14 +78,44 @@ async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> 
       await sql.raw(`alter table ${quote(table.name)} add column ${definition}`);
     }
   }
-  // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
-  const indexes = await engine.indexesOf(sql, table.name);
-  for (const { columns, where } of table.indexes) {
-    const name = `idx_${table.name}_${columns.join('_')}${where === undefined ? '' : '_some'}`;
-    if (indexes.includes(name)) continue;
-    const rows = where === undefined ? '' : ` where ${where}`;
-    await sql.raw(
-      `create index ${quote(name)} on ${quote(table.name)} (${columns.map(quote).join(', ')})${rows}`,
-    );
+  for (const index of await dueIndexes(engine, sql, table)) await createIndex(sql, table, index);
+}
+
+/**
+ * Creates the indexes that have waited for the first rows of their tables. The end of each run calls it; where a process
+ * died before that, the next start has created them.
+ */
+export async function createLateIndexes(engine: Engine, tables: readonly Table[]): Promise<void> {
+  for (const table of tables.filter(({ indexes }) => indexes.some(({ afterFirstFill }) => afterFirstFill))) {
+    // Without the writer: at the end of nearly every run there is nothing to do.
+    for (const index of await engine.read((sql) => dueIndexes(engine, sql, table))) {
+      // A transaction each, so that heartbeats wait for one index at most.
+      await engine.write(
+        async ({ sql }) => {
+          // Another process may have created it by now.
+          if ((await dueIndexes(engine, sql, table)).includes(index)) await createIndex(sql, table, index);
+        },
+        { isLong: true, tables: [table.name] },
+      );
+    }
   }
+}
+
+/** The declared indexes that are absent and should be there. */
+async function dueIndexes(engine: Engine, sql: Knex, table: Table): Promise<Index[]> {
+  // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
+  const present = await engine.indexesOf(sql, table.name);
+  const absent = table.indexes.filter((index) => !present.includes(indexName(table, index)));
+  if (!absent.some(({ afterFirstFill }) => afterFirstFill)) return absent;
+  const hasRows = (await sql(table.name).first([...table.key])) !== undefined;
+  return hasRows ? absent : absent.filter(({ afterFirstFill }) => !afterFirstFill);
+}
+
+const indexName = ({ name }: Table, { columns, where }: Index): string =>
+  `idx_${name}_${columns.join('_')}${where === undefined ? '' : '_some'}`;
+
+async function createIndex(sql: Knex, table: Table, index: Index): Promise<void> {
+  const columns = index.columns.map(quote).join(', ');
+  const rows = index.where === undefined ? '' : ` where ${index.where}`;
+  await sql.raw(`create index ${quote(indexName(table, index))} on ${quote(table.name)} (${columns})${rows}`);
 }

@@ -75,9 +75,11 @@ export interface Index {
   readonly columns: readonly string[];
   /** SQL condition. A query has to repeat it to the letter, or SQLite does not use the index. */
   readonly where?: string;
+  /** Only queries use it: it is created once the table has rows, since a first fill is faster without it. Default: false. */
+  readonly afterFirstFill?: boolean;
 }
 
-type IndexDraft = readonly string[] | (Index & { where: string });
+type IndexDraft = readonly string[] | Index;
 
 export interface Table {
   readonly name: string;

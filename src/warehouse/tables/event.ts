@@ -26,6 +26,11 @@ export const event = baseTable({
     }),
     location_end_address: text('Address where it ended.', { from: 'location_end.address', personal: true }),
   },
-  indexes: [['vehicle_id', 'begin_date'], ['begin_date'], ['event_category', 'begin_date']],
+  indexes: [
+    // Loads use it too: they look for earlier events of a vehicle.
+    ['vehicle_id', 'begin_date'],
+    { columns: ['begin_date'], afterFirstFill: true },
+    { columns: ['event_category', 'begin_date'], afterFirstFill: true },
+  ],
   monthsOf: 'begin_date',
 });
