@@ -1,8 +1,8 @@
 // Keeps the warehouse in order: rows older than their limit go, damage is looked for, statistics are brought up to
 // date. Without a limit nothing is deleted.
 import { z } from 'zod';
-import { boundedDuration } from '../src/core/time/duration-option.ts';
 import { SHORTEST_RETENTION } from '../src/core/reach-limits.ts';
+import { boundedDuration } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';
 import { executeUpkeep, previewUpkeep } from '../src/sync/upkeep/maintain-warehouse.ts';
 import { agingTables } from '../src/warehouse/maintenance/retention.ts';

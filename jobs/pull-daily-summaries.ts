@@ -1,8 +1,8 @@
 // Daily figures of vehicles and drivers, one local day a call. A figure that the service changed afterwards is kept
 // with its old and its new value in daily_summary_revision.
 import { z } from 'zod';
-import { durationOption } from '../src/core/time/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
+import { durationOption } from '../src/core/time/duration-option.ts';
 import { dailySummary as summaryCall } from '../src/fleet/endpoints/daily-summary.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import {

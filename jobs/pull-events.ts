@@ -1,8 +1,8 @@
 // Events of every vehicle and category. Coverage is kept for each vehicle, so a new vehicle gets its history and
 // nobody else is read again; a vehicle that comes back after a silence has that silence read again.
 import { z } from 'zod';
-import { durationOption } from '../src/core/time/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
+import { durationOption } from '../src/core/time/duration-option.ts';
 import { events } from '../src/fleet/endpoints/events.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import {

@@ -1,8 +1,8 @@
 // Route plans with their points, executions and items. Searched by period, behind and ahead of now; a plan that is
 // final and settled is not asked for again, one that is open is watched wherever it lies.
 import { z } from 'zod';
-import { durationOption } from '../src/core/time/duration-option.ts';
 import { lookbackOption } from '../src/core/reach-limits.ts';
+import { durationOption } from '../src/core/time/duration-option.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import {
   PLANS_SCOPE,

@@ -7,7 +7,7 @@ import { configChanges, restartNeeded } from '../config/changes.ts';
 import { readDotenv } from '../config/dotenv.ts';
 import { ConfigError } from '../config/faults.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import type { Config, ConfigParts } from '../config/schema.ts';
+import type { Config, ConfigDeclarations } from '../config/schema.ts';
 import { createIdleGc, type IdleGc } from '../core/idle-gc.ts';
 import { lazyResource } from '../core/lazy-resource.ts';
 import { createLog, type Log, type LogLevel } from '../core/log.ts';
@@ -19,11 +19,11 @@ import type { FeedKind } from '../erp/feed-kinds.ts';
 import type { ErpSource } from '../erp/source.ts';
 import { openSource } from '../erp/sources.ts';
 import type { SessionFacts, SessionMemory } from '../fleet/session/session-memory.ts';
+import type { SyncDependencies } from '../sync/dependencies.ts';
 import type { Dispatcher } from '../sync/dispatch/dispatcher.ts';
 import { localDispatcher } from '../sync/dispatch/local.ts';
 import { createPgBossDispatcher } from '../sync/dispatch/pg-boss.ts';
 import type { Job, NamedJob } from '../sync/job.ts';
-import type { SyncParts } from '../sync/sync-parts.ts';
 import { factMemory } from '../warehouse/control/learned-facts.ts';
 import type { LeaseManager } from '../warehouse/control/leases.ts';
 import { createSliceMeter, type Heartbeat } from '../warehouse/control/processes.ts';
@@ -73,9 +73,9 @@ export interface App {
   /** Who works the slices of the pulls. */
   readonly dispatcher: Dispatcher;
   /** What a run needs, for a command that makes one. */
-  sync(): Promise<SyncParts>;
+  sync(): Promise<SyncDependencies>;
   /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
-  during<T>(run: (parts: SyncParts) => Promise<T>): Promise<T>;
+  during<T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T>;
   /** Knows when no run of the daemon is under way. */
   readonly idleGc: IdleGc;
   /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
@@ -100,7 +100,7 @@ export async function loadJobs(): Promise<NamedJob[]> {
 }
 
 /** What the configuration has to know of the other layers. */
-export function configParts(jobs: readonly NamedJob[]): ConfigParts {
+export function configDeclarations(jobs: readonly NamedJob[]): ConfigDeclarations {
   return {
     jobs: Object.fromEntries(jobs.map(({ name, schedule, options }) => [name, { schedule, options }])),
     engines: Object.fromEntries(
@@ -135,7 +135,12 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { configFile, logLevel, version, clock = systemClock, tolerant, keepsLog = false } = options;
   const jobs = await loadJobs();
   const load = () =>
-    loadConfig(configFile, configParts(jobs), { ...readDotenv(process.cwd()), ...process.env }, { tolerant });
+    loadConfig(
+      configFile,
+      configDeclarations(jobs),
+      { ...readDotenv(process.cwd()), ...process.env },
+      { tolerant },
+    );
   let loaded = await load();
   let loadedAt = isoInstant(clock.now());
   const redactor = createRedactor();
@@ -177,7 +182,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   };
   const connections = createGenerations(loaded.config, around);
 
-  const during = <T>(run: (parts: SyncParts) => Promise<T>): Promise<T> =>
+  const during = <T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T> =>
     idleGc.during(() => connections.during(async (mine) => run(await syncParts(mine))));
 
   const { dispatcher: kind, workers } = loaded.config.scale;
@@ -185,7 +190,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const dispatcher =
     kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
-  async function syncParts({ config, service, feeds }: Connections): Promise<SyncParts> {
+  async function syncParts({ config, service, feeds }: Connections): Promise<SyncDependencies> {
     return {
       fleet: (await service.open()).fleet,
       engine: await warehouse.open(),

@@ -32,7 +32,7 @@ export interface Storage {
   glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
 }
 
-interface StorageParts {
+interface StorageDependencies {
   /** The configuration of now. */
   loaded(): LoadedConfig;
   tableJobs(config: Config): TableJob[];
@@ -42,7 +42,14 @@ interface StorageParts {
   slices: SliceMeter;
 }
 
-export function createStorage({ loaded, tableJobs, clock, log, version, slices }: StorageParts): Storage {
+export function createStorage({
+  loaded,
+  tableJobs,
+  clock,
+  log,
+  version,
+  slices,
+}: StorageDependencies): Storage {
   async function tellSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));

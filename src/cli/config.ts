@@ -1,6 +1,6 @@
 // roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
 import type { Command } from 'commander';
-import { type App, configParts, loadJobs } from '../app/app.ts';
+import { type App, configDeclarations, loadJobs } from '../app/app.ts';
 import { publicConfig } from '../config/describe.ts';
 import { configJsonSchema } from '../config/json-schema.ts';
 import { isoInstant } from '../core/time/clock.ts';
@@ -34,7 +34,7 @@ export function fillConfig(config: Command): void {
     usage: 'schema',
     summary: 'prints the JSON Schema of the file, for editors',
     action: async () => {
-      print(JSON.stringify(configJsonSchema(configParts(await loadJobs())), null, 2));
+      print(JSON.stringify(configJsonSchema(configDeclarations(await loadJobs())), null, 2));
       return 0;
     },
   });

@@ -27,15 +27,15 @@ export const fillRun = (command: Command): Command =>
       const interval = readPeriod({ from, to }, app.loaded.config.timezone);
       if (interval !== undefined) checkHasPeriod(job);
       const period = interval === undefined ? undefined : { ...interval, resumable: false };
-      const parts = await app.sync();
+      const dependencies = await app.sync();
       const { options } = settings;
       if (dryRun) {
-        showPreview(await previewChain({ job, options, period }, jobBook(app), parts), json);
+        showPreview(await previewChain({ job, options, period }, jobBook(app), dependencies), json);
         return EXIT.ok;
       }
       const signal = abortOnSignal();
       const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
-      const { summary } = await runChain(request, jobBook(app), parts);
+      const { summary } = await runChain(request, jobBook(app), dependencies);
       print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
       return exitCodeOfRun(summary);
     }),

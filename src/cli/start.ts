@@ -15,7 +15,7 @@ import { fillCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobBook, namedJob } from './named-job.ts';
-import { pageParts } from './page-parts.ts';
+import { pageDependencies } from './page-dependencies.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -34,7 +34,7 @@ export const fillStart = (command: Command): Command =>
         const { engine } = await app.sync();
         const { address } = await app.service();
         const jobs = enabledJobs(app);
-        const page = await startStatusServer(await pageParts(app, engine));
+        const page = await startStatusServer(await pageDependencies(app, engine));
         print(
           json
             ? JSON.stringify({ version: VERSION, service: address, page: page.url(), jobs })
@@ -90,7 +90,7 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
     async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
       const request = { job, options: settings.options, ...order, ...stops };
-      await app.during((parts) => runChain(request, jobBook(app), parts));
+      await app.during((dependencies) => runChain(request, jobBook(app), dependencies));
     },
   });
 

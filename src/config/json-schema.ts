@@ -1,15 +1,15 @@
 // The configuration as JSON Schema, for completion and checking in editors. Its text depends on nothing but
 // the schema, so that the checked-in copy can be compared.
 import { z } from 'zod';
-import { type ConfigParts, configSchema } from './schema.ts';
+import { type ConfigDeclarations, configSchema } from './schema.ts';
 
 /** A text that holds a reference may stand wherever a number, a truth value or a certain form is expected. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{.*\\}' } as const;
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-export function configJsonSchema(parts: ConfigParts): object {
-  const schema = z.toJSONSchema(configSchema(parts), {
+export function configJsonSchema(dependencies: ConfigDeclarations): object {
+  const schema = z.toJSONSchema(configSchema(dependencies), {
     io: 'input',
     // The draft that YAML language servers know best.
     target: 'draft-7',

@@ -6,7 +6,7 @@ import type { Path } from '../core/schema-place.ts';
 import { pathText } from '../core/text/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
 import { ConfigError, type Fault, type Finding, fileFault } from './faults.ts';
-import { type Config, type ConfigParts, configSchema } from './schema.ts';
+import { type Config, type ConfigDeclarations, configSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
 import type { Environment } from './yaml/interpolation.ts';
 import { readTree } from './yaml/value-tree.ts';
@@ -34,17 +34,17 @@ export interface LoadOptions {
 
 export async function loadConfig(
   file: string,
-  parts: ConfigParts,
+  dependencies: ConfigDeclarations,
   env: Environment,
   options: LoadOptions = {},
 ): Promise<LoadedConfig> {
-  return parseConfig(await readText(file), file, parts, env, options);
+  return parseConfig(await readText(file), file, dependencies, env, options);
 }
 
 export function parseConfig(
   text: string,
   file: string,
-  parts: ConfigParts,
+  dependencies: ConfigDeclarations,
   env: Environment,
   { tolerant = false }: LoadOptions = {},
 ): LoadedConfig {
@@ -53,14 +53,14 @@ export function parseConfig(
   if (findings.length > 0) throw new ConfigError(findings.map(faultIn(file, lines)));
   const tree = readTree(document, env);
   const { config, findings: wrong } = tree.whole
-    ? checkTree(configSchema(parts), tree)
+    ? checkTree(configSchema(dependencies), tree)
     : { config: undefined, findings: [] };
   const all = [...tree.findings, ...wrong];
   const error =
     config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
   const mayTolerate = tolerant && tree.whole && all.every(({ path }) => path[0] !== 'warehouse');
   const usable =
-    error === null ? config : mayTolerate ? checkTolerantly(configSchema(parts), tree) : undefined;
+    error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
   if (usable === undefined) throw error;
   return {
     file,

@@ -13,7 +13,7 @@ import { timeZone } from './sections/time-zone.ts';
 import { type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
 
 /** What other layers declare about themselves; the configuration knows none of them. */
-export interface ConfigParts {
+export interface ConfigDeclarations {
   /** Each job by name. */
   jobs: Record<string, JobPart>;
   /** Settings of each warehouse engine by name, without the `engine` key. */
@@ -48,23 +48,23 @@ export interface Config {
   jobs: Record<string, JobSettings>;
 }
 
-export function configSchema(parts: ConfigParts): z.ZodType<Config> {
+export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config> {
   const settings = z.strictObject({
     timezone: timeZone
       .default('America/Sao_Paulo')
       .describe('Time zone of schedules and of local days (default America/Sao_Paulo).'),
     service: serviceSection,
-    warehouse: warehouseSection(parts.engines),
+    warehouse: warehouseSection(dependencies.engines),
     erp: erpSection,
-    privacy: privacySection(parts.personal),
+    privacy: privacySection(dependencies.personal),
     scale: scaleSection,
     status: statusSection,
     alerts: alertsSection,
-    jobs: jobsSection(parts.jobs),
+    jobs: jobsSection(dependencies.jobs),
   });
   const file = settings.superRefine(({ scale, warehouse, service, jobs }, context) => {
     for (const issue of settleIssues(jobs, service.timeoutMs)) context.addIssue(issue);
-    if (scale.dispatcher !== 'pg-boss' || parts.queueEngines.includes(warehouse.engine)) return;
+    if (scale.dispatcher !== 'pg-boss' || dependencies.queueEngines.includes(warehouse.engine)) return;
     context.addIssue({
       code: 'custom',
       path: ['scale', 'dispatcher'],

@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { secretFilesIn } from './yaml/interpolation.ts';
 
-export interface WatchParts {
+export interface WatchDependencies {
   /** The configuration file; the secret files that it names are watched with it. */
   file: string;
   /** Others that it depends on, such as `.env`. */
@@ -35,8 +35,8 @@ const SETTLE_MS = 300;
 const GONE_MS = 1_500;
 const LARGEST_READ = 256 * 1_024;
 
-export function watchConfig(parts: WatchParts): ConfigWatch {
-  const { clock, log } = parts;
+export function watchConfig(dependencies: WatchDependencies): ConfigWatch {
+  const { clock, log } = dependencies;
   const stopping = new AbortController();
   let nudge = new AbortController();
   const folders = watchFolders(() => nudge.abort());
@@ -54,7 +54,7 @@ export function watchConfig(parts: WatchParts): ConfigWatch {
   async function settled(first: Look): Promise<Look> {
     for (let last = first; ; ) {
       await pause(last.gone ? GONE_MS : SETTLE_MS);
-      const next = await lookAt(parts);
+      const next = await lookAt(dependencies);
       if (next.contents === last.contents) return next;
       last = next;
     }
@@ -64,11 +64,11 @@ export function watchConfig(parts: WatchParts): ConfigWatch {
     // Nothing is known at first: what changed between the first load and now is found by loading once more.
     let known = '';
     while (!stopping.signal.aborted) {
-      const look = await lookAt(parts);
+      const look = await lookAt(dependencies);
       folders.watch(look.files);
       if (look.contents !== known) {
         known = (await settled(look)).contents;
-        await parts.changed();
+        await dependencies.changed();
       } else await untilNextLook();
     }
   }
@@ -94,7 +94,7 @@ interface Look {
   gone: boolean;
 }
 
-async function lookAt({ file, beside }: Pick<WatchParts, 'file' | 'beside'>): Promise<Look> {
+async function lookAt({ file, beside }: Pick<WatchDependencies, 'file' | 'beside'>): Promise<Look> {
   const main = await contentsOf(file);
   const files = [...beside, ...secretFilesIn(main?.toString() ?? '')];
   const all = [main, ...(await Promise.all(files.map(contentsOf)))];

@@ -35,7 +35,7 @@ export interface FleetSettings {
   maxBodyMb: number;
 }
 
-export interface FleetParts {
+export interface FleetDependencies {
   clock: Clock;
   limiter: Limiter;
   log: Log;
@@ -77,18 +77,23 @@ export interface Fleet {
 const UNAUTHORISED = 401;
 const BYTES_PER_MB = 1024 * 1024;
 
-export function createFleet(settings: FleetSettings, parts: FleetParts): Fleet {
-  const { clock, random = Math.random, retry: policy = DEFAULT_RETRY, connect = lazyTransport } = parts;
+export function createFleet(settings: FleetSettings, dependencies: FleetDependencies): Fleet {
+  const {
+    clock,
+    random = Math.random,
+    retry: policy = DEFAULT_RETRY,
+    connect = lazyTransport,
+  } = dependencies;
   const baseUrl = checkedBaseUrl(settings.baseUrl);
   const exchange = createExchange({
-    ...parts,
+    ...dependencies,
     transport: connect({
       baseUrl,
       timeoutMs: settings.timeoutMs,
       maxBodyBytes: settings.maxBodyMb * BYTES_PER_MB,
     }),
   });
-  const session = openSession(settings, parts, exchange);
+  const session = openSession(settings, dependencies, exchange);
   const budget = createRetryBudget();
 
   async function attempt<Q, A>(
@@ -177,11 +182,11 @@ async function sendWithToken(
   }
 }
 
-function openSession(settings: FleetSettings, parts: FleetParts, exchange: Exchange): Session {
-  const { clock, log, redactor } = parts;
+function openSession(settings: FleetSettings, dependencies: FleetDependencies, exchange: Exchange): Session {
+  const { clock, log, redactor } = dependencies;
   const { username, parentUsername, password, realm, renewal: setting } = settings;
   redactor.add(password);
-  const memory = createSteadyMemory(parts.memory ?? createSessionMemory(), log);
+  const memory = createSteadyMemory(dependencies.memory ?? createSessionMemory(), log);
   const guard = createLoginGuard([username, parentUsername, password, realm], memory, clock);
   const renew = createRenewal({ exchange, memory, log, setting });
   const logIn = createLogin(exchange, guard, { username, parentUsername, password, realm });

@@ -1,6 +1,7 @@
 // The simulated service: a living fleet behind the calls of the document. Same seed, same options and same
 // steps give the same bytes.
 
+import { createSandboxDependencies, type SandboxDependencies } from './dependencies.ts';
 import type { Fault } from './faults/faults.ts';
 import type { Credentials } from './http/account.ts';
 import { createAdmin } from './http/admin.ts';
@@ -18,7 +19,6 @@ import { sessionCalls } from './routes/session.ts';
 import { vehicleCalls } from './routes/vehicles.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 import { type SandboxOptions, settingsFrom } from './sandbox-options.ts';
-import { createSandboxParts, type SandboxParts } from './sandbox-parts.ts';
 import { createTruth } from './truth.ts';
 
 export type { Fault } from './faults/faults.ts';
@@ -43,29 +43,29 @@ export interface Sandbox {
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settingsFrom(options);
-  const parts = createSandboxParts(settings);
-  const calls = callsOf(parts);
-  const admin = createAdmin(parts, createTruth(parts.world));
-  const { url, close } = await listen(createApp(calls, parts, admin), settings.host, settings.port);
+  const dependencies = createSandboxDependencies(settings);
+  const calls = callsOf(dependencies);
+  const admin = createAdmin(dependencies, createTruth(dependencies.world));
+  const { url, close } = await listen(createApp(calls, dependencies, admin), settings.host, settings.port);
   return {
     url,
     close,
-    clock: parts.clock,
+    clock: dependencies.clock,
     credentials: settings.credentials,
-    ledger: parts.ledger.read,
-    addFault: parts.faults.add,
-    clearFaults: parts.faults.clear,
+    ledger: dependencies.ledger.read,
+    addFault: dependencies.faults.add,
+    clearFaults: dependencies.faults.clear,
   };
 }
 
-const callsOf = (parts: SandboxParts): Call[] => [
-  ...sessionCalls(parts),
-  ...checklistCalls(parts.world),
-  ...routePlanCalls(parts.world),
-  ...pointOfInterestCalls(parts.world),
-  ...itineraryCalls(parts.world),
-  ...driverCalls(parts.world),
-  ...vehicleCalls(parts.world),
-  ...dailySummaryCalls(parts.world),
-  ...eventCalls(parts.world),
+const callsOf = (dependencies: SandboxDependencies): Call[] => [
+  ...sessionCalls(dependencies),
+  ...checklistCalls(dependencies.world),
+  ...routePlanCalls(dependencies.world),
+  ...pointOfInterestCalls(dependencies.world),
+  ...itineraryCalls(dependencies.world),
+  ...driverCalls(dependencies.world),
+  ...vehicleCalls(dependencies.world),
+  ...dailySummaryCalls(dependencies.world),
+  ...eventCalls(dependencies.world),
 ];

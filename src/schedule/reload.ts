@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { ConfigError } from '../config/faults.ts';
 import type { Log } from '../core/log.ts';
 
-export interface ReloadParts {
+export interface ReloadDependencies {
   /** Loads the file whole and takes it over; gives what changed. Throws, and has changed nothing, where it is wrong. */
   apply(): Promise<string[]>;
   /** Keeps what is wrong for other processes; null once it is right. */
@@ -15,7 +15,7 @@ export interface ReloadParts {
 /** Resolves when the file, as it is now, has been taken over or refused. */
 export type Reload = (cause: 'edit' | 'signal') => Promise<void>;
 
-export function createReload({ apply, remember, log }: ReloadParts): Reload {
+export function createReload({ apply, remember, log }: ReloadDependencies): Reload {
   const turns = new PQueue({ concurrency: 1 });
 
   let refusal: string | undefined;

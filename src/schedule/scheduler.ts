@@ -13,7 +13,7 @@ export interface ScheduledJob extends Schedule {
   name: string;
 }
 
-export interface SchedulerParts {
+export interface SchedulerDependencies {
   clock: Clock;
   log: Log;
   look(job: string): Promise<Outlook>;
@@ -51,8 +51,11 @@ interface Entry extends JobPlan {
   bell: AbortController;
 }
 
-export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerParts): Scheduler {
-  const { clock, log } = parts;
+export function createScheduler(
+  jobs: readonly ScheduledJob[],
+  dependencies: SchedulerDependencies,
+): Scheduler {
+  const { clock, log } = dependencies;
   const stopping = new AbortController();
   const cutting = new AbortController();
   const entries = new Map<string, Entry>();
@@ -80,7 +83,7 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
       entry.bell = new AbortController();
       const rung = entry.bell.signal;
       try {
-        const decision = decide(entry, await parts.look(entry.name), clock.now());
+        const decision = decide(entry, await dependencies.look(entry.name), clock.now());
         if (over.aborted) return;
         if ('isNeverDue' in decision) log.warn({ job: entry.name }, 'schedule is never due');
         if ('order' in decision) await runOnce(entry, decision.order);
@@ -95,7 +98,7 @@ export function createScheduler(jobs: readonly ScheduledJob[], parts: SchedulerP
   async function runOnce(entry: Entry, order: RunOrder): Promise<void> {
     entry.isRequested = false;
     try {
-      await parts.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });
+      await dependencies.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });
     } catch (error) {
       if (!(error instanceof RoadbookError) || !NOT_MADE_HERE.includes(error.code)) throw error;
       log.info({ job: entry.name, code: error.code }, 'run is not made here');

@@ -8,7 +8,7 @@ import { createLoop } from '../core/time/loop.ts';
 import type { JobControl } from '../warehouse/control/job-controls.ts';
 import type { Scheduler } from './scheduler.ts';
 
-export interface WatchParts {
+export interface WatchDependencies {
   clock: Clock;
   log: Log;
   scheduler: Pick<Scheduler, 'wake' | 'runNow'>;
@@ -29,7 +29,7 @@ const LOOK_MS = 1_000;
 /** A clock that has moved by this much more or less than the time that passed was set. */
 const SET_MS = 1_000;
 
-export function createWatch({ clock, log, scheduler, controls, freedLeases }: WatchParts): Watch {
+export function createWatch({ clock, log, scheduler, controls, freedLeases }: WatchDependencies): Watch {
   let paused = new Set<string>();
   let isAway = false;
   /** What the clock shows beyond the time that has passed. */

@@ -7,9 +7,9 @@ import type { Log } from '../core/log.ts';
 import type { RecordFields } from '../fleet/endpoint.ts';
 import type { Lease } from '../warehouse/control/leases.ts';
 import type { Table } from '../warehouse/schema/table.ts';
+import type { SyncDependencies } from './dependencies.ts';
 import type { CoverageScopes } from './pull/plan/scopes.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from './slice.ts';
-import type { SyncParts } from './sync-parts.ts';
 
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
   /** One sentence for `roadbook jobs` and the documentation. */
@@ -37,7 +37,7 @@ export interface RunContext {
   lease?: Lease;
   /** Counted up while the run goes on. */
   counts: RunCounts;
-  parts: SyncParts;
+  dependencies: SyncDependencies;
   log: Log;
   /** Aborts when the run has to end where it stands. */
   signal: AbortSignal;
@@ -103,7 +103,7 @@ export interface Job extends JobDeclaration {
   /** Its slices at once in one process; as many as the process works unless told. */
   slicesAtOnce?: number;
   /** For --dry-run: says what would be done and does none of it. */
-  preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>): Promise<Preview[]>;
+  preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>): Promise<Preview[]>;
 }
 
 /** A job with the name of its file. */

@@ -6,20 +6,24 @@ import type { Fleet } from '../fleet/client.ts';
 import { takeRunRequest } from '../warehouse/control/job-controls.ts';
 import type { HeldLease, LeaseManager } from '../warehouse/control/leases.ts';
 import { lastTickRun } from '../warehouse/control/tick-store.ts';
+import type { SyncDependencies } from './dependencies.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
-import type { SyncParts } from './sync-parts.ts';
 
 /** How often a lease that another process has is asked for again. */
 const RETRY_MS = 1_000;
 
-export async function runLeased(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
-  if (parts.leases === undefined) return runJob(request, parts);
-  const held = await untilHeld(request, parts, parts.leases);
+export async function runLeased(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
+  if (dependencies.leases === undefined) return runJob(request, dependencies);
+  const held = await untilHeld(request, dependencies, dependencies.leases);
   try {
     if (!(await isStillWanted(request, held))) throw tickTaken(request.job.name);
     const { signal = new AbortController().signal } = request;
     const leased = { ...request, lease: held, signal: AbortSignal.any([signal, held.lost]) };
-    return await runJob(leased, { ...parts, engine: held.engine, fleet: guarded(parts.fleet, held) });
+    return await runJob(leased, {
+      ...dependencies,
+      engine: held.engine,
+      fleet: guarded(dependencies.fleet, held),
+    });
   } finally {
     await held.release();
   }
@@ -30,7 +34,7 @@ const leaseName = ({ job, period }: RunRequest): string =>
 
 async function untilHeld(
   request: RunRequest,
-  { clock }: SyncParts,
+  { clock }: SyncDependencies,
   leases: LeaseManager,
 ): Promise<HeldLease> {
   const { signal, draining } = request;

@@ -4,8 +4,8 @@ import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { closeRun, openRun, type RunCause } from '../warehouse/control/runs.ts';
+import type { SyncDependencies } from './dependencies.ts';
 import type { NamedJob, RunContext, RunOutcome } from './job.ts';
-import type { SyncParts } from './sync-parts.ts';
 
 export interface RunRequest
   extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
@@ -30,11 +30,11 @@ export interface FinishedRun {
   wants: readonly string[];
 }
 
-export async function runJob(request: RunRequest, parts: SyncParts): Promise<FinishedRun> {
+export async function runJob(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
   const { job, cause, tickAt, signal = new AbortController().signal } = request;
-  const { clock, engine } = parts;
+  const { clock, engine } = dependencies;
   const runId = newRunId(clock.now());
-  const log = parts.log.child({ job: job.name, run_id: runId });
+  const log = dependencies.log.child({ job: job.name, run_id: runId });
   const startedAt = isoInstant(clock.now());
   await openRun(engine, {
     runId,
@@ -45,14 +45,22 @@ export async function runJob(request: RunRequest, parts: SyncParts): Promise<Fin
     lease: request.lease,
   });
   log.debug({ cause }, 'run opened');
-  const context: RunContext = { ...request, job: job.name, runId, counts: noCounts(), parts, log, signal };
+  const context: RunContext = {
+    ...request,
+    job: job.name,
+    runId,
+    counts: noCounts(),
+    dependencies,
+    log,
+    signal,
+  };
   const outcome = request.refusal === undefined ? await execute(job, context) : refused(request.refusal);
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,
     finished_at: isoInstant(clock.now()),
     ...context.counts,
-    error: describe(outcome.failures[0], parts),
+    error: describe(outcome.failures[0], dependencies),
   };
   const summary: RunSummary = { job: job.name, run_id: runId, ...ended };
   await closeRun(engine, summary);
@@ -82,7 +90,7 @@ function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): Run
   return counts.quarantined + counts.rejected + counts.unknown > 0 ? 'partial' : 'ok';
 }
 
-const describe = (failure: RoadbookError | undefined, { redactor }: SyncParts): RunSummary['error'] =>
+const describe = (failure: RoadbookError | undefined, { redactor }: SyncDependencies): RunSummary['error'] =>
   failure === undefined
     ? null
     : {

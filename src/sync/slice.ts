@@ -36,7 +36,7 @@ export type SliceOutcome = SliceFacts &
   (
     | { end: 'loaded' }
     /** It was too large: these take its place. */
-    | { end: 'cut'; parts: Slice[]; code: string }
+    | { end: 'cut'; slices: Slice[]; code: string }
     | { end: 'failed'; failure: RoadbookError }
     /** It was told to stop, and has written nothing. */
     | { end: 'stopped' }

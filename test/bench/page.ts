@@ -19,16 +19,16 @@ const COUNTS =
 const series = (n: number): string =>
   `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${n - 1})`;
 
-async function fill({ rig, parts }: StatusPlace): Promise<void> {
+async function fill({ rig, dependencies }: StatusPlace): Promise<void> {
   const now = rig.clock.now() / 1_000;
   const at = (secondsAgo: string): string =>
     `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${now} - ${secondsAgo}, 'unixepoch')`;
-  const jobs = parts.jobs.map(({ name }, n) => `when ${n} then '${name}'`).join(' ');
+  const jobs = dependencies.jobs.map(({ name }, n) => `when ${n} then '${name}'`).join(' ');
   await rig.engine.write(async ({ sql }) => {
     await sql.raw(`insert into event (event_category, id, begin_date, end_date, vehicle_id, _first_seen_at, _changed_at, _run_id)
       ${series(EVENTS)} select 1 + i % 14, i, ${at('i * 2')}, ${at('i * 2')}, i % 500, ${at('0')}, ${at('0')}, 'r' from n`);
     await sql.raw(`insert into sync_run (run_id, job, cause, status, started_at, finished_at, host, pid, ${COUNTS})
-      ${series(RUNS)} select 'run-' || i, case i % ${parts.jobs.length} ${jobs} end, 'schedule',
+      ${series(RUNS)} select 'run-' || i, case i % ${dependencies.jobs.length} ${jobs} end, 'schedule',
       case when i % 17 = 0 then 'failed' else 'ok' end, ${at('i * 80')}, ${at('i * 80 - 9')}, 'h', 1,
       1, 1, 0, 9, 5, 2, 2, 0, 0, 0, 0, 0 from n`);
     await sql.raw(`insert into push_outbox (kind, external_code, state, content_hash, remote_key, attempts, unclear_sends, created_at, updated_at, revision)

@@ -355,7 +355,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('keeps a misfit once, however often it is met', async () => {
-    const misfit = { table: 'vehicle', key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
+    const misfit = { table: vehicle, key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
     for (const metadata of [first, second]) {
       await engine.write((tx) =>
         quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), metadata),
@@ -373,7 +373,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('takes and lets go of 20,000 misfits in few statements, whatever is kept', async () => {
     const misfits = Array.from({ length: 20_000 }, (_, id) => ({
-      table: 'vehicle',
+      table: vehicle,
       key: String(id),
       reason: 'year: expected a whole number',
       record: { id, year: 'last' },
@@ -400,7 +400,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('keeps a misfit whole that holds what no text column can, and the words about it', async () => {
     const record = { name: 'a\0b\ud800c', tab: '\t' };
-    const misfit = { table: 'vehicle', key: 'k\0ey', reason: 'name: a\0b', record };
+    const misfit = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
     await engine.write((tx) =>
       quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), first),
     );

@@ -51,7 +51,7 @@ it('has no index that no query uses', async () => {
       for (const [name] of String(detail).matchAll(/\bidx_\w+/g)) used.add(name);
   }
   const declared = tables
-    .filter(({ kind, age }) => kind === 'base' || age === 'observed_at')
+    .filter(({ kind, retentionBy }) => kind === 'base' || retentionBy === 'observed_at')
     .flatMap(({ name, indexes }) => indexes.map(({ columns }) => `idx_${name}_${columns.join('_')}`));
   expect(declared.filter((name) => !used.has(name))).toEqual([]);
 });

@@ -78,8 +78,8 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
 
   it('are created by a run that fails', async () => {
     await rig.run('pull-vehicles');
-    const { dispatcher } = rig.parts;
-    rig.parts.dispatcher = {
+    const { dispatcher } = rig.dependencies;
+    rig.dependencies.dispatcher = {
       ...dispatcher,
       async dispatch(work) {
         await dispatcher.dispatch(work);
@@ -100,7 +100,7 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
     const { signal } = stop;
     const { summary } = await runJob(
       { job, options, cause: 'manual', signal, onProgress: () => stop.abort() },
-      rig.parts,
+      rig.dependencies,
     );
     expect(summary).toMatchObject({ status: 'partial', error: { code: 'stopped' } });
     expect(await indexes()).toEqual(ALL);

@@ -104,6 +104,13 @@ function filesIn(place: string): string[] {
 
 const sources = Object.keys(MAY_IMPORT).flatMap((place) => filesIn(place).map((file) => ({ place, file })));
 
+/** What a module imports by reading folders: nothing in them may import it, since it waits for them. */
+const READ_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  'src/warehouse/schema/catalog.ts': ['tables', 'outbox', 'control'].map((name) => `src/warehouse/${name}`),
+  'src/warehouse/schema/view-catalog.ts': ['src/warehouse/views'],
+  'src/app/app.ts': ['jobs'],
+};
+
 describe('the layers', () => {
   it('cover every source file', () => {
     const all = [...filesIn('src'), ...filesIn('jobs')];
@@ -127,7 +134,8 @@ describe('the layers', () => {
         file,
         importsOf(file)
           .filter((name) => name.startsWith('.'))
-          .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
+          .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name)))
+          .concat((READ_FOLDERS[file] ?? []).flatMap(filesIn)),
       ]),
     );
     const done = new Set<string>();

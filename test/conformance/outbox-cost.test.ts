@@ -60,10 +60,10 @@ async function passedBy(sql: Knex, { sql: text, bindings }: Statement): Promise<
 
 async function costlyStatements(place: PushPlace, job: string, options: object): Promise<string[]> {
   const statements: Statement[] = [];
-  const parts = { ...place.parts };
-  Object.assign(place.parts, { engine: recorded(place.engine, statements) });
+  const parts = { ...place.dependencies };
+  Object.assign(place.dependencies, { engine: recorded(place.engine, statements) });
   expect(await place.run(job, { ...options })).toMatchObject({ status: 'ok' });
-  Object.assign(place.parts, parts);
+  Object.assign(place.dependencies, parts);
   const asked = statements.filter(({ sql }) => sql.includes('`push_outbox`'));
   expect(asked.length).toBeGreaterThan(0);
   return place.engine.read(async (sql) => {

@@ -93,8 +93,8 @@ const controlRows = (rig: Pick<Rig, 'engine'>) =>
 
 /** Cuts every transaction that has loaded something, just before it would have been committed. */
 function cutLoads(rig: Rig): () => void {
-  const { engine } = rig.parts;
-  rig.parts.engine = {
+  const { engine } = rig.dependencies;
+  rig.dependencies.engine = {
     ...engine,
     write: (work) =>
       engine.write(async (tx) => {
@@ -111,7 +111,7 @@ function cutLoads(rig: Rig): () => void {
       }),
   };
   return () => {
-    rig.parts.engine = engine;
+    rig.dependencies.engine = engine;
   };
 }
 

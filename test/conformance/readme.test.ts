@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configParts, loadJobs } from '../../src/app/app.ts';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
@@ -45,7 +45,7 @@ describe('the configuration that ships', () => {
   it('is valid for the container, with its environment', async () => {
     const { config } = await loadConfig(
       resolve(ROOT, 'deploy/config/roadbook.yaml'),
-      configParts(await loadJobs()),
+      configDeclarations(await loadJobs()),
       { ROADBOOK_WAREHOUSE_URL: 'postgres://warehouse/roadbook', ROADBOOK_STATUS_TOKEN: 'word' },
     );
     expect(config).toMatchObject({ warehouse: { engine: 'postgres' }, status: { host: '0.0.0.0' } });
@@ -54,7 +54,7 @@ describe('the configuration that ships', () => {
   it('is valid without any environment variable, with the jobs that exist', async () => {
     const { config } = await loadConfig(
       resolve(ROOT, 'config/roadbook.yaml'),
-      configParts(await loadJobs()),
+      configDeclarations(await loadJobs()),
       {},
     );
     expect(config.service).toMatchObject({ baseUrl: 'sandbox', username: 'demo', concurrency: 4 });

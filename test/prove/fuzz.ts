@@ -2,7 +2,7 @@
 // docs/reliability.md. Run with:
 //   node test/prove/fuzz.ts [records in SQLite] [in PostgreSQL] [files] [edits] [seed] [records compared]
 import fc from 'fast-check';
-import { configParts, loadJobs } from '../../src/app/app.ts';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { type Compared, compareWays, recordForms } from '../support/compiled-tables.ts';
 import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
@@ -51,7 +51,7 @@ async function dropped() {
 }
 
 async function edited() {
-  const parts = configParts(await loadJobs());
+  const parts = configDeclarations(await loadJobs());
   const counts = { taken: 0, refused: 0, longestMs: 0 };
   const check = fc.property(editedConfigs, (text) => {
     const before = process.cpuUsage();

@@ -34,7 +34,7 @@ async function texts(engine: 'sqlite' | 'postgres') {
 async function pictures() {
   const place = await openFuzzPlace('sqlite');
   try {
-    const files = await sendPictureNames(place, dirname(place.rig.parts.images));
+    const files = await sendPictureNames(place, dirname(place.rig.dependencies.images));
     const outside = files.filter((file) => !/^images.[0-9a-f]{2}.[0-9a-f]{64}\.gif$/.test(file));
     process.stdout.write(`pictures: ${files.length} files, ${outside.length} outside\n`);
     return { files: files.length, outside: outside.length };

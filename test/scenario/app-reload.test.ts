@@ -9,7 +9,7 @@ import { type App, openApp } from '../../src/app/app.ts';
 import { daemonAlerts } from '../../src/cli/daemon-alerts.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import { makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 let place: Workplace;
@@ -44,7 +44,7 @@ const edit = (change: Record<string, string>): Promise<string[]> => {
   return app.reload();
 };
 
-const ask = ({ fleet }: SyncParts) => fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
+const ask = ({ fleet }: SyncDependencies) => fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
 
 it('hands on what stays the same: an edit of a job costs no login and reopens no feed', async () => {
   const before = await app.during(async (parts) => {
@@ -72,7 +72,7 @@ it('reopens the feed that changed, and only that', async () => {
 });
 
 it('lets a run end on the client it began with, then closes it', async () => {
-  let old: SyncParts | undefined;
+  let old: SyncDependencies | undefined;
   await app.during(async (parts) => {
     old = parts;
     await ask(parts);
@@ -84,7 +84,7 @@ it('lets a run end on the client it began with, then closes it', async () => {
     await ask(parts);
   });
   expect(sandbox.ledger().logins).toBe(2);
-  await expect(ask(old as SyncParts)).rejects.toMatchObject({ code: 'closed' });
+  await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });
 });
 
 it('keeps everything where an edit is wrong', async () => {

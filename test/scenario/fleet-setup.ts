@@ -93,7 +93,7 @@ function normalised(raw: unknown, table: Table, endpoint?: RecordFields): JsonOb
   const check = checkRecord(wireSchema(table, endpoint), raw);
   if (!check.ok) throw new Error(`${table.name}: ${check.reason}`);
   const { record } = check;
-  for (const part of tables.filter(({ partOf }) => partOf?.table === table.name)) {
+  for (const part of tables.filter(({ parent }) => parent?.table === table.name)) {
     const name = part.list?.split('.').at(-1) ?? '';
     const list = record[name];
     if (Array.isArray(list)) record[name] = list.map((element) => normalised(element, part));

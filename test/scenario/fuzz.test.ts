@@ -2,7 +2,7 @@
 // configuration. The seed is fixed, so that a run can be repeated; `npm run prove -- --only fuzz` goes on from there.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { configParts, loadJobs } from '../../src/app/app.ts';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { editedConfigs, tryConfig } from '../support/config-fuzz.ts';
 import { fuzzedFiles, tryFile } from '../support/erp-fuzz.ts';
 import { stopPostgres } from '../support/postgres.ts';
@@ -38,7 +38,7 @@ it('whatever an ERP drops gives plans or a clear fault, and ends in its place', 
 });
 
 it('whatever is written into the configuration is taken, or refused with its place', async () => {
-  const parts = configParts(await loadJobs());
+  const parts = configDeclarations(await loadJobs());
   const seen = new Set<string>();
   fc.assert(
     fc.property(editedConfigs, (text) => void seen.add(tryConfig(text, parts))),

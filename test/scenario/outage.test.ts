@@ -22,7 +22,7 @@ const NAMES = Object.keys(OPTIONS);
 it('a service that is away for ten minutes is asked little, not stormed at its return, and caught up', async () => {
   const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4, churn: false } });
   onTestFinished(() => rig.close());
-  const { clock, sandbox, engine, parts } = rig;
+  const { clock, sandbox, engine, dependencies } = rig;
   const jobs = await loadJobs();
   const find = (name: string) => {
     const job = jobs.find((each) => each.name === name);
@@ -33,13 +33,13 @@ it('a service that is away for ten minutes is asked little, not stormed at its r
     NAMES.map((name) => ({ name, cron: '*/5 * * * *', timezone: 'UTC' })),
     {
       clock,
-      log: parts.log,
+      log: dependencies.log,
       look: (job) => readTicks(engine, job),
       async run(name, order, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
         running++;
-        await runChain({ ...found, ...order, ...stops }, { find }, parts).finally(() => running--);
+        await runChain({ ...found, ...order, ...stops }, { find }, dependencies).finally(() => running--);
       },
     },
   );

@@ -52,7 +52,7 @@ const findings = (bytes: string): string[] =>
 
 async function rigWith(policies: Record<string, Policy>, engine: EngineName = 'sqlite') {
   const privacy = createPrivacy(policies, SECRET);
-  const rig = await openRig(START, {}, { engine, parts: { privacy } });
+  const rig = await openRig(START, {}, { engine, dependencies: { privacy } });
   await putBefore(rig, (url) =>
     url.pathname === '/driver/'
       ? { body: { data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, misfit] : [] } }
@@ -62,7 +62,10 @@ async function rigWith(policies: Record<string, Policy>, engine: EngineName = 's
 }
 
 const enforce = (rig: Rig, policies: Record<string, Policy>, secret = SECRET) =>
-  enforcePrivacy(rig.engine, createPrivacy(policies, secret), { clock: rig.clock, log: rig.parts.log });
+  enforcePrivacy(rig.engine, createPrivacy(policies, secret), {
+    clock: rig.clock,
+    log: rig.dependencies.log,
+  });
 
 describe('personal values', () => {
   it.each([
@@ -72,7 +75,7 @@ describe('personal values', () => {
     '%s: rows of one driver from two answers are added up only where it can be known that it is one',
     async (policy, stored, refused) => {
       const privacy = createPrivacy({ 'driver.name': policy }, SECRET);
-      const rig = await openRig(START, { vehicles: 1, churn: false }, { parts: { privacy } });
+      const rig = await openRig(START, { vehicles: 1, churn: false }, { dependencies: { privacy } });
       await addRecords(
         rig,
         'vehicles',
@@ -184,7 +187,7 @@ describe('personal values', () => {
     await enforce(rig, DEFAULTS);
     await rig.run('pull-drivers');
     await enforce(rig, {});
-    Object.assign(rig.parts, { privacy: createPrivacy({}, SECRET) });
+    Object.assign(rig.dependencies, { privacy: createPrivacy({}, SECRET) });
     expect(await rig.run('pull-drivers')).toMatchObject({ updated: 2 });
     expect(await rig.rows('select cpf from driver where id = 9001')).toEqual([{ cpf: PLANTED.cpf }]);
   });
@@ -202,7 +205,7 @@ describe('personal values', () => {
       START,
       {},
       {
-        parts: { privacy: createPrivacy({ 'driver.name': 'hash' }, SECRET) },
+        dependencies: { privacy: createPrivacy({ 'driver.name': 'hash' }, SECRET) },
       },
     );
     await rig.run('pull-daily-summaries', { since: '2d' });
@@ -228,7 +231,7 @@ describe('personal values', () => {
   });
 
   it('of a quarantined record fit once the record does', async () => {
-    const rig = await openRig(START, {}, { parts: { privacy: createPrivacy(DEFAULTS, SECRET) } });
+    const rig = await openRig(START, {}, { dependencies: { privacy: createPrivacy(DEFAULTS, SECRET) } });
     await addRecords(rig, 'drivers', [misfit]);
     await rig.run('pull-drivers');
     const [kept] = await rig.rows('select payload from sync_quarantine');

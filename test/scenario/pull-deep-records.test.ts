@@ -38,7 +38,7 @@ it.each([120, 400, 900])('a record of %d levels goes to the quarantine alone', a
   expect(kept[0]?.payload).toContain('(nested deeper than 98 levels)');
   expect(kept[0]?.payload).not.toContain(SENTINEL);
   // What is left of it is not taken for the record later either.
-  const [retried] = await retryQuarantined(kept, await loadJobs(), 'again', rig.parts);
+  const [retried] = await retryQuarantined(kept, await loadJobs(), 'again', rig.dependencies);
   expect(retried).toMatchObject({ loaded: false, reason: expect.stringContaining('read all of it again') });
 });
 

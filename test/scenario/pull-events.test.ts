@@ -286,7 +286,7 @@ describe('pull-events', () => {
     rig = await makeRig({
       startAt: START,
       sandbox: { vehicles: 3, churn: false },
-      parts: { concurrency: 1 },
+      dependencies: { concurrency: 1 },
     });
     await rig.run('pull-events', { since: '1d', categories: [1] });
     const live = () => rig.rows(`select max(end_at) as edge from sync_coverage where job = 'pull-events'`);

@@ -68,9 +68,9 @@ describe('nothing is missed for ever', () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     // Without the daily lookback, which would read these days again by chance.
     const options = { since: '3d', lookback: '1h', daily_lookback: '0s', categories: [1] };
-    rig.parts.clock = createManualClock(rig.clock.now() + 48 * HOUR);
+    rig.dependencies.clock = createManualClock(rig.clock.now() + 48 * HOUR);
     await rig.run('pull-events', options);
-    rig.parts.clock = rig.clock;
+    rig.dependencies.clock = rig.clock;
     await rig.run('pull-events', options);
     await rig.clock.advance(30 * HOUR);
     await rig.run('pull-events', options);

@@ -26,7 +26,7 @@ const change = async (rig: Rig, id: number, fields: object): Promise<void> => {
   const [now] = await rig.rows(`select * from itinerary where id = ${id}`);
   const { description, external_id, vehicle_id, driver_id, date_time_start, date_time_end } = now as never;
   const same = { description, external_id, vehicle_id, driver_id, date_time_start, date_time_end };
-  await rig.parts.fleet.call(changeItinerary, { id, data: { ...same, ...fields } });
+  await rig.dependencies.fleet.call(changeItinerary, { id, data: { ...same, ...fields } });
 };
 
 describe('pull-itineraries', () => {

@@ -61,7 +61,7 @@ describe('pictures', () => {
         headers: { authorization: `Bearer ${access_token}` },
       });
       const told = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
-      const kept = readFileSync(join(rig.parts.images, String(file)));
+      const kept = readFileSync(join(rig.dependencies.images, String(file)));
       expect(kept.equals(told)).toBe(true);
       expect([digest, bytes, file]).toEqual([
         sha256(told),
@@ -103,10 +103,12 @@ describe('pictures', () => {
       const digest = sha256(png(name));
       expect(images[name]).toMatchObject({ sha256: digest, file: `${digest.slice(0, 2)}/${digest}.png` });
     }
-    const files = filesBelow(rig.parts.images);
+    const files = filesBelow(rig.dependencies.images);
     expect(files.length).toBe(hostile.length);
     expect(files.filter((file) => !FILE.test(file))).toEqual([]);
-    const beside = readdirSync(dirname(rig.parts.images)).filter((name) => !name.startsWith('warehouse.db'));
+    const beside = readdirSync(dirname(rig.dependencies.images)).filter(
+      (name) => !name.startsWith('warehouse.db'),
+    );
     expect(beside).toEqual(['images']);
   });
 
@@ -118,7 +120,7 @@ describe('pictures', () => {
     const { first, 'second.png': second, third } = await imagesOf(rig);
     expect(first?.file).toBe(second?.file);
     expect(third?.file).not.toBe(first?.file);
-    expect(filesBelow(rig.parts.images).length).toBe(2);
+    expect(filesBelow(rig.dependencies.images).length).toBe(2);
   });
 
   it('that many slices name at the same time are asked for once, and each slice goes through', async () => {
@@ -178,7 +180,7 @@ describe('pictures', () => {
           Promise.all(items.map((item) => work(item, source(call)))),
         atEnd: () => undefined,
         warehouse: rig.engine,
-        images: rig.parts.images,
+        images: rig.dependencies.images,
         readAt: START,
       }) as object;
     const failing = newPictures(
@@ -219,7 +221,7 @@ describe('pictures', () => {
       failing: 'service_failed',
       refused: 'too_large',
     });
-    expect(filesBelow(rig.parts.images).length).toBe(1);
+    expect(filesBelow(rig.dependencies.images).length).toBe(1);
     for (const { error, file } of Object.values(images)) expect(error === null).toBe(file !== null);
   });
 
@@ -254,7 +256,7 @@ describe('pictures', () => {
 
   it('that cannot be stored stop the run, and no row tells of a file that is not there', async () => {
     const { rig } = await oneChecklist(['good'], () => ({ body: png('good').toString('base64') }));
-    writeFileSync(rig.parts.images, 'in the way');
+    writeFileSync(rig.dependencies.images, 'in the way');
     const summary = await rig.run(JOB, { since: '2d' });
     expect(summary).toMatchObject({ status: 'failed', error: { code: 'images_unwritable' } });
     expect(await rig.rows('select 1 from image union all select 1 from checklist')).toEqual([]);

@@ -98,8 +98,8 @@ describe('a day that had to be cut', () => {
     const together = Array.from({ length: 2_500 }, (_, index) => settledPlan(1_000 + index, 20));
     const { rig } = await serviceWith(together);
     const parts: { plans: number; isCovered: boolean }[] = [];
-    const { engine } = rig.parts;
-    rig.parts.engine = {
+    const { engine } = rig.dependencies;
+    rig.dependencies.engine = {
       ...engine,
       write: (work, how) =>
         engine.write(async (tx) => {

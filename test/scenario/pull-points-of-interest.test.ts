@@ -33,8 +33,8 @@ describe('pull-points-of-interest', () => {
     await rig.run(JOB);
     const [some] = await rig.truth('points_of_interest');
     const place = { latitude: -23.5, longitude: -46.6 };
-    await rig.parts.fleet.call(createPointOfInterest, { data: { title: 'New depot', ...place } });
-    await rig.parts.fleet.call(changePointOfInterest, {
+    await rig.dependencies.fleet.call(createPointOfInterest, { data: { title: 'New depot', ...place } });
+    await rig.dependencies.fleet.call(changePointOfInterest, {
       id: some!.id as number,
       data: { title: 'Moved', ...place },
     });

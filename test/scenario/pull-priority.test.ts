@@ -21,14 +21,14 @@ beforeEach(async () => {
   rig = await makeRig({ startAt: NOON, sandbox: { vehicles: 3 } });
   await rig.run('pull-vehicles');
   await rig.run('pull-drivers');
-  const { call } = rig.parts.fleet;
+  const { call } = rig.dependencies.fleet;
   sent = [];
   const noted: Fleet['call'] = (endpoint, request, context) => {
     const { end_date = '', date_time_end = end_date } = request as Record<string, string>;
     sent.push({ name: endpoint.name, until: date_time_end, priority: context?.priority });
     return call(endpoint, request, context);
   };
-  Object.assign(rig.parts, { fleet: { ...rig.parts.fleet, call: noted } });
+  Object.assign(rig.dependencies, { fleet: { ...rig.dependencies.fleet, call: noted } });
 });
 afterEach(() => rig.close());
 

@@ -15,7 +15,7 @@ export const DAY = 24 * HOUR;
 export async function openRig(
   startAt: string,
   sandbox: SandboxOptions = {},
-  more: Pick<RigOptions, 'parts' | 'engine'> = {},
+  more: Pick<RigOptions, 'dependencies' | 'engine'> = {},
 ): Promise<Rig> {
   const rig = await makeRig({ startAt, sandbox, ...more });
   onTestFinished(() => rig.close());
@@ -26,7 +26,7 @@ export async function openRig(
 export async function putBefore(rig: Rig, answering: Answering): Promise<void> {
   const front = await startFront(rig.sandbox.url, answering);
   onTestFinished(() => front.close());
-  rig.parts.fleet = openFleet(front.url, rig.sandbox, { settings: { maxBodyMb: 64 } }).fleet;
+  rig.dependencies.fleet = openFleet(front.url, rig.sandbox, { settings: { maxBodyMb: 64 } }).fleet;
 }
 
 /** Records that the call returns beside its own, from now on. */

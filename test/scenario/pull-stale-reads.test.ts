@@ -28,16 +28,16 @@ function beforeLoads(engine: Engine, slices: number, act: () => Promise<unknown>
 
 describe.each(['sqlite', 'postgres'] as const)('on %s, a run that another one overtakes', (engine) => {
   it('reads again what the other has changed, and the newer state stays', async () => {
-    rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine, parts: { concurrency: 50 } });
+    rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine, dependencies: { concurrency: 50 } });
     await rig.run(JOB, REACH);
     await rig.clock.advance(600_000);
-    const { parts } = rig;
-    const own = parts.engine;
+    const { dependencies } = rig;
+    const own = dependencies.engine;
     const slices = (await rig.preview(JOB, REACH)).length;
     let newer = 0;
-    parts.engine = beforeLoads(own, slices, async () => {
+    dependencies.engine = beforeLoads(own, slices, async () => {
       // As another process would: in one process a job that is under way is not run a second time.
-      parts.engine = own;
+      dependencies.engine = own;
       await rig.clock.advance(3 * 3_600_000);
       newer = (await rig.run(JOB, REACH)).updated;
     });

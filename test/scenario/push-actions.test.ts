@@ -173,7 +173,7 @@ describe('an action on many entries', () => {
   it('is done where the state allows it, and says how many it skipped', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '422', times: 250 });
-    place.parts.concurrency = 1;
+    place.dependencies.concurrency = 1;
     place.drop('route_plans', 'a.json', [...plans(250), plan('Q'), plan('bad', { vehicle_plate: 'x' })]);
     await place.run(JOB);
     const states = () => place.outbox().then((rows) => Object.groupBy(rows, ({ state }) => state));

@@ -30,7 +30,7 @@ it('leaves nothing in sending when it is stopped, and sends nothing twice afterw
 
 it('reads back what a dead process left in sending, whether it had arrived or not', async () => {
   const place = await makePushPlace();
-  place.parts.concurrency = 1;
+  place.dependencies.concurrency = 1;
   place.drop('route_plans', 'a.json', [plan('ARRIVED'), plan('NEVER')]);
   place.sandbox.addFault({ call: CALL, fault: '403', skip: 1 });
   await place.run(JOB);

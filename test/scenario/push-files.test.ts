@@ -54,7 +54,7 @@ const marks = (place: PushPlace): Promise<string[]> =>
   );
 
 async function filesOf(place: PushPlace) {
-  const files = (await place.parts.erp('route_plans'))?.source.files;
+  const files = (await place.dependencies.erp('route_plans'))?.source.files;
   if (files === undefined) throw new Error('the feed has no files');
   return files;
 }
@@ -67,7 +67,7 @@ const day = (date: string) => ({
 /** P1 is confirmed, and nobody knows what became of P2; both are in a.json, which waits. */
 async function waiting(options: PlaceOptions = {}): Promise<PushPlace> {
   const place = await makePushPlace(options);
-  place.parts.concurrency = 1;
+  place.dependencies.concurrency = 1;
   place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
   place.sandbox.addFault({ call: IMPORT, fault: '500', skip: 1 });
   await place.run(JOB);
@@ -109,7 +109,7 @@ describe('a file that waits', () => {
       pointOfInterest('Shop', { phone: '1' }),
       pointOfInterest('Yard'),
     ]);
-    place.parts.concurrency = 1;
+    place.dependencies.concurrency = 1;
     place.sandbox.addFault({ call: 'create-point-of-interest', fault: '500', skip: 1 });
     await place.run(JOB_POI);
     place.drop('points_of_interest', '0-newer.json', pointOfInterest('Shop', { phone: '2' }));
@@ -210,9 +210,9 @@ describe('a process that ends', () => {
         return write(work, how);
       },
     };
-    Object.assign(place.parts, { engine: cutting });
+    Object.assign(place.dependencies, { engine: cutting });
     await place.run(JOB).catch(() => undefined);
-    Object.assign(place.parts, { engine: place.engine });
+    Object.assign(place.dependencies, { engine: place.engine });
     expect([isCut, (await place.outbox()).length, await marks(place)]).toEqual([true, 500, []]);
     place.restart();
     await place.run(JOB);
@@ -290,7 +290,7 @@ describe('two files', () => {
     'a reused code on two days, %s, has two outcomes',
     async (where) => {
       const place = await makePushPlace({ reuseCodes: true });
-      place.parts.concurrency = 1;
+      place.dependencies.concurrency = 1;
       const [first, second] = [plan('R7', day('2025-03-13')), plan('R7', day('2025-03-14'))];
       if (where === 'in one file') place.drop('route_plans', 'a.json', [first, second]);
       else {
@@ -380,7 +380,7 @@ describe('an item', () => {
 describe('what the result does not tell', () => {
   it('an item that could not be read is in the result of its file, and no late result', async () => {
     const place = await makePushPlace();
-    place.parts.concurrency = 1;
+    place.dependencies.concurrency = 1;
     const twice = [plan('P2'), plan('P2', { vehicle_id: 1 })];
     place.drop('route_plans', 'a.json', [plan('P1'), ...twice]);
     place.sandbox.addFault({ call: IMPORT, fault: '500' });
@@ -397,7 +397,7 @@ describe('what the result does not tell', () => {
 
   it('what a read error in a waiting file means for a plan that the service has is a late result', async () => {
     const place = await makePushPlace();
-    place.parts.concurrency = 1;
+    place.dependencies.concurrency = 1;
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
     place.sandbox.addFault({ call: IMPORT, fault: '500' });
@@ -491,9 +491,9 @@ describe('a read error', () => {
   it('in a later part keeps its item from being sent, also where that part could not be stored', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('R7'), ...filler, plan('R7', { route_points: [] })]);
-    const { engine } = place.parts;
+    const { engine } = place.dependencies;
     let batches = 0;
-    place.parts.engine = {
+    place.dependencies.engine = {
       ...engine,
       write(work, how) {
         if (String(work).includes('markTaken') && ++batches === 2) throw new Error('no room');
@@ -503,7 +503,7 @@ describe('a read error', () => {
     await place.run(JOB);
     expect(batches).toBe(2);
     expect(place.sandbox.ledger().plans).toEqual({});
-    place.parts.engine = engine;
+    place.dependencies.engine = engine;
     await place.run(JOB);
     expect(place.sandbox.ledger().plans).toEqual({});
     expect(namesIn(place, 'failed')).toEqual(['a.json', 'a.json.result.json']);
@@ -554,7 +554,7 @@ describe('two files with one plan', () => {
 
 it('an agent whose waiting file is replaced is told by its code, and the code is dropped with the result', async () => {
   const place = await makePushPlace();
-  place.parts.concurrency = 1;
+  place.dependencies.concurrency = 1;
   const [known = '', unknown = ''] = CPFS;
   place.drop('agents', 'a.json', [
     agent(known, { external_code: known }),

@@ -13,7 +13,7 @@ it.each([
   [3, 14, 18],
 ])('%i lanes leave a service alone that turns everything away', async (concurrency, fewest, most) => {
   const place = await makePushPlace();
-  place.parts.concurrency = concurrency;
+  place.dependencies.concurrency = concurrency;
   place.sandbox.addFault({ call: CALL, fault: '429' });
   place.drop('route_plans', 'a.json', plans(100));
   const { sent, error } = await place.run(JOB);
@@ -43,7 +43,7 @@ it('the lanes go on where only some are turned away', async () => {
       return { status: 429, body: {} };
     },
   });
-  place.parts.concurrency = 1;
+  place.dependencies.concurrency = 1;
   place.drop('route_plans', 'a.json', plans(20));
   expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 30, confirmed: 20 });
   expect((await place.outbox()).filter(isChangedAfterPush)).toEqual([]);

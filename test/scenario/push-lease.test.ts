@@ -2,8 +2,8 @@
 // process too, so it must not leave. The sandbox counts what it was given.
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
+import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import { runLeased } from '../../src/sync/leased-run.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { freeProcess } from '../../src/warehouse/control/leases.ts';
 import { DEAD_MS } from '../../src/warehouse/control/processes.ts';
 import { leaseManagerOn } from '../support/lease-manager.ts';
@@ -16,10 +16,10 @@ const JOB = 'push-route-plans';
 /** Runs the job under a lease; `stall` happens when the first item is about to be sent. */
 async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<void>) {
   const clock = createManualClock(NOON);
-  const { fleet, engine, log } = place.parts;
+  const { fleet, engine, log } = place.dependencies;
   let isStalled = false;
-  const parts: SyncParts = {
-    ...place.parts,
+  const parts: SyncDependencies = {
+    ...place.dependencies,
     leases: leaseManagerOn(engine, { clock, log }),
     fleet: {
       ...fleet,

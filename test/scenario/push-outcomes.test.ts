@@ -104,7 +104,7 @@ describe('a send that did not happen', () => {
         return { status: 409, body: {} };
       },
     });
-    place.parts.concurrency = 5;
+    place.dependencies.concurrency = 5;
     place.drop('route_plans', 'a.json', plans(5));
     const { error } = await place.run(JOB, {}, stop.signal);
     expect(error).toMatchObject({ code: 'stopped' });

@@ -49,7 +49,7 @@ describe('a feed that was not read to its end', () => {
       'a.csv',
       [HEAD, ...codes.flatMap((code) => [row(code, 1), row(code, 2)]), ''].join('\n'),
     );
-    const feed = await place.parts.erp('route_plans');
+    const feed = await place.dependencies.erp('route_plans');
     const read = feed?.source.read.bind(feed.source);
     if (feed === undefined || read === undefined) throw new Error('no feed');
     let isChanged = false;

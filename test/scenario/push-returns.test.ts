@@ -241,7 +241,7 @@ describe('return-executions', () => {
     await place.run('pull-route-plans');
     mkdirSync(join(fileOf(place), '..'), { recursive: true });
     const ended = new AbortController();
-    const { source } = (await place.parts.erp('route_plans')) as Feed;
+    const { source } = (await place.dependencies.erp('route_plans')) as Feed;
     const notify = source.returnExecutions;
     source.returnExecutions = async (stops) => {
       source.returnExecutions = notify;

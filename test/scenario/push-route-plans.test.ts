@@ -61,7 +61,7 @@ describe('push-route-plans', () => {
         return { body };
       },
     });
-    place.parts.concurrency = 3;
+    place.dependencies.concurrency = 3;
     place.drop('route_plans', 'a.json', plans(9));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', confirmed: 9 });
     expect(most).toBe(3);

@@ -26,7 +26,7 @@ describe('a send that is turned away', () => {
   it('by 403 is sent by a later run, after one read-back, and the other plans wait for that too', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '403', times: 1 });
-    place.parts.concurrency = 1;
+    place.dependencies.concurrency = 1;
     place.drop('route_plans', 'a.json', plans(3));
     expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1, error: { code: 'forbidden' } });
     expect((await place.outbox()).map(({ attempts }) => attempts)).toEqual([1, 0, 0]);

@@ -12,6 +12,7 @@ import {
   quarantineRows,
 } from '../../src/warehouse/control/quarantine.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
 import { addRecords, removeRecords } from './pull-setup.ts';
 
@@ -23,18 +24,18 @@ afterEach(() => rig.close());
 
 const keep = (job: string, invalid: readonly InvalidRecord[], at = AT) =>
   rig.engine.write((tx) =>
-    quarantine(tx, quarantineRows(job, invalid, rig.parts.redactor), { runId: 'r', at }),
+    quarantine(tx, quarantineRows(job, invalid, rig.dependencies.redactor), { runId: 'r', at }),
   );
 
 const retryAll = async (id?: string) => {
   const kept = await quarantined(rig.engine, { id }, 10);
-  return retryQuarantined(kept, await loadJobs(), 'again', rig.parts);
+  return retryQuarantined(kept, await loadJobs(), 'again', rig.dependencies);
 };
 
 describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (engine) => {
   it('is loaded and let go where it fits now, and kept with its reason where it does not', async () => {
     rig = await makeRig({ startAt: AT, engine });
-    const invalid = { table: 'vehicle', key: null, reason: 'of an older version' };
+    const invalid = { table: vehicle, key: null, reason: 'of an older version' };
     await keep('pull-vehicles', [
       { ...invalid, record: { id: 7, plate: 'ABC1D23' } },
       { ...invalid, record: { id: 'none', plate: 'ABC1D24' } },
@@ -69,7 +70,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
   it('of which several versions are kept is loaded as the newest, however they are asked for', async () => {
     rig = await makeRig({ startAt: AT, engine });
     const version = (plate: string) => ({
-      table: 'vehicle',
+      table: vehicle,
       key: '7',
       reason: 'old',
       record: { id: 7, plate },
@@ -91,20 +92,20 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
   it('does not go over what was stored after it was last met', async () => {
     rig = await makeRig({ startAt: AT, engine });
     await rig.run('pull-vehicles');
-    const [vehicle = {}] = await rig.rows('select id, plate from vehicle order by id');
-    const record = { id: Number(vehicle.id), plate: 'OLD1A11' };
+    const [stored = {}] = await rig.rows('select id, plate from vehicle order by id');
+    const record = { id: Number(stored.id), plate: 'OLD1A11' };
     await keep(
       'pull-vehicles',
-      [{ table: 'vehicle', key: null, reason: 'old', record }],
+      [{ table: vehicle, key: null, reason: 'old', record }],
       '2026-03-01T00:00:00.000Z',
     );
     expect(await retryAll()).toMatchObject([{ loaded: false, reason: expect.stringContaining('let go') }]);
-    expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(vehicle);
+    expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(stored);
   });
 
   it('is found by the start of its id, never by a pattern', async () => {
     rig = await makeRig({ startAt: AT, engine });
-    await keep('pull-vehicles', [{ table: 'vehicle', key: null, reason: 'old', record: { id: 7 } }]);
+    await keep('pull-vehicles', [{ table: vehicle, key: null, reason: 'old', record: { id: 7 } }]);
     const [kept] = await quarantined(rig.engine, {}, 1);
     expect(await quarantined(rig.engine, { id: kept?.id.slice(0, 6) }, 1)).toHaveLength(1);
     for (const id of ['xyz', '%', '_', '']) expect(await quarantined(rig.engine, { id }, 1)).toEqual([]);
@@ -115,7 +116,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
     const refused = [{ record: part, reason: 'title: two rows of one day have it' }];
     const load = { table: dailySummary, endpoint: summaryCall, records: [], refused };
-    await keep('pull-daily-summaries', (await mapRecords(load, rig.parts.privacy)).invalid);
+    await keep('pull-daily-summaries', (await mapRecords(load, rig.dependencies.privacy)).invalid);
     expect(await retryAll()).toMatchObject([
       { loaded: false, reason: expect.stringMatching(/two rows of one day have it.*roadbook run/) },
     ]);

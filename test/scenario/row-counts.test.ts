@@ -21,7 +21,7 @@ const slow = (engine: Engine): Pick<Engine, 'read'> => ({
 
 it('tells rows that came just after a slow count', async () => {
   rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z' });
-  const counts = createRowCounts(slow(rig.parts.engine));
+  const counts = createRowCounts(slow(rig.dependencies.engine));
   expect(await counts.of('vehicle')).toBe(0);
   const { inserted } = await rig.run('pull-vehicles');
   expect(inserted).toBeGreaterThan(0);

@@ -57,28 +57,28 @@ const begunJobs = async (rig: Rig): Promise<unknown[]> => {
 };
 
 async function leaseOn(rig: Rig): Promise<HeldLease> {
-  const held = await rig.parts.leases?.take('pull-vehicles');
+  const held = await rig.dependencies.leases?.take('pull-vehicles');
   if (held === undefined || 'heldBy' in held) throw new Error('the lease is free');
   return held;
 }
 
 /** Slices of a run of pull-vehicles under the lease; gives how they ended. */
 async function dispatch(
-  { parts }: Rig,
+  { dependencies }: Rig,
   { name, token }: Lease,
   slices: Slice[],
   { signal = new AbortController().signal, draining, take }: Partial<Dispatching> = {},
 ): Promise<SliceOutcome[]> {
   const outcomes: SliceOutcome[] = [];
-  await parts.dispatcher.dispatch({
+  await dependencies.dispatcher.dispatch({
     slices,
     context: {
       job: 'pull-vehicles',
       runId: 'r',
       options: {},
       lease: { name, token },
-      log: parts.log,
-      parts,
+      log: dependencies.log,
+      dependencies: dependencies,
       draining,
     },
     atOnce: 1,
@@ -184,7 +184,7 @@ describe('slices through the queue', () => {
     const still = dispatcherOn(rig, 1, {
       async during(work) {
         await new Promise<void>((resolve) => wakes.push(resolve));
-        return work(rig.parts);
+        return work(rig.dependencies);
       },
     });
     await still.start();
@@ -222,7 +222,7 @@ describe('slices through the queue', () => {
     const take = () => stopping.abort();
     const outcomes = await dispatch(rig, lease, slices, { signal: stopping.signal, take });
     expect(outcomes).toMatchObject([{ scope: 'a', end: 'loaded' }]);
-    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
+    expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
   it('carry the failure back, whatever its words hold', async () => {
@@ -258,10 +258,13 @@ describe('slices through the queue', () => {
     const network = await silentNetworkTo(home.url);
     onTestFinished(network.close);
     const times = { ...TIMES, silent: 1 };
-    rig.parts.leases = leaseManagerOn(rig.engine, { clock: systemClock, log: rig.parts.log });
-    rig.parts.dispatcher = dispatcherOn(rig, 0, { home: async () => ({ ...home, url: network.url }), times });
+    rig.dependencies.leases = leaseManagerOn(rig.engine, { clock: systemClock, log: rig.dependencies.log });
+    rig.dependencies.dispatcher = dispatcherOn(rig, 0, {
+      home: async () => ({ ...home, url: network.url }),
+      times,
+    });
     const run = rig.run('pull-vehicles');
-    const waiting = async () => (await rig.parts.dispatcher.facts())?.waiting;
+    const waiting = async () => (await rig.dependencies.dispatcher.facts())?.waiting;
     await expect.poll(waiting).toBe(1);
     network.goSilent();
     const isMissed = () => rig.logLines.some((line) => line.includes('outcomes of slices could not be read'));
@@ -296,16 +299,16 @@ describe('slices through the queue', () => {
     const run = rig.run('pull-vehicles');
     await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 10_000 }).toBe(1);
     await stopped.stop();
-    await expect.poll(() => rig.parts.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
+    await expect.poll(() => rig.dependencies.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
     await dispatcherOn(rig, 1).start();
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
 
   it('are begun by others alone once a process is stopped, those of its own runs too', async () => {
     const rig = await queuedRig(2);
-    await rig.parts.dispatcher.stop();
+    await rig.dependencies.dispatcher.stop();
     const run = rig.run('pull-vehicles');
-    await expect.poll(() => rig.parts.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
+    await expect.poll(() => rig.dependencies.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
     await dispatcherOn(rig, 1).start();
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
@@ -327,11 +330,11 @@ describe('slices through the queue', () => {
     }
     await rests();
     await expect
-      .poll(() => rig.parts.dispatcher.facts(), { timeout: 10_000 })
+      .poll(() => rig.dependencies.dispatcher.facts(), { timeout: 10_000 })
       .toEqual({ waiting: 1, active: 0, dead: 0 });
     known.push(...jobs);
     await clock.advance(29_999);
-    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
+    expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 1, active: 0, dead: 0 });
     await clock.advance(1);
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
@@ -343,12 +346,12 @@ describe('slices through the queue', () => {
     const worker = dispatcherOn(rig, 3, {
       async during(work) {
         most = Math.max(most, ++busy);
-        return work(rig.parts).finally(() => busy--);
+        return work(rig.dependencies).finally(() => busy--);
       },
     });
     await rig.run('pull-vehicles');
-    await rig.parts.dispatcher.stop();
-    rig.parts.dispatcher = worker;
+    await rig.dependencies.dispatcher.stop();
+    rig.dependencies.dispatcher = worker;
     for (const call of ['events', 'daily-summary'] as const)
       rig.sandbox.addFault({ call, fault: 'latency', ms: 500 });
     await rig.run(SUMMARIES, { since: '4d' });
@@ -366,14 +369,14 @@ describe('slices through the queue', () => {
     expect(await home.isMade()).toBe(false);
     const away = { ...home, url: 'postgres://nobody@127.0.0.1:1/nothing', isMade: async () => true };
     expect(await factsAt(away)).toBeNull();
-    await rig.parts.dispatcher.start();
+    await rig.dependencies.dispatcher.start();
     expect(await factsAt(home)).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
   it('of a daemon that was killed are given out again and counted once', async () => {
     // The planner works none itself, so that the daemon has to.
     const rig = await queuedRig(0);
-    await rig.parts.dispatcher.start();
+    await rig.dependencies.dispatcher.start();
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
     const place = commandsOn(rig);
     const daemon = place.start(['start']);
@@ -395,7 +398,7 @@ describe('slices through the queue', () => {
 
   it('are left to others by a daemon that cannot log in, and do not end the run', async () => {
     const rig = await queuedRig(0);
-    await rig.parts.dispatcher.start();
+    await rig.dependencies.dispatcher.start();
     const sick = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
     const daemon = sick.start(['start']);
     await daemon.printed(/is running/);
@@ -412,7 +415,7 @@ describe('slices through the queue', () => {
 
   it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
     const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
-    await rig.parts.dispatcher.start();
+    await rig.dependencies.dispatcher.start();
     const sick = commandsOn(rig, (config) =>
       config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
     );
@@ -428,7 +431,7 @@ describe('slices through the queue', () => {
     balanced(ended);
     const images = await rig.rows('select file from image where error is null');
     expect(images.length).toBeGreaterThan(0);
-    for (const { file } of images) expect(existsSync(join(rig.parts.images, String(file)))).toBe(true);
+    for (const { file } of images) expect(existsSync(join(rig.dependencies.images, String(file)))).toBe(true);
     await other.stop();
     daemon.kill('SIGKILL');
     await daemon.ended;
@@ -450,7 +453,7 @@ describe('slices through the queue', () => {
       message: expect.stringMatching(/driver 2026-03-01 .*warehouse_failed/),
     });
     balanced(run);
-    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
+    expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
     const [look = '', clear = ''] = statementsOf('docs/scale.md');
     expect(await rig.rows(look)).toMatchObject([
       { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
@@ -469,7 +472,7 @@ describe('slices through the queue', () => {
     await alone.run('pull-vehicles');
     await alone.run(SUMMARIES, { since: '3d' });
     expect(await summaries(rig)).toEqual(await summaries(alone));
-    expect(await rig.parts.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
+    expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
   it('take turns between live runs, and all of them go before those of a backfill that wait already', async () => {
@@ -478,7 +481,7 @@ describe('slices through the queue', () => {
     await helper.start();
     for (const name of ['pull-vehicles', 'pull-drivers']) await rig.run(name);
     await helper.stop();
-    const waiting = async () => (await rig.parts.dispatcher.facts())?.waiting;
+    const waiting = async () => (await rig.dependencies.dispatcher.facts())?.waiting;
     const period = { beginAt: '2026-02-01T03:00:00Z', endAt: '2026-02-03T03:00:00Z', resumable: true };
     const past = rig.run(SUMMARIES, {}, period);
     await expect.poll(waiting).toBe(4);
@@ -522,9 +525,9 @@ describe('slices through the queue', () => {
     planner.kill('SIGKILL');
     await planner.ended;
     await showNoLife(rig);
-    await rig.parts.leases?.freeDead();
+    await rig.dependencies.leases?.freeDead();
     await expect
-      .poll(() => rig.parts.dispatcher.facts(), { timeout: 60_000 })
+      .poll(() => rig.dependencies.dispatcher.facts(), { timeout: 60_000 })
       .toEqual({ waiting: 0, active: 0, dead: 0 });
     expect(await rig.rows("select status from sync_run where cause = 'backfill'")).toEqual([
       { status: 'abandoned' },

@@ -22,7 +22,7 @@ describe('names of pictures', () => {
   it('are asked of the service alone and are no part of any path', async () => {
     const place = await openFuzzPlace('sqlite');
     try {
-      const above = dirname(place.rig.parts.images);
+      const above = dirname(place.rig.dependencies.images);
       const files = await sendPictureNames(place, above);
       const stored = new RegExp(`^images\\${sep}[0-9a-f]{2}\\${sep}[0-9a-f]{64}\\.gif$`);
       expect(files.filter((file) => !stored.test(file))).toEqual([]);

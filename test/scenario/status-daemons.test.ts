@@ -22,7 +22,7 @@ afterEach(async () => {
 /** A daemon that has just begun; with a clock of its own it stands still while the others go on. */
 async function daemonOn({ rig }: StatusPlace, pid: number, other: Partial<HeartbeatDependencies> = {}) {
   const heartbeat = createHeartbeat({
-    ...rig.parts,
+    ...rig.dependencies,
     version: `1.${pid}`,
     slices: createSliceMeter(rig.clock),
     process: processElsewhere(`host-${pid}`, pid),
@@ -39,7 +39,7 @@ describe('the daemons in the status document', () => {
   it('are told with host, version, start, last sign of life and slices a minute', async () => {
     place = await makeStatusPlace();
     const slices = createSliceMeter(place.rig.clock);
-    place.rig.parts.onSlice = slices.count;
+    place.rig.dependencies.onSlice = slices.count;
     const { slices: loaded } = await place.rig.run('pull-vehicles');
     const one = await daemonOn(place, 1, { slices });
     await place.rig.clock.advance(30_000);
@@ -66,12 +66,12 @@ describe('the daemons in the status document', () => {
 
   it('show a silent daemon as silent, not with its last figures, and forget it after ten minutes', async () => {
     place = await makeStatusPlace();
-    const { engine, clock, parts } = place.rig;
+    const { engine, clock, dependencies } = place.rig;
     const slices = createSliceMeter(clock);
     slices.count();
     const dead = await daemonOn(place, 1, { slices, clock: createManualClock(clock.now()) });
     const live = await daemonOn(place, 2);
-    const observer = leaseManagerOn(engine, { clock, log: parts.log });
+    const observer = leaseManagerOn(engine, { clock, log: dependencies.log });
     for (let second = 0; second <= 21; second++) {
       await clock.advance(1_000);
       await live.runOnce();
@@ -104,7 +104,7 @@ describe('the daemons in the status document', () => {
 
   it('leave with a clean stop, and have a heartbeat by themselves until then', async () => {
     place = await makeStatusPlace();
-    const heartbeat = heartbeatOn(place.rig.engine, place.rig.parts);
+    const heartbeat = heartbeatOn(place.rig.engine, place.rig.dependencies);
     heartbeat.start();
     await expect.poll(() => told(place as StatusPlace)).toHaveLength(1);
     await heartbeat.stop();
@@ -113,7 +113,7 @@ describe('the daemons in the status document', () => {
 
   it('are no commands', async () => {
     place = await makeStatusPlace();
-    const held = await leaseManagerOn(place.rig.engine, place.rig.parts).take('pull-events');
+    const held = await leaseManagerOn(place.rig.engine, place.rig.dependencies).take('pull-events');
     expect(await place.rig.rows('select kind from sync_daemon')).toEqual([{ kind: 'command' }]);
     expect(await told(place)).toEqual([]);
     if (!('heldBy' in held)) await held.release();
@@ -158,7 +158,7 @@ it('on PostgreSQL a daemon is told as alive whatever its clock and the reader’
   const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
   const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
   const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));
-  const heartbeat = heartbeatOn(rig.engine, { ...rig.parts, clock: wrong });
+  const heartbeat = heartbeatOn(rig.engine, { ...rig.dependencies, clock: wrong });
   heartbeat.start();
   await heartbeat.runOnce();
   expect(await daemonStatuses(rig.engine, reader)).toMatchObject([{ state: 'alive', version: '1.2.3' }]);

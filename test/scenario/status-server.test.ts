@@ -1,4 +1,5 @@
 // The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
+
 import crypto from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,6 +14,9 @@ import { createLeaseManager } from '../../src/warehouse/control/leases.ts';
 import { quarantine, quarantineRows } from '../../src/warehouse/control/quarantine.ts';
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
+import type { Table } from '../../src/warehouse/schema/table.ts';
+import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
+import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { heartbeatOn, leaseManagerOn } from '../support/lease-manager.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 import { entryIn } from '../support/outbox-samples.ts';
@@ -34,7 +38,9 @@ describe('the probes', () => {
     place = await makeStatusPlace();
     const { clock, engine } = place.rig;
     // Its clock stands still, and so does it.
-    await leaseManagerOn(engine, { ...place.rig.parts, clock: createManualClock(0) }).take('pull-events');
+    await leaseManagerOn(engine, { ...place.rig.dependencies, clock: createManualClock(0) }).take(
+      'pull-events',
+    );
     expect((await place.ask('GET', '/readyz')).status).toBe(200);
     await clock.advance(61_000);
     const { status, json } = await place.ask('GET', '/readyz');
@@ -50,10 +56,10 @@ describe('the probes', () => {
     'take a holder whose clock is %i ms apart for alive while it has a heartbeat',
     async (apartMs) => {
       place = await makeStatusPlace();
-      const { clock, engine, parts } = place.rig;
+      const { clock, engine, dependencies } = place.rig;
       const apart = createManualClock(clock.now() + apartMs);
-      const heartbeat = heartbeatOn(engine, { ...parts, clock: apart });
-      await createLeaseManager(heartbeat, { ...parts, clock: apart }).take('pull-events');
+      const heartbeat = heartbeatOn(engine, { ...dependencies, clock: apart });
+      await createLeaseManager(heartbeat, { ...dependencies, clock: apart }).take('pull-events');
       for (let round = 1; round <= 3; round++) {
         const { status, json } = await place.ask('GET', '/readyz');
         expect({ status, lease: json.checks.lease }).toEqual({
@@ -70,7 +76,7 @@ describe('the probes', () => {
     place = await makeStatusPlace();
     const folder = (await place.rig.engine.inspect?.())?.folder ?? '';
     // Else the folder of the pictures may be the one with less room.
-    const { warehouse } = place.parts.running().config;
+    const { warehouse } = place.dependencies.running().config;
     warehouse.images = folder;
     expect((await place.ask('GET', '/readyz')).json.checks.disk).toEqual({
       ok: true,
@@ -95,14 +101,14 @@ describe('/api/status', () => {
     place = await makeStatusPlace({ refusedEdit: 'config/roadbook.yaml:3:5 is wrong' });
     await place.rig.run('pull-vehicles');
     const { json } = await place.ask('GET', '/api/status');
-    const { config, loadedAt } = place.parts.running();
+    const { config, loadedAt } = place.dependencies.running();
     const own = await statusDocument({
-      ...place.parts,
+      ...place.dependencies,
       config,
       configState: undefined,
       configLoadedAt: loadedAt,
       configError: 'config/roadbook.yaml:3:5 is wrong',
-      session: await place.parts.session(),
+      session: await place.dependencies.session(),
     });
     expect(json).toEqual(JSON.parse(JSON.stringify(own)));
     const vehicles = await place.rig.rows('select count(*) as n from vehicle');
@@ -119,11 +125,11 @@ describe('/api/status', () => {
       ...{ attempts: 1, unclear_sends: 1, revision: 1, created_at: at, updated_at: at, unknown_since: at },
     };
     await place.rig.engine.write(({ sql }) => sql('push_outbox').insert(entry));
-    const { config, loadedAt } = place.parts.running();
+    const { config, loadedAt } = place.dependencies.running();
     const health = async () => {
-      const session = await place.parts.session();
+      const session = await place.dependencies.session();
       const own = { config, configState: undefined, configLoadedAt: loadedAt, configError: null, session };
-      return (await statusDocument({ ...place.parts, ...own, jobs: [] })).health;
+      return (await statusDocument({ ...place.dependencies, ...own, jobs: [] })).health;
     };
     await place.rig.clock.advance(600_000);
     expect(await health()).toBe('ok');
@@ -161,14 +167,14 @@ describe('the data', () => {
 
   it('shows no name of a person in the key of a record that did not fit', async () => {
     place = await makeStatusPlace();
-    const invalid = (table: string, key: string) => ({ table, key, reason: 'no', record: { key } });
+    const invalid = (table: Table, key: string) => ({ table, key, reason: 'no', record: { key } });
     await place.rig.engine.write((tx) =>
       quarantine(
         tx,
         quarantineRows(
           'pull-daily-summaries',
-          [invalid('daily_summary', '2026-03-10 driver A. Person'), invalid('vehicle', '17')],
-          place.rig.parts.redactor,
+          [invalid(dailySummary, '2026-03-10 driver A. Person'), invalid(vehicle, '17')],
+          place.rig.dependencies.redactor,
         ),
         metadataAt('r', '2026-03-10T12:00:00.000Z'),
       ),
@@ -521,10 +527,10 @@ describe('the server', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
-    const { config } = place.parts.running();
+    const { config } = place.dependencies.running();
     const status = { ...config.status, port };
     const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
-    const late = await startStatusServer({ ...place.parts, running });
+    const late = await startStatusServer({ ...place.dependencies, running });
     expect(late.url()).toBeNull();
     expect(place.rig.logLines.join('')).toContain(
       `127.0.0.1:${port} of the status page is in use by another`,
@@ -537,10 +543,10 @@ describe('the server', () => {
 
   it('moves to another port when the configuration says so', async () => {
     place = await makeStatusPlace();
-    const { config } = place.parts.running();
+    const { config } = place.dependencies.running();
     let status = { ...config.status };
     const running = () => ({ file: 'f', loadedAt: '', config: { ...config, status } });
-    const server = await startStatusServer({ ...place.parts, running });
+    const server = await startStatusServer({ ...place.dependencies, running });
     const before = server.url() ?? '';
     await server.refresh();
     expect(server.url()).toBe(before);

@@ -95,7 +95,7 @@ type Change = readonly [path: Path, value: unknown];
  */
 export function recordsOf(table: Table): fc.Arbitrary<unknown> {
   const columns = recordColumns(table);
-  const paths = columns.flatMap(({ from, again = [] }) => [from, again]);
+  const paths = columns.flatMap(({ from, alias = [] }) => [from, alias]);
   const places = paths.flatMap((path) => path.map((_, depth) => path.slice(0, depth + 1)));
   const place = fc.constantFrom(...places);
   const dates = columns.flatMap(({ type, from }) => (type === 'instant' || type === 'date' ? [from] : []));
@@ -115,9 +115,9 @@ export function recordsOf(table: Table): fc.Arbitrary<unknown> {
     })
     .map(({ values, repeats, changes, isReversed }) => {
       const record: Fields = {};
-      for (const [at, { from, again }] of columns.entries()) {
+      for (const [at, { from, alias }] of columns.entries()) {
         set(record, from, structuredClone(values[at]));
-        if (again !== undefined && repeats[at] === true) set(record, again, values[at]);
+        if (alias !== undefined && repeats[at] === true) set(record, alias, values[at]);
       }
       // A copy, since a later change may reach into the value, and drafts share theirs.
       for (const [path, value] of changes) set(record, path, structuredClone(value));

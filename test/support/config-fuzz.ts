@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/faults.ts';
 import { parseConfig } from '../../src/config/load.ts';
-import type { ConfigParts } from '../../src/config/schema.ts';
+import type { ConfigDeclarations } from '../../src/config/schema.ts';
 
 const FILE = 'config/roadbook.yaml';
 const ORIGINAL = readFileSync(join(import.meta.dirname, '../..', FILE), 'utf8');
@@ -118,7 +118,7 @@ export const editedConfigs: fc.Arbitrary<string> = fc
   .map((all) => all.reduce((text, edit) => edit(text), ORIGINAL));
 
 /** `taken`, or `refused` with all that has to be said; anything else is thrown. */
-export function tryConfig(text: string, parts: ConfigParts): 'taken' | 'refused' {
+export function tryConfig(text: string, parts: ConfigDeclarations): 'taken' | 'refused' {
   try {
     parseConfig(text, FILE, parts, { HOME: 'somewhere' });
     return 'taken';

@@ -46,13 +46,13 @@ export async function fillWarehouse({ make }: EngineCase): Promise<FilledWarehou
   const rig = await makeRig({
     startAt: FILLED_AT,
     sandbox: { vehicles: 4, churn: false },
-    parts: { engine, erp: async (kind) => (kind === 'route_plans' ? feed : undefined) },
+    dependencies: { engine, erp: async (kind) => (kind === 'route_plans' ? feed : undefined) },
   });
-  const { clock, parts } = rig;
-  await dropSamplePlans(folder, { fleet: parts.fleet, clock, timezone: ZONE });
+  const { clock, dependencies } = rig;
+  await dropSamplePlans(folder, { fleet: dependencies.fleet, clock, timezone: ZONE });
   const source = openSource(
     { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
-    { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log: parts.log, random: () => 0.5 },
+    { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log: dependencies.log, random: () => 0.5 },
   );
   feed = { source, options: {} };
   for (const job of JOBS) {

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { configParts, loadJobs } from '../../src/app/app.ts';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 
@@ -92,6 +92,6 @@ export async function feedOf(
 ): Promise<FeedSettings> {
   const file = join(folder, 'roadbook.yaml');
   writeFileSync(file, change(CONFIG));
-  const { config } = await loadConfig(file, configParts(await loadJobs()), { ERP_DATABASE_URL: url });
+  const { config } = await loadConfig(file, configDeclarations(await loadJobs()), { ERP_DATABASE_URL: url });
   return config.erp.route_plans as FeedSettings;
 }

@@ -17,7 +17,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import type { Job, Preview } from '../../src/sync/job.ts';
 import { runJob } from '../../src/sync/run.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -31,7 +31,7 @@ export interface PushPlace {
   clock: ManualClock;
   sandbox: Sandbox;
   engine: Engine;
-  parts: SyncParts;
+  dependencies: SyncDependencies;
   /** Log lines. */
   lines: string[];
   /** The sources forget all that they do not keep on disk, as another process would find them. */
@@ -90,7 +90,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
   const log = createLog({ level: 'debug', redactor, write: (line) => lines.push(line) });
   const folder = (kind: FeedKind): string => join(dir, kind);
   const feeds = new Map<FeedKind, Feed>();
-  const parts: SyncParts = {
+  const dependencies: SyncDependencies = {
     fleet,
     engine,
     clock,
@@ -142,7 +142,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     clock,
     sandbox,
     engine,
-    parts,
+    dependencies,
     lines,
     folder,
     restart: () => feeds.clear(),
@@ -158,7 +158,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
         options: optionsOf(job, given),
         signal,
       };
-      return (await drive(clock, runJob(request, parts))).summary;
+      return (await drive(clock, runJob(request, dependencies))).summary;
     },
     async runs(name, times) {
       for (let n = 0; n < times; n++) {
@@ -168,7 +168,7 @@ export async function makePushPlace(options: PlaceOptions = {}): Promise<PushPla
     },
     async preview(name) {
       const job = await jobNamed(name);
-      return drive(clock, job.preview({ job: name, options: optionsOf(job, {}), parts }));
+      return drive(clock, job.preview({ job: name, options: optionsOf(job, {}), dependencies }));
     },
     outbox: () => engine.read((sql) => sql('push_outbox').orderBy('external_code')),
     async entry(code) {

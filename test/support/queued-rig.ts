@@ -28,9 +28,9 @@ export function dispatcherOn(rig: Rig, workers: number, other: Partial<PgBossOpt
   const dispatcher = createPgBossDispatcher({
     home: async () => rig.engine.queueHome,
     jobs,
-    during: (work) => work(rig.parts),
+    during: (work) => work(rig.dependencies),
     workers,
-    log: rig.parts.log,
+    log: rig.dependencies.log,
     times: TIMES,
     ...other,
   });
@@ -45,9 +45,9 @@ export async function queuedRig(
   other: Partial<PgBossOptions> = {},
 ): Promise<Rig> {
   const rig = await rigOn('postgres', options);
-  const { log } = rig.parts;
-  rig.parts.leases = leaseManagerOn(rig.engine, { clock: systemClock, log });
-  rig.parts.dispatcher = dispatcherOn(rig, workers, other);
+  const { log } = rig.dependencies;
+  rig.dependencies.leases = leaseManagerOn(rig.engine, { clock: systemClock, log });
+  rig.dependencies.dispatcher = dispatcherOn(rig, workers, other);
   return rig;
 }
 

@@ -13,12 +13,12 @@ export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonO
   }
   for (const column of recordColumns(table)) {
     const value = row[column.name];
-    if (column.again === undefined || value === null || value === undefined) continue;
+    if (column.alias === undefined || value === null || value === undefined) continue;
     // A repeated value is told only by an object of which something else is known.
-    const parent = column.again
+    const parent = column.alias
       .slice(0, -1)
       .reduce<Json | undefined>((at, name) => (at as JsonObject | undefined)?.[name], record);
-    if (parent !== undefined) place(record, column.again, value as Json);
+    if (parent !== undefined) place(record, column.alias, value as Json);
   }
   return row.extra === null || row.extra === undefined
     ? record

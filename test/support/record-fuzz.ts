@@ -90,7 +90,7 @@ export async function openFuzzPlace(engine: EngineName): Promise<FuzzPlace> {
     startAt: START,
     sandbox: { vehicles: 1 },
     engine,
-    parts: { fleet, privacy: createPrivacy(kept, 'test') },
+    dependencies: { fleet, privacy: createPrivacy(kept, 'test') },
   });
   let serial = FIRST_SERIAL;
   const place: FuzzPlace = {
@@ -280,7 +280,7 @@ export async function takeStock({ rig, sent, others }: FuzzPlace): Promise<FuzzC
     note(serial);
     const { table = vehicle, record } = sent.get(serial) ?? {};
     const [kept, told] = [back, exactJson(jsonText(record))].map((each) =>
-      comparable(table, hushed(each, rig.parts.redactor.redact)),
+      comparable(table, hushed(each, rig.dependencies.redactor.redact)),
     );
     if (!isDeepStrictEqual(kept, told))
       throw new Error(`${table.name} ${serial} is in quarantine, but not as it was sent`);
@@ -318,10 +318,10 @@ function comparable(table: Table, record: Fields): Fields {
   const kept = structuredClone(
     Object.fromEntries(Object.entries(record).filter(([name]) => !added.has(name))),
   ) as Fields;
-  for (const { name, again } of table.columns) {
-    const [parent = '', inner = ''] = again ?? [];
+  for (const { name, alias } of table.columns) {
+    const [parent = '', inner = ''] = alias ?? [];
     const object = kept[parent];
-    if (again === undefined || typeof object !== 'object' || object === null) continue;
+    if (alias === undefined || typeof object !== 'object' || object === null) continue;
     // Which of the two places told it is not kept.
     const repeated = (object as Fields)[inner];
     kept[name] ??= repeated;

@@ -1,4 +1,4 @@
-// The product's parts wired to a sandbox in one process, on a clock that the test moves: weeks of polling in
+// The product's dependencies wired to a sandbox in one process, on a clock that the test moves: weeks of polling in
 // seconds. Real HTTP, a real database; only time is the test's.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import type { Preview } from '../../src/sync/job.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
 import type { AskedPeriod } from '../../src/sync/slice.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
+import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createPrivacy } from '../../src/warehouse/privacy/privacy.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -29,7 +29,7 @@ export interface Rig {
   engine: Engine;
   /** `warehouse` of a configuration that leads to it. */
   settings: Record<string, string>;
-  parts: SyncParts;
+  dependencies: SyncDependencies;
   /** Lines of the product's log at debug level. */
   logLines: string[];
   run(job: string, options?: Record<string, unknown>, period?: AskedPeriod): Promise<RunSummary>;
@@ -45,7 +45,7 @@ export interface RigOptions {
   /** Where time begins. */
   startAt: string;
   sandbox?: SandboxOptions;
-  parts?: Partial<SyncParts>;
+  dependencies?: Partial<SyncDependencies>;
   /** The warehouse's engine; SQLite unless told. */
   engine?: EngineName;
   /** Largest answer in MiB; 64 unless told. */
@@ -57,7 +57,7 @@ export interface RigOptions {
 export async function makeRig({
   startAt,
   sandbox: options,
-  parts: others,
+  dependencies: others,
   engine: engineName = 'sqlite',
   maxBodyMb = 64,
   movesPauses,
@@ -83,7 +83,7 @@ export async function makeRig({
         : { perMinute: 1_000_000, clock: systemClock }),
     }),
   });
-  const parts: SyncParts = {
+  const dependencies: SyncDependencies = {
     fleet,
     engine,
     clock,
@@ -95,7 +95,7 @@ export async function makeRig({
     timezone: 'America/Sao_Paulo',
     images: join(dir, 'images'),
     ...others,
-  } as SyncParts;
+  } as SyncDependencies;
   const jobs = await loadJobs();
   const find = (name: string) => {
     const job = jobs.find((each) => each.name === name);
@@ -106,14 +106,15 @@ export async function makeRig({
     sandbox,
     engine,
     settings: place.settings,
-    parts,
+    dependencies,
     logLines,
     async run(name, options = {}, period) {
       const found = find(name);
       if (found === undefined) throw new Error(`no job ${name}`);
       const own = found.job.options.parse(options) as Record<string, unknown>;
-      return (await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, parts))
-        .summary;
+      return (
+        await runChain({ job: found.job, options: own, cause: 'manual', period }, { find }, dependencies)
+      ).summary;
     },
     async preview(name, options = {}) {
       const job = jobs.find((each) => each.name === name);
@@ -121,7 +122,7 @@ export async function makeRig({
       return job.preview({
         job: name,
         options: job.options.parse(options) as Record<string, unknown>,
-        parts,
+        dependencies,
       });
     },
     async truth(resource, query = {}) {

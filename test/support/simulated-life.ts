@@ -13,9 +13,9 @@ import { createFleet } from '../../src/fleet/client.ts';
 import type { Random } from '../../src/sandbox/made-up/seeded-random.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
+import type { SyncDependencies } from '../../src/sync/dependencies.ts';
 import { localDispatcher } from '../../src/sync/dispatch/local.ts';
 import { runChain } from '../../src/sync/job-chain.ts';
-import type { SyncParts } from '../../src/sync/sync-parts.ts';
 import { requestRun } from '../../src/warehouse/control/job-controls.ts';
 import { readTicks } from '../../src/warehouse/control/tick-store.ts';
 import { sqlite } from '../../src/warehouse/engines/sqlite/engine.ts';
@@ -89,7 +89,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     connect: (to) => simulateNetwork(to, { io, clock, random: network, weather, onExchange: note }),
   });
   const feeds = new Map<FeedKind, Feed>();
-  const parts: SyncParts = {
+  const parts: SyncDependencies = {
     fleet,
     engine,
     clock,

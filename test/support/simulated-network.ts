@@ -24,7 +24,7 @@ export interface Weather {
 
 export const CALM: Weather = { isDown: false, lostThere: 0, lostBack: 0, delayMs: 200 };
 
-export interface NetworkParts {
+export interface NetworkDependencies {
   io: SimulatedIo;
   clock: Clock;
   random: Random;
@@ -32,7 +32,7 @@ export interface NetworkParts {
   onExchange(line: string): void;
 }
 
-export function simulateNetwork(options: TransportOptions, parts: NetworkParts): Transport {
+export function simulateNetwork(options: TransportOptions, parts: NetworkDependencies): Transport {
   const { io, clock, random, weather, onExchange } = parts;
   const real = createTransport(options);
 

@@ -45,7 +45,7 @@ jobs:
     ...options,
   });
   const { rig } = place;
-  const { clock, parts } = rig;
+  const { clock, dependencies } = rig;
   const feed: Feed = {
     source: openSource(
       { source: 'files', folder, settleMs: 0, keepFilesMs: Number.POSITIVE_INFINITY, mapping: {} },
@@ -54,13 +54,13 @@ jobs:
         zone: 'America/Sao_Paulo',
         reuseCodes: false,
         clock,
-        log: parts.log,
+        log: dependencies.log,
         random: Math.random,
       },
     ),
     options: {},
   };
-  parts.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
+  dependencies.erp = async (kind) => (kind === 'route_plans' ? feed : undefined);
   for (const [job, jobOptions] of PULLS) {
     await rig.run(job, jobOptions);
     await clock.advance(20_000);

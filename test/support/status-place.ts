@@ -1,13 +1,13 @@
 // The status server over a rig: real HTTP on a free port, the sandbox behind the jobs, a clock that the test
 // moves. What is ordered for a job is kept, so that a test sees what was asked.
 import { request } from 'node:http';
-import { configParts, loadJobs } from '../../src/app/app.ts';
+import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { isoInstant } from '../../src/core/time/clock.ts';
 import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
-import type { StatusServerParts } from '../../src/status/server/server-parts.ts';
+import type { StatusServerDependencies } from '../../src/status/server/dependencies.ts';
 import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 
@@ -24,7 +24,7 @@ export interface Answer {
 
 export interface StatusPlace {
   rig: Rig;
-  parts: StatusServerParts;
+  dependencies: StatusServerDependencies;
   server: StatusServer;
   url: string;
   /** What was ordered for jobs, as in `run pull-vehicles`. */
@@ -51,36 +51,36 @@ export interface StatusPlaceOptions extends Partial<RigOptions> {
 export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise<StatusPlace> {
   const logTail = createLogTail();
   const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', ...options });
-  rig.parts.log = createLog({
+  rig.dependencies.log = createLog({
     level: 'debug',
-    redactor: rig.parts.redactor,
+    redactor: rig.dependencies.redactor,
     write: (line) => rig.logLines.push(line),
     tail: logTail,
   });
   const jobs = await loadJobs();
   const yaml = options.config ?? `status: { port: 0, token: ${TOKEN} }`;
-  const { config } = parseConfig(yaml, 'config/roadbook.yaml', configParts(jobs), {});
+  const { config } = parseConfig(yaml, 'config/roadbook.yaml', configDeclarations(jobs), {});
   const ordered: string[] = [];
   const order = (action: string) => async (job: string) => {
     ordered.push(`${action} ${job}`);
     return `${action}: as ordered`;
   };
-  const parts: StatusServerParts = {
-    ...rig.parts,
+  const dependencies: StatusServerDependencies = {
+    ...rig.dependencies,
     version: '1.2.3',
     jobs,
     logTail,
     orders: { run: order('run'), pause: order('pause'), resume: order('resume') },
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
     refusedEdit: async () => options.refusedEdit ?? null,
-    session: async () => rig.parts.fleet.session(),
+    session: async () => rig.dependencies.fleet.session(),
     queueFacts: async () => options.queue ?? null,
   };
-  const server = await startStatusServer(parts);
+  const server = await startStatusServer(dependencies);
   const url = server.url() ?? '';
   return {
     rig,
-    parts,
+    dependencies,
     server,
     url,
     ordered,

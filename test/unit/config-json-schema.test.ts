@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
-import { parts } from './config-parts.ts';
+import { parts } from './config-declarations.ts';
 
 interface Schema {
   type?: string;

@@ -7,7 +7,7 @@ import { publicConfig } from '../../src/config/describe.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { parse, parts, refusal } from './config-parts.ts';
+import { parse, parts, refusal } from './config-declarations.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
 afterAll(() => rmSync(dir, { recursive: true }));

@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';
-import type { ConfigParts } from '../../src/config/schema.ts';
+import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
-import { FILE, parse, parts, refusal } from './config-parts.ts';
+import { FILE, parse, parts, refusal } from './config-declarations.ts';
 
 const settling = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
-const declared: ConfigParts = {
+const declared: ConfigDeclarations = {
   ...parts,
   jobs: {
     ...parts.jobs,

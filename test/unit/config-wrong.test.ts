@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
 import { describe, expect, test } from 'vitest';
-import { FILE, refusal } from './config-parts.ts';
+import { FILE, refusal } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
 /** Takes a fifth of it on a usual machine; work that grows with the square of the file takes minutes. */

@@ -10,7 +10,7 @@ import { localPermits } from '../../src/core/rate/permits.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { drain, NOW, temporaryFolder } from '../conformance/erp-benches.ts';
-import { parse } from './config-parts.ts';
+import { parse } from './config-declarations.ts';
 
 const itinerary = (day: string) => ({
   external_id: 'R7',

@@ -10,7 +10,7 @@ import { validateItem } from '../../src/erp/items/schemas.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
-import { parse, refusal } from './config-parts.ts';
+import { parse, refusal } from './config-declarations.ts';
 
 const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');
 const examples = (language: string): string[] =>

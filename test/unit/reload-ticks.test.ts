@@ -10,7 +10,7 @@ import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { createReload, type Reload } from '../../src/schedule/reload.ts';
 import { createScheduler, type Scheduler } from '../../src/schedule/scheduler.ts';
-import { parts } from './config-parts.ts';
+import { parts } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
 const START = Date.parse('2026-03-02T08:00:30.000Z');

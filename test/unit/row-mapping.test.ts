@@ -28,7 +28,7 @@ const table = baseTable({
     active: boolean('Flag.'),
     made_at: instant('Instant.'),
     tags: json('A list.'),
-    driver_id: integer('Repeated beside its object.', { again: 'driver.id' }),
+    driver_id: integer('Repeated beside its object.', { alias: 'driver.id' }),
     driver_name: text('Nested.', { from: 'driver.name' }),
     model_maker_name: text('Nested twice.', { from: 'model.maker.name' }),
   },

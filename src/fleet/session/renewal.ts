@@ -14,7 +14,7 @@ import type { Tokens } from './tokens.ts';
 /** Undefined means that only a login is left. */
 export type Renew = (old: Tokens, context: ExchangeContext) => Promise<Tokens | undefined>;
 
-export interface RenewalParts {
+export interface RenewalDependencies {
   exchange: Exchange;
   memory: SessionMemory;
   log: Log;
@@ -25,7 +25,7 @@ export interface RenewalParts {
 /** `refused`: this way does not work here; `failed`: nothing can be said about it; `unanswered`: nor about others. */
 type Trial = Tokens | 'refused' | 'failed' | 'unanswered';
 
-export function createRenewal({ exchange, memory, log, setting }: RenewalParts): Renew {
+export function createRenewal({ exchange, memory, log, setting }: RenewalDependencies): Renew {
   /** No way but login worked: known for this process only, since a refresh token may just have ended. */
   let onlyLogin = false;
 

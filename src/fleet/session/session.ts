@@ -39,7 +39,7 @@ export interface Session {
   state(): SessionState;
 }
 
-export interface SessionParts {
+export interface SessionDependencies {
   renew: Renew;
   logIn: LogIn;
   clock: Clock;
@@ -52,7 +52,7 @@ const LONGEST_MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 const FAR_AWAY = Number.POSITIVE_INFINITY;
 
-export function createSession({ renew, logIn, clock, log, redactor }: SessionParts): Session {
+export function createSession({ renew, logIn, clock, log, redactor }: SessionDependencies): Session {
   let current: Token | undefined;
   let flight: Promise<Token> | undefined;
   let refused = false;

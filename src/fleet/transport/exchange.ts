@@ -33,7 +33,7 @@ export interface Exchange {
   close(): void;
 }
 
-export interface ExchangeParts {
+export interface ExchangeDependencies {
   transport: Transport;
   limiter: Limiter;
   clock: Clock;
@@ -42,7 +42,7 @@ export interface ExchangeParts {
 
 const BREAKER = { threshold: 10, coolDownMs: 30_000 };
 
-export function createExchange({ transport, limiter, clock, redactor }: ExchangeParts): Exchange {
+export function createExchange({ transport, limiter, clock, redactor }: ExchangeDependencies): Exchange {
   const breaker = createBreaker({ ...BREAKER, clock, judge: verdictOf });
   let closed = false;
   let skewMs: number | undefined;

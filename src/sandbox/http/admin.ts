@@ -12,7 +12,7 @@ import { CALL_NAMES, type CallName } from './call-names.ts';
 import { type Shapes, shapesSchema } from './shapes.ts';
 import type { Tokens } from './tokens.ts';
 
-export interface AdminParts {
+export interface AdminDependencies {
   account: Account;
   addedRecords: Map<CallName, unknown[]>;
   clock: SandboxClock;
@@ -25,28 +25,28 @@ export interface AdminParts {
 const recordsSchema = z.strictObject({ call: z.enum(CALL_NAMES), records: z.array(z.unknown()) });
 
 /** `truth` answers under /truth. */
-export function createAdmin(parts: AdminParts, truth: Hono): Hono {
+export function createAdmin(dependencies: AdminDependencies, truth: Hono): Hono {
   const app = new Hono();
-  app.get('/ledger', (c) => c.json(parts.ledger.read()));
+  app.get('/ledger', (c) => c.json(dependencies.ledger.read()));
   app.route('/truth', truth);
-  clockEndpoints(app, parts.clock);
-  faultEndpoints(app, parts.faults);
-  recordEndpoints(app, parts);
+  clockEndpoints(app, dependencies.clock);
+  faultEndpoints(app, dependencies.faults);
+  recordEndpoints(app, dependencies);
   app.post('/shapes', async (c) => {
     const change = await bodyOf(c, shapesSchema.partial());
-    return change instanceof Response ? change : c.json(Object.assign(parts.shapes, change));
+    return change instanceof Response ? change : c.json(Object.assign(dependencies.shapes, change));
   });
   app.post('/credentials', async (c) => {
     const change = await bodyOf(c, z.strictObject({ password: z.string() }));
     if (change instanceof Response) return change;
-    parts.account.changePassword(change.password);
+    dependencies.account.changePassword(change.password);
     return c.json({});
   });
   app.post('/tokens/expire', async (c) => {
     const change = await bodyOf(c, z.strictObject({ refresh: z.boolean().optional() }));
     if (change instanceof Response) return change;
-    parts.tokens.expireAll('access');
-    if (change.refresh === true) parts.tokens.expireAll('refresh');
+    dependencies.tokens.expireAll('access');
+    if (change.refresh === true) dependencies.tokens.expireAll('refresh');
     return c.json({});
   });
   return app;
@@ -80,7 +80,7 @@ function faultEndpoints(app: Hono, faults: Faults): void {
   });
 }
 
-function recordEndpoints(app: Hono, { addedRecords }: AdminParts): void {
+function recordEndpoints(app: Hono, { addedRecords }: AdminDependencies): void {
   app.post('/records', async (c) => {
     const given = await bodyOf(c, recordsSchema);
     if (given instanceof Response) return given;

@@ -20,7 +20,7 @@ import {
 import { mapRecords } from './records.ts';
 import type { Tokens } from './tokens.ts';
 
-export interface PipelineParts {
+export interface PipelineDependencies {
   faults: Faults;
   ledger: LedgerBook;
   tokens: Tokens;
@@ -42,20 +42,28 @@ export interface RawRequest {
 const DEFAULT_LATENCY_MS = 1_000;
 const DEFAULT_DRIP_MS = 50;
 
-export async function serveCall(parts: PipelineParts, call: Call, raw: RawRequest): Promise<void> {
-  parts.ledger.arrived(call.name);
+export async function serveCall(
+  dependencies: PipelineDependencies,
+  call: Call,
+  raw: RawRequest,
+): Promise<void> {
+  dependencies.ledger.arrived(call.name);
   let status: number | undefined;
   try {
-    status = await answerOrFail(parts, call, raw);
+    status = await answerOrFail(dependencies, call, raw);
   } finally {
-    parts.ledger.left(status);
+    dependencies.ledger.left(status);
   }
 }
 
 /** The status that was sent, undefined where the client got no answer. */
-async function answerOrFail(parts: PipelineParts, call: Call, raw: RawRequest): Promise<number | undefined> {
+async function answerOrFail(
+  dependencies: PipelineDependencies,
+  call: Call,
+  raw: RawRequest,
+): Promise<number | undefined> {
   const { outgoing } = raw;
-  const struck = parts.faults.strike(call.name);
+  const struck = dependencies.faults.strike(call.name);
   const has = (name: Fault['fault']): Fault | undefined => struck.find((fault) => fault.fault === name);
   if (has('refused')) {
     outgoing.socket?.destroy();
@@ -68,12 +76,13 @@ async function answerOrFail(parts: PipelineParts, call: Call, raw: RawRequest): 
     return undefined;
   }
   for (const name of ['expired-token', 'revoked-password'] as const) {
-    if (has(name)) parts.sessionFaults[name]();
+    if (has(name)) dependencies.sessionFaults[name]();
   }
   const answer =
-    replacement(struck, parts.clock.wallNow()) ?? (await carriedOut(parts, call, raw, text, struck));
+    replacement(struck, dependencies.clock.wallNow()) ??
+    (await carriedOut(dependencies, call, raw, text, struck));
   if (await heldUp(outgoing, struck, true)) return undefined;
-  outgoing.setHeader('date', new Date(parts.clock.wallNow()).toUTCString());
+  outgoing.setHeader('date', new Date(dependencies.clock.wallNow()).toUTCString());
   return await send(outgoing, answer, has);
 }
 
@@ -100,18 +109,18 @@ function replacement(struck: readonly Fault[], wallNow: number): Answer | undefi
 }
 
 async function carriedOut(
-  parts: PipelineParts,
+  dependencies: PipelineDependencies,
   call: Call,
   raw: RawRequest,
   text: string,
   struck: readonly Fault[],
 ): Promise<Answer> {
-  let answer = await handled(parts.tokens, call, raw, text);
-  const added = parts.addedRecords.get(call.name);
+  let answer = await handled(dependencies.tokens, call, raw, text);
+  const added = dependencies.addedRecords.get(call.name);
   if (added !== undefined && answer.status === 200) {
     answer = mapRecords(answer, (records) => [...records, ...added]);
   }
-  for (const fault of struck) answer = spoil(answer, fault, parts.clock.wallNow());
+  for (const fault of struck) answer = spoil(answer, fault, dependencies.clock.wallNow());
   return answer;
 }
 

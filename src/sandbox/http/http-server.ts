@@ -5,7 +5,7 @@ import { type HttpBindings, serve } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import type { Call } from './call.ts';
-import { type PipelineParts, type RawRequest, serveCall } from './call-pipeline.ts';
+import { type PipelineDependencies, type RawRequest, serveCall } from './call-pipeline.ts';
 
 type Env = { Bindings: HttpBindings };
 
@@ -14,14 +14,18 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-export function createApp(calls: readonly Call[], parts: PipelineParts, admin: Hono): Hono<Env> {
+export function createApp(
+  calls: readonly Call[],
+  dependencies: PipelineDependencies,
+  admin: Hono,
+): Hono<Env> {
   const app = new Hono<Env>();
   app.route('/_sandbox', admin);
   for (const call of calls) {
     app.on(call.method, call.path, async (c, next) => {
       const query = new URL(c.req.url).searchParams;
       if (call.when?.(query) === false) return await next();
-      await serveCall(parts, call, rawRequest(c, query));
+      await serveCall(dependencies, call, rawRequest(c, query));
       return RESPONSE_ALREADY_SENT;
     });
   }

@@ -6,7 +6,7 @@ import type { Call, CallRequest } from '../http/call.ts';
 import type { Renewal, Tokens } from '../http/tokens.ts';
 import type { LedgerBook } from '../ledger.ts';
 
-export interface SessionParts {
+export interface SessionDependencies {
   account: Account;
   tokens: Tokens;
   ledger: LedgerBook;
@@ -14,20 +14,20 @@ export interface SessionParts {
   rotateRefresh: boolean;
 }
 
-export const sessionCalls = (parts: SessionParts): Call[] => [
+export const sessionCalls = (dependencies: SessionDependencies): Call[] => [
   {
     name: 'login',
     method: 'POST',
     path: '/auth/login/',
     needsBearer: false,
-    handle: (request) => login(parts, request),
+    handle: (request) => login(dependencies, request),
   },
   {
     name: 'renew',
     method: 'POST',
     path: '/auth/token/',
     needsBearer: false,
-    handle: (request) => renew(parts, request),
+    handle: (request) => renew(dependencies, request),
   },
 ];
 
@@ -37,7 +37,7 @@ const userOf = (account: Account) => ({
   login: account.credentials.username,
 });
 
-async function login({ account, tokens, ledger }: SessionParts, { body }: CallRequest) {
+async function login({ account, tokens, ledger }: SessionDependencies, { body }: CallRequest) {
   if (!account.matches(body)) {
     ledger.session('logins_refused');
     throw new Refusal(401, 'Unknown account or wrong password');
@@ -50,8 +50,8 @@ async function login({ account, tokens, ledger }: SessionParts, { body }: CallRe
   });
 }
 
-async function renew(parts: SessionParts, { bearer, body }: CallRequest) {
-  const { account, tokens, ledger, renewal, rotateRefresh } = parts;
+async function renew(dependencies: SessionDependencies, { bearer, body }: CallRequest) {
+  const { account, tokens, ledger, renewal, rotateRefresh } = dependencies;
   if (renewal === 'none') throw new Refusal(404, 'No such path');
   const inBody = (body as { refresh_token?: unknown } | undefined)?.refresh_token;
   if (!(await isRenewable(tokens, renewal, bearer, inBody))) {

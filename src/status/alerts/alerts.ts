@@ -11,7 +11,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 import type { Condition } from './alert-conditions.ts';
 import { sendToWebhook } from './webhook.ts';
 
-export interface AlertParts {
+export interface AlertDependencies {
   engine: Engine;
   clock: Clock;
   log: Log;
@@ -33,15 +33,15 @@ export interface Alerts {
 /** Between two looks. */
 const EVERY_MS = 15_000;
 
-export function createAlerts(parts: AlertParts): Alerts {
-  const { clock, log, engine } = parts;
+export function createAlerts(dependencies: AlertDependencies): Alerts {
+  const { clock, log, engine } = dependencies;
   const stopping = new AbortController();
 
   async function runOnce(): Promise<void> {
-    const address = parts.webhook();
+    const address = dependencies.webhook();
     if (address === '') return;
     const told = await toldStates(engine);
-    const changed = (await parts.look()).filter(
+    const changed = (await dependencies.look()).filter(
       ({ subject, state }) => state !== (told.get(subject) ?? NOTHING_TOLD),
     );
     await Promise.all(changed.map((condition) => tell(address, condition)));
@@ -53,7 +53,7 @@ export function createAlerts(parts: AlertParts): Alerts {
     try {
       const was = await claimAlert(engine, subject, state, clock.now());
       if (was === undefined) return;
-      const message = alertMessage(condition, was, parts);
+      const message = alertMessage(condition, was, dependencies);
       await sendToWebhook(address, message, { clock, signal: stopping.signal });
       await settleAlert(engine, subject, state, clock.now());
       log.info({ event: 'alert_sent', subject, state, was }, 'alert sent');
@@ -84,7 +84,7 @@ export function createAlerts(parts: AlertParts): Alerts {
 export function alertMessage(
   { subject, state, text }: Condition,
   was: string,
-  { clock, redactor }: Pick<AlertParts, 'clock' | 'redactor'>,
+  { clock, redactor }: Pick<AlertDependencies, 'clock' | 'redactor'>,
 ): JsonObject {
   const event = state === 'ok' ? 'recovery' : 'alert';
   const words = redactor.redact(`Roadbook on ${hostname()}: ${text}${state === 'ok' ? ' (again)' : ''}`);

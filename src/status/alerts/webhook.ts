@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const POLICY: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 15_000, deadlineMs: 90_000 };
 const MAY_PASS: readonly number[] = [408, 425, 429];
 
-export interface WebhookParts {
+export interface WebhookDependencies {
   clock: Clock;
   signal?: AbortSignal;
 }
@@ -20,7 +20,7 @@ export interface WebhookParts {
 export const sendToWebhook = (
   address: string,
   message: JsonObject,
-  { clock, signal }: WebhookParts,
+  { clock, signal }: WebhookDependencies,
 ): Promise<void> =>
   retry(() => sendOnce(address, message, clock, signal), {
     clock,

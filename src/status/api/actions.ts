@@ -14,7 +14,7 @@ import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { JobOrders, StatusServerParts } from '../server/server-parts.ts';
+import type { JobOrders, StatusServerDependencies } from '../server/dependencies.ts';
 
 const entryOrder = z.strictObject({
   kind: z.string(),
@@ -41,8 +41,8 @@ interface Order {
 }
 
 /** Routes under /api; `onDone` is told after each. */
-export function actions(parts: StatusServerParts, onDone: () => void): Hono {
-  const { engine, clock, redactor, orders } = parts;
+export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
+  const { engine, clock, redactor, orders } = dependencies;
 
   async function obey(c: Context, { action, subject, carryOut }: Order): Promise<Response> {
     const order = {
@@ -60,7 +60,7 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
       },
       (thrown) => redactor.redact(asRoadbookError(thrown).message),
     );
-    parts.log.info({ action, subject, by: order.by }, 'ordered');
+    dependencies.log.info({ action, subject, by: order.by }, 'ordered');
     onDone();
     return c.json({ action, subject, words }, 202);
   }
@@ -68,13 +68,13 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
   const app = new Hono();
   for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobOrders)[]) {
     app.post(`/jobs/:job/${action}`, (c) => {
-      const job = knownJob(c.req.param('job'), parts);
+      const job = knownJob(c.req.param('job'), dependencies);
       return obey(c, { action, subject: job, carryOut: () => orders[action](job) });
     });
   }
   async function onEntry(c: Context, action: string, of: (order: z.output<typeof entryOrder>) => Action) {
     const order = await body(c, entryOrder);
-    const entry = await namedEntry(order, parts);
+    const entry = await namedEntry(order, dependencies);
     const carryOut = () => act(engine, entry, of(order), isoInstant(clock.now()));
     return obey(c, { action, subject: subjectOf(entry), carryOut });
   }
@@ -99,7 +99,7 @@ export function actions(parts: StatusServerParts, onDone: () => void): Hono {
     const rows = await quarantined(engine, { id }, 1);
     if (rows.length === 0) throw notFound(`Nothing in quarantine has the id ${id}`);
     const carryOut = async () => {
-      const [result] = await retryQuarantined(rows, parts.jobs, randomUUID(), parts);
+      const [result] = await retryQuarantined(rows, dependencies.jobs, randomUUID(), dependencies);
       return result?.loaded === true ? 'It fits now and was loaded.' : `It does not fit: ${result?.reason}`;
     };
     return obey(c, { action: 'retry quarantine', subject: id, carryOut });
@@ -117,7 +117,7 @@ const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyOrder>, 
     code === undefined ? '' : ` with ${JSON.stringify(code)} in their code`,
   ].join('');
 
-function knownJob(name: string, { jobs }: StatusServerParts): string {
+function knownJob(name: string, { jobs }: StatusServerDependencies): string {
   const names = jobs.map((job) => job.name);
   if (names.includes(name)) return name;
   throw new ApiError(
@@ -128,7 +128,10 @@ function knownJob(name: string, { jobs }: StatusServerParts): string {
   );
 }
 
-async function namedEntry({ kind, code, use }: z.output<typeof entryOrder>, { engine }: StatusServerParts) {
+async function namedEntry(
+  { kind, code, use }: z.output<typeof entryOrder>,
+  { engine }: StatusServerDependencies,
+) {
   const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
   const entry = uses.find(({ code_use }) => code_use === use);
   if (entry === undefined) throw notFound('The outbox has no such entry');

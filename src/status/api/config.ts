@@ -6,13 +6,16 @@ import { formatDuration } from '../../core/time/durations.ts';
 import { newestOrders } from '../../warehouse/control/audit.ts';
 import { readControls } from '../../warehouse/control/job-controls.ts';
 import { schedulePreview } from '../capacity/schedule-preview.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 const MOST_ORDERS = 50;
 
-type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'running' | 'refusedEdit' | 'redactor' | 'jobs'>;
+type ConfigApiDependencies = Pick<
+  StatusServerDependencies,
+  'engine' | 'clock' | 'running' | 'refusedEdit' | 'redactor' | 'jobs'
+>;
 
-export function config({ engine, clock, running, refusedEdit, redactor, jobs }: Parts): Hono {
+export function config({ engine, clock, running, refusedEdit, redactor, jobs }: ConfigApiDependencies): Hono {
   const app = new Hono();
   app.get('/config', async (c) => {
     const { file, config: current, loadedAt } = running();
@@ -36,7 +39,7 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
 }
 
 /** Names of the options of jobs that are durations: their schema reads a text and gives milliseconds. */
-function durationsOf(jobs: Parts['jobs']): ReadonlySet<string> {
+function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
   const names = jobs.flatMap(({ options }) =>
     Object.entries(options.shape).flatMap(([name, schema]) => {
       const parsed = (

@@ -5,10 +5,10 @@ import { countRows } from '../../warehouse/queries/row-counts.ts';
 import { tables } from '../../warehouse/schema/catalog.ts';
 import { dictionary } from '../../warehouse/schema/dictionary.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
-export function data({ engine, redactor }: Pick<StatusServerParts, 'engine' | 'redactor'>): Hono {
+export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engine' | 'redactor'>): Hono {
   const app = new Hono();
 
   app.get('/dictionary', (c) => c.json({ tables: dictionary() }));
@@ -42,7 +42,7 @@ export function maskedRecord(record: unknown, table: Table | undefined): unknown
   const shown = new Set(
     (table?.columns ?? [])
       .filter(({ personal, type }) => !personal && type !== 'json')
-      .flatMap(({ from, again }) => [from, again ?? from].map((path) => path.join('.'))),
+      .flatMap(({ from, alias }) => [from, alias ?? from].map((path) => path.join('.'))),
   );
   return mask(record, [], shown);
 }

@@ -3,7 +3,7 @@
 import type { NamedJob } from '../../sync/job.ts';
 import { latestRuns, type RunRow } from '../../warehouse/control/run-history.ts';
 import type { JobStatus, StatusDocument, StatusFacts } from '../health/status-document.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 /** Runs a job that the small pictures show. */
 const PICTURED = 30;
@@ -34,21 +34,21 @@ export interface Overview extends Omit<StatusDocument, 'jobs' | 'tables'>, Pick<
 
 export async function overview(
   { document, readAt, unknownSince }: StatusFacts,
-  parts: Pick<StatusServerParts, 'engine' | 'jobs' | 'running'>,
+  dependencies: Pick<StatusServerDependencies, 'engine' | 'jobs' | 'running'>,
 ): Promise<Overview> {
   const jobs = await Promise.all(
     document.jobs.map((job) =>
       overviewJob(
         job,
-        parts.jobs.find(({ name }) => name === job.name),
-        parts,
+        dependencies.jobs.find(({ name }) => name === job.name),
+        dependencies,
       ),
     ),
   );
   return {
     ...document,
     unknownSince,
-    timezone: parts.running().config.timezone,
+    timezone: dependencies.running().config.timezone,
     jobs,
     tables: document.tables.map(({ freshness_seconds: _, ...table }) => ({
       ...table,
@@ -60,7 +60,7 @@ export async function overview(
 async function overviewJob(
   status: JobStatus,
   job: NamedJob | undefined,
-  { engine }: Pick<StatusServerParts, 'engine'>,
+  { engine }: Pick<StatusServerDependencies, 'engine'>,
 ): Promise<OverviewJob> {
   const runs = await latestRuns(engine, status.name, PICTURED);
   return {

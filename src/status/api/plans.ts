@@ -10,13 +10,13 @@ import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../w
 import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
-type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'running'>;
+type PlansApiDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'running'>;
 
-export function plans(parts: Parts): Hono {
-  const { engine } = parts;
+export function plans(dependencies: PlansApiDependencies): Hono {
+  const { engine } = dependencies;
   const app = new Hono();
 
   app.get('/outbox', async (c) => {
@@ -35,12 +35,12 @@ export function plans(parts: Parts): Hono {
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({
       counts: await outboxCounts(engine),
-      attention: await outboxAttention(engine, isoInstant(parts.clock.now())),
-      deadline: await deadline(parts),
+      attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
+      deadline: await deadline(dependencies),
       /** How many entries the search matches, those on other pages included. */
       found: await engine.read((sql) => countEntries(sql, search)),
       ...paged(
-        rows.map((entry) => shown(entry, parts)),
+        rows.map((entry) => shown(entry, dependencies)),
         asked.page,
       ),
     });
@@ -59,19 +59,19 @@ export function plans(parts: Parts): Hono {
       throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search for a part of its code.');
     }
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
-    return c.json({ ...shown(entry, parts), attempts });
+    return c.json({ ...shown(entry, dependencies), attempts });
   });
   return app;
 }
 
 /** `needs_person`: why somebody has to look at it, or null. */
-const shown = (entry: OutboxEntry, { clock }: Parts) => ({
+const shown = (entry: OutboxEntry, { clock }: PlansApiDependencies) => ({
   ...shownEntry(entry),
   needs_person: attentionReason(entry, clock.now()),
 });
 
 /** How the plans of tomorrow stand; null where no deadline is set. */
-async function deadline({ engine, clock, running }: Parts) {
+async function deadline({ engine, clock, running }: PlansApiDependencies) {
   const status = await deadlineStatus({ config: running().config, engine, clock });
   if (status === null) return null;
   const { at, due_at, confirmed, open } = status;

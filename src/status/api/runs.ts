@@ -4,15 +4,17 @@ import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
 import { runNamed, searchRuns } from '../../warehouse/control/run-history.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 const DAY_MS = 86_400_000;
 /** Bars that a timeline shows at most; the newest win. */
 const MOST_BARS = 5_000;
 
-export function runs(parts: Pick<StatusServerParts, 'engine' | 'clock' | 'jobs' | 'logTail'>): Hono {
-  const { engine, clock, jobs, logTail } = parts;
+export function runs(
+  dependencies: Pick<StatusServerDependencies, 'engine' | 'clock' | 'jobs' | 'logTail'>,
+): Hono {
+  const { engine, clock, jobs, logTail } = dependencies;
   const all = jobs.map(({ name }) => name);
   const app = new Hono();
 

@@ -11,7 +11,7 @@ import {
   planPoints,
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { dayPicture, LATE_MS } from './day-picture.ts';
 import { localDayOf, periodOf } from './local-day.ts';
 import { query } from './page-query.ts';
@@ -28,7 +28,7 @@ export function today({
   engine,
   clock,
   running,
-}: Pick<StatusServerParts, 'engine' | 'clock' | 'running'>): Hono {
+}: Pick<StatusServerDependencies, 'engine' | 'clock' | 'running'>): Hono {
   const app = new Hono();
 
   app.get('/today', async (c) => {

@@ -15,7 +15,7 @@ import { type Finding, type Found, ok, warn } from './finding.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
-export interface CheckUpParts {
+export interface DoctorDependencies {
   file: string;
   config: Config;
   /** What a running daemon has against the file; null where nothing. */
@@ -35,7 +35,7 @@ export interface CheckUpParts {
 const MOST_SKEW_MS = 120_000;
 const YEAR_MS = 366 * 86_400_000;
 
-type Look = (parts: CheckUpParts) => Promise<Found>;
+type Look = (dependencies: DoctorDependencies) => Promise<Found>;
 
 const LOOKS: Readonly<Record<string, Look>> = {
   config: async ({ file, configError }) => {
@@ -116,21 +116,21 @@ function checkSchedules({ jobs }: Config, nowMs: number): Found {
   return warn(`not due within a year: ${names}`, 'Correct the schedule, or set `enabled: false`.');
 }
 
-export async function checkUp(parts: CheckUpParts): Promise<Finding[]> {
+export async function checkUp(dependencies: DoctorDependencies): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(LOOKS)) {
-    findings.push({ check, ...(await tried(parts, () => look(parts))) });
+    findings.push({ check, ...(await tried(dependencies, () => look(dependencies))) });
   }
-  return [...findings, ...(await checkFeeds(parts))];
+  return [...findings, ...(await checkFeeds(dependencies))];
 }
 
 /** One finding a configured feed. */
-async function checkFeeds(parts: CheckUpParts): Promise<Finding[]> {
+async function checkFeeds(dependencies: DoctorDependencies): Promise<Finding[]> {
   const check = 'erp';
   const findings: Finding[] = [];
   for (const kind of FEED_KINDS) {
-    const finding = await tried(parts, async () => {
-      const source = await parts.openFeed(kind);
+    const finding = await tried(dependencies, async () => {
+      const source = await dependencies.openFeed(kind);
       return source && ok(await source.check());
     });
     if (finding !== undefined) findings.push({ check, ...finding, found: `${kind}: ${finding.found}` });
@@ -139,7 +139,7 @@ async function checkFeeds(parts: CheckUpParts): Promise<Finding[]> {
 }
 
 async function tried<T extends Found | undefined>(
-  { redactor: { redact } }: CheckUpParts,
+  { redactor: { redact } }: DoctorDependencies,
   look: () => Promise<T>,
 ): Promise<T | Found> {
   try {

@@ -19,7 +19,7 @@ export interface DeadlineStatus {
   missed: string[];
 }
 
-interface DeadlineParts {
+interface DeadlineDependencies {
   config: Config;
   engine: Engine;
   clock: Clock;
@@ -28,8 +28,8 @@ interface DeadlineParts {
 const GUARDED_JOB = 'push-route-plans';
 
 /** Null where the configuration names no deadline, or the job does not run. */
-export async function deadlineStatus(parts: DeadlineParts): Promise<DeadlineStatus | null> {
-  const { config, engine, clock } = parts;
+export async function deadlineStatus(dependencies: DeadlineDependencies): Promise<DeadlineStatus | null> {
+  const { config, engine, clock } = dependencies;
   const { enabled = false, options } = config.jobs[GUARDED_JOB] ?? {};
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;

@@ -4,7 +4,7 @@ import { asRoadbookError } from '../../core/errors.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { createObserver } from '../../warehouse/control/processes.ts';
 import { leastFree } from '../doctor/machine-checks.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 
 export interface Check {
   ok: boolean;
@@ -24,28 +24,31 @@ const LONGEST_WAIT_MS = 5_000;
 /** A lease that has not been kept alive for this long should have been taken over; who should have is not there. */
 const DEAD_LEASE_MS = 60_000;
 
-type Parts = Pick<StatusServerParts, 'engine' | 'clock' | 'redactor' | 'running'>;
+type ReadinessDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'redactor' | 'running'>;
 
-export function createReadiness(parts: Parts): () => Promise<Readiness> {
-  const observer = createObserver(parts.clock);
+export function createReadiness(dependencies: ReadinessDependencies): () => Promise<Readiness> {
+  const observer = createObserver(dependencies.clock);
   return async () => {
     const [warehouse, lease, disk] = await Promise.all([
-      answered(parts, () => checkWarehouse(parts)),
-      answered(parts, () => checkLeases(parts, observer)),
-      answered(parts, () => checkDisk(parts)),
+      answered(dependencies, () => checkWarehouse(dependencies)),
+      answered(dependencies, () => checkLeases(dependencies, observer)),
+      answered(dependencies, () => checkDisk(dependencies)),
     ]);
     const checks = { warehouse, disk, lease };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
   };
 }
 
-async function checkWarehouse({ engine }: Parts): Promise<Check> {
+async function checkWarehouse({ engine }: ReadinessDependencies): Promise<Check> {
   await engine.read((sql) => sql('sync_run').first('run_id'));
   return { ok: true, words: 'answers' };
 }
 
 /** By the heartbeats of the holders, not by a time: the clock of a holder may be another one. */
-async function checkLeases({ engine }: Parts, observer: ReturnType<typeof createObserver>): Promise<Check> {
+async function checkLeases(
+  { engine }: ReadinessDependencies,
+  observer: ReturnType<typeof createObserver>,
+): Promise<Check> {
   const held = (await readLeases(engine)).flatMap(({ name, holder, beat }) =>
     holder === null ? [] : [{ name, id: holder, beat }],
   );
@@ -55,7 +58,10 @@ async function checkLeases({ engine }: Parts, observer: ReturnType<typeof create
   return { ok: false, words: `not kept alive: ${dead.map(({ name }) => name).join(', ')}` };
 }
 
-async function answered({ clock, redactor }: Parts, check: () => Promise<Check>): Promise<Check> {
+async function answered(
+  { clock, redactor }: ReadinessDependencies,
+  check: () => Promise<Check>,
+): Promise<Check> {
   const over = new AbortController();
   const late = clock.sleep(LONGEST_WAIT_MS, over.signal).then(
     () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
@@ -70,7 +76,7 @@ async function answered({ clock, redactor }: Parts, check: () => Promise<Check>)
   return found;
 }
 
-async function checkDisk({ engine, running }: Parts): Promise<Check> {
+async function checkDisk({ engine, running }: ReadinessDependencies): Promise<Check> {
   const facts = await engine.inspect?.();
   const folders = [facts?.folder, running().config.warehouse.images].filter(
     (folder) => typeof folder === 'string',

@@ -21,7 +21,7 @@ import { type DaemonStatus, daemonStatuses } from './daemon-status.ts';
 import { type DeadlineStatus, deadlineHealth, deadlineStatus } from './deadline.ts';
 import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts';
 
-export interface StatusParts {
+export interface StatusDependencies {
   version: string;
   config: Config;
   /** What the daemon last made of the file; undefined where none ever ran. */
@@ -40,7 +40,10 @@ export interface StatusParts {
 }
 
 /** What the words for the jobs are made of. */
-export type JobStatusParts = Pick<StatusParts, 'config' | 'configState' | 'jobs' | 'engine' | 'clock'>;
+export type JobStatusDependencies = Pick<
+  StatusDependencies,
+  'config' | 'configState' | 'jobs' | 'engine' | 'clock'
+>;
 
 export interface JobStatus {
   name: string;
@@ -95,47 +98,51 @@ export interface StatusFacts {
   unknownSince: string | null;
 }
 
-export async function jobStatuses(parts: JobStatusParts): Promise<JobStatus[]> {
-  const controls = await readControls(parts.engine);
+export async function jobStatuses(dependencies: JobStatusDependencies): Promise<JobStatus[]> {
+  const controls = await readControls(dependencies.engine);
   return Promise.all(
-    parts.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, parts)),
+    dependencies.jobs.map(({ name }) => jobStatus(name, controls.get(name)?.paused ?? false, dependencies)),
   );
 }
 
-export const statusDocument = async (parts: StatusParts): Promise<StatusDocument> =>
-  (await statusFacts(parts)).document;
+export const statusDocument = async (dependencies: StatusDependencies): Promise<StatusDocument> =>
+  (await statusFacts(dependencies)).document;
 
-export async function statusFacts(parts: StatusParts): Promise<StatusFacts> {
-  const jobs = await jobStatuses(parts);
-  const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, parts)));
-  const unknownSince = await oldestUnknown(parts.engine);
-  const attention = await outboxAttention(parts.engine, isoInstant(parts.clock.now()));
-  const deadline = await deadlineStatus(parts);
-  const queue = (await parts.queueFacts?.()) ?? null;
+export async function statusFacts(dependencies: StatusDependencies): Promise<StatusFacts> {
+  const jobs = await jobStatuses(dependencies);
+  const tables = await Promise.all(baseTables.map(({ name }) => tableStatus(name, dependencies)));
+  const unknownSince = await oldestUnknown(dependencies.engine);
+  const attention = await outboxAttention(dependencies.engine, isoInstant(dependencies.clock.now()));
+  const deadline = await deadlineStatus(dependencies);
+  const queue = (await dependencies.queueFacts?.()) ?? null;
   const document: StatusDocument = {
     health: overallHealth([
       ...jobs.map(({ health }) => health),
       outboxHealth(attention),
       deadlineHealth(deadline),
     ]),
-    version: parts.version,
-    config: { loaded_at: parts.configLoadedAt, error: parts.configError },
-    session: parts.session,
+    version: dependencies.version,
+    config: { loaded_at: dependencies.configLoadedAt, error: dependencies.configError },
+    session: dependencies.session,
     jobs,
     tables: tables.map(({ status }) => status),
-    outbox: await outboxCounts(parts.engine),
+    outbox: await outboxCounts(dependencies.engine),
     attention,
     ...(deadline !== null && { deadline }),
-    quarantine: await countRows(parts.engine, 'sync_quarantine'),
-    daemons: await daemonStatuses(parts.engine, parts.clock),
+    quarantine: await countRows(dependencies.engine, 'sync_quarantine'),
+    daemons: await daemonStatuses(dependencies.engine, dependencies.clock),
     ...(queue !== null && { queue }),
   };
   const readAt = Object.fromEntries(tables.map(({ status, freshAt }) => [status.name, freshAt]));
   return { document, readAt, unknownSince };
 }
 
-async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): Promise<JobStatus> {
-  const { config, engine, clock } = parts;
+async function jobStatus(
+  name: string,
+  paused: boolean,
+  dependencies: JobStatusDependencies,
+): Promise<JobStatus> {
+  const { config, engine, clock } = dependencies;
   const { enabled = false, schedule = '', timezone = 'UTC' } = config.jobs[name] ?? {};
   const { last, finished, lastSuccessAt } = await jobHistory(engine, name, clock.now());
   const cron = { cron: schedule, timezone };
@@ -158,7 +165,7 @@ async function jobStatus(name: string, paused: boolean, parts: JobStatusParts): 
       },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),
-      scheduledSinceMs: instantMs(keptSince(parts, name, cron)),
+      scheduledSinceMs: instantMs(keptSince(dependencies, name, cron)),
       nowMs: clock.now(),
     }),
     last_run:
@@ -180,13 +187,17 @@ const instantMs = (at: string | null | undefined): number | undefined =>
   at === null || at === undefined ? undefined : Date.parse(at);
 
 /** Since when a daemon has kept this schedule; undefined where it keeps another. */
-function keptSince({ configState }: JobStatusParts, name: string, schedule: Schedule): string | undefined {
+function keptSince(
+  { configState }: JobStatusDependencies,
+  name: string,
+  schedule: Schedule,
+): string | undefined {
   const kept = configState?.schedules[name];
   return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
 }
 
-async function tableStatus(name: string, parts: StatusParts) {
-  const { config, jobs, engine, clock, rowCounts } = parts;
+async function tableStatus(name: string, dependencies: StatusDependencies) {
+  const { config, jobs, engine, clock, rowCounts } = dependencies;
   const fillers = jobs
     .filter(({ tables }) => tables.some((table) => table.name === name))
     .map((job) => {

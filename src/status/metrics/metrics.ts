@@ -3,7 +3,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import type { StatusFacts } from '../health/status-document.ts';
-import type { StatusServerParts } from '../server/server-parts.ts';
+import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { createFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
 import { runCounters } from './run-counters.ts';
@@ -13,7 +13,8 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-interface Parts extends Pick<StatusServerParts, 'engine' | 'clock' | 'version' | 'jobs'> {
+interface MetricsDependencies
+  extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
   /** When this process began to count. */
   beganAt: string;
 }
@@ -21,13 +22,13 @@ interface Parts extends Pick<StatusServerParts, 'engine' | 'clock' | 'version' |
 /** Gauges of the library whose names end as only a counter's may. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
 
-export function createMetrics(parts: Parts, facts: () => Promise<StatusFacts>): Metrics {
+export function createMetrics(dependencies: MetricsDependencies, facts: () => Promise<StatusFacts>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'roadbook_' });
   for (const name of MISNAMED) registry.removeSingleMetric(`roadbook_nodejs_${name}`);
   const tell = gauges(registry);
-  const count = runCounters(registry, parts);
-  const { version, clock, engine } = parts;
+  const count = runCounters(registry, dependencies);
+  const { version, clock, engine } = dependencies;
   return {
     contentType: registry.contentType,
     // Two who ask at once share one answer, else one would empty the gauges that the other fills.

@@ -21,7 +21,7 @@ const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number
 
 const STATUSES = ['ok', 'partial', 'failed', 'abandoned'];
 
-interface CounterParts {
+interface CounterDependencies {
   engine: Pick<Engine, 'read'>;
   clock: Clock;
   jobs: readonly NamedJob[];
@@ -30,8 +30,8 @@ interface CounterParts {
 }
 
 /** Gives what brings the counters up to date. */
-export function runCounters(registry: Registry, parts: CounterParts): () => Promise<void> {
-  const { jobs } = parts;
+export function runCounters(registry: Registry, dependencies: CounterDependencies): () => Promise<void> {
+  const { jobs } = dependencies;
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `roadbook_${name}_total`, help, labelNames, registers: [registry] });
   const runs = counter('runs', 'Runs that ended, by how they ended.', ['job', 'status']);
@@ -41,7 +41,7 @@ export function runCounters(registry: Registry, parts: CounterParts): () => Prom
     for (const status of STATUSES) runs.inc({ job, status }, 0);
     for (const total of totals) total.counter.inc({ job }, 0);
   }
-  const ended = newlyEnded(parts);
+  const ended = newlyEnded(dependencies);
   return async () => {
     for (const run of await ended()) {
       if (!jobs.some(({ name }) => name === run.job)) continue;
@@ -52,7 +52,7 @@ export function runCounters(registry: Registry, parts: CounterParts): () => Prom
 }
 
 /** Gives the runs that ended since it was asked last. */
-function newlyEnded({ engine, clock, beganAt }: CounterParts): () => Promise<RunRow[]> {
+function newlyEnded({ engine, clock, beganAt }: CounterDependencies): () => Promise<RunRow[]> {
   let counted = new Map<string, string>();
   return async () => {
     const horizon = isoInstant(clock.now() - LATE_MS);

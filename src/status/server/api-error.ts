@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { asRoadbookError, RoadbookError } from '../../core/errors.ts';
-import type { StatusServerParts } from './server-parts.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 
 /** A request that is answered with an error of its own. */
 export class ApiError extends RoadbookError {
@@ -16,7 +16,7 @@ export class ApiError extends RoadbookError {
 }
 
 export const answerError =
-  ({ redactor, log }: Pick<StatusServerParts, 'redactor' | 'log'>) =>
+  ({ redactor, log }: Pick<StatusServerDependencies, 'redactor' | 'log'>) =>
   (thrown: Error, c: Context): Response => {
     if (thrown instanceof HTTPException) return thrown.getResponse();
     const error = asRoadbookError(thrown);

@@ -6,7 +6,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import { isLoopback } from '../../config/sections/status.ts';
 import { ApiError } from './api-error.ts';
-import type { StatusServerParts } from './server-parts.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 
 const POLICY = [
   "default-src 'none'",
@@ -88,7 +88,7 @@ export function createTokenGuards({
   host,
   running,
   clock,
-}: { host: string } & Pick<StatusServerParts, 'running' | 'clock'>): TokenGuards {
+}: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenGuards {
   const byAddress = new Map<string, Failures>();
 
   function failuresOf(address: string): Failures {

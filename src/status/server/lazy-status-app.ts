@@ -5,12 +5,12 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { configState } from '../../warehouse/control/config-state.ts';
 import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
 import { type StatusFacts, statusFacts } from '../health/status-document.ts';
-import type { StatusServerParts } from './server-parts.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 import type { StatusApp } from './status-app.ts';
 
-export function lazyStatusApp(parts: StatusServerParts, host: string): StatusApp {
-  const readFacts = factsOf(parts);
-  const beganAt = isoInstant(parts.clock.now());
+export function lazyStatusApp(dependencies: StatusServerDependencies, host: string): StatusApp {
+  const readFacts = factsOf(dependencies);
+  const beganAt = isoInstant(dependencies.clock.now());
   let opened: Promise<StatusApp> | undefined;
   // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
   // Not as a flight: who asks meanwhile must not get the state of the start.
@@ -18,7 +18,7 @@ export function lazyStatusApp(parts: StatusServerParts, host: string): StatusApp
 
   const open = async (): Promise<StatusApp> => {
     const { createStatusApp } = await import('./status-app.ts');
-    return createStatusApp({ ...parts, host, beganAt, readFacts });
+    return createStatusApp({ ...dependencies, host, beganAt, readFacts });
   };
 
   return {
@@ -30,7 +30,7 @@ export function lazyStatusApp(parts: StatusServerParts, host: string): StatusApp
         if (!response.destroyed) app.answer(request, response);
       } catch (thrown) {
         // Files that are gone, as in an upgrade under the running daemon, must not end it.
-        parts.log.error({ err: thrown }, 'status page cannot be loaded');
+        dependencies.log.error({ err: thrown }, 'status page cannot be loaded');
         response.destroy();
       }
     },
@@ -43,17 +43,17 @@ export function lazyStatusApp(parts: StatusServerParts, host: string): StatusApp
   };
 }
 
-function factsOf(parts: StatusServerParts): () => Promise<StatusFacts> {
-  const rowCounts = createRowCounts(parts.engine);
+function factsOf(dependencies: StatusServerDependencies): () => Promise<StatusFacts> {
+  const rowCounts = createRowCounts(dependencies.engine);
   return async () => {
-    const { config, loadedAt } = parts.running();
+    const { config, loadedAt } = dependencies.running();
     return statusFacts({
-      ...parts,
+      ...dependencies,
       config,
-      configState: await configState(parts.engine).read(),
+      configState: await configState(dependencies.engine).read(),
       configLoadedAt: loadedAt,
-      configError: await parts.refusedEdit(),
-      session: await parts.session(),
+      configError: await dependencies.refusedEdit(),
+      session: await dependencies.session(),
       rowCounts,
     });
   };

@@ -4,7 +4,7 @@
 import type { Log } from '../../core/log.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 
-export interface LiveParts {
+export interface LiveDependencies {
   clock: Clock;
   log: Log;
   /** What watchers are told, as JSON text; the same text as before is not told again. */
@@ -43,7 +43,7 @@ interface Watcher {
   wake: () => void;
 }
 
-export function createLive({ clock, log, read }: LiveParts): Live {
+export function createLive({ clock, log, read }: LiveDependencies): Live {
   const watchers = new Set<Watcher>();
   const closed = new AbortController();
   let turn = new AbortController();

@@ -3,8 +3,8 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fatal } from '../../core/errors.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 import { lazyStatusApp } from './lazy-status-app.ts';
-import type { StatusServerParts } from './server-parts.ts';
 
 export interface StatusServer {
   /** Where the page is; null while the port is taken by another program. */
@@ -23,10 +23,10 @@ interface Address {
   port: number;
 }
 
-export async function startStatusServer(parts: StatusServerParts): Promise<StatusServer> {
-  const wanted = (): Address => parts.running().config.status;
+export async function startStatusServer(dependencies: StatusServerDependencies): Promise<StatusServer> {
+  const wanted = (): Address => dependencies.running().config.status;
   let address = wanted();
-  let bound = await bind(parts, address);
+  let bound = await bind(dependencies, address);
   let turn = Promise.resolve();
 
   async function move(): Promise<void> {
@@ -34,8 +34,8 @@ export async function startStatusServer(parts: StatusServerParts): Promise<Statu
     if (host === address.host && port === address.port) return;
     await bound.close();
     address = { host, port };
-    bound = await bind(parts, address);
-    parts.log.info({ url: bound.url() }, 'status page has moved');
+    bound = await bind(dependencies, address);
+    dependencies.log.info({ url: bound.url() }, 'status page has moved');
   }
 
   return {
@@ -51,9 +51,9 @@ export async function startStatusServer(parts: StatusServerParts): Promise<Statu
   };
 }
 
-async function bind(parts: StatusServerParts, { host, port }: Address) {
-  const { clock, log } = parts;
-  const app = lazyStatusApp(parts, host);
+async function bind(dependencies: StatusServerDependencies, { host, port }: Address) {
+  const { clock, log } = dependencies;
+  const app = lazyStatusApp(dependencies, host);
   const closing = new AbortController();
   let server: Server | undefined;
 

@@ -15,10 +15,10 @@ import { createReadiness } from '../health/readiness.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { ApiError, answerError } from './api-error.ts';
+import type { StatusServerDependencies } from './dependencies.ts';
 import { createTokenGuards, rightHost, securityHeaders } from './guards.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
 import { pageFiles } from './page-files.ts';
-import type { StatusServerParts } from './server-parts.ts';
 import { createFlight } from './single-flight.ts';
 
 export interface StatusApp {
@@ -26,7 +26,7 @@ export interface StatusApp {
   close(): void;
 }
 
-export interface StatusAppParts extends StatusServerParts {
+export interface StatusAppDependencies extends StatusServerDependencies {
   /** Where it is listened on. */
   host: string;
   /** When this process began to count. */
@@ -34,18 +34,18 @@ export interface StatusAppParts extends StatusServerParts {
   readFacts(): Promise<StatusFacts>;
 }
 
-export function createStatusApp(parts: StatusAppParts): StatusApp {
-  const { host } = parts;
-  const facts = createFlight(parts.readFacts);
-  const metrics = createMetrics(parts, facts);
-  const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), parts)));
-  const live = createLive({ ...parts, read: readOverview });
+export function createStatusApp(dependencies: StatusAppDependencies): StatusApp {
+  const { host } = dependencies;
+  const facts = createFlight(dependencies.readFacts);
+  const metrics = createMetrics(dependencies, facts);
+  const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), dependencies)));
+  const live = createLive({ ...dependencies, read: readOverview });
   const files = pageFiles();
-  const token = createTokenGuards(parts);
-  const readiness = createReadiness(parts);
+  const token = createTokenGuards(dependencies);
+  const readiness = createReadiness(dependencies);
 
   const app = new Hono();
-  app.onError(answerError(parts));
+  app.onError(answerError(dependencies));
   app.use(securityHeaders);
   app.use(rightHost(host));
   app.get('/livez', (c) => c.text('alive\n'));
@@ -65,9 +65,9 @@ export function createStatusApp(parts: StatusAppParts): StatusApp {
   );
   app.get('/api/live', (c) => watch(c, live));
   app.post('/api/token', (c) => c.json({ subject: 'token', words: 'is the right one' }));
-  for (const view of [runs, plans, today, data, config]) app.route('/api', view(parts));
-  app.route('/api', actions(parts, live.nudge));
-  app.notFound(answerNotFound(parts));
+  for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));
+  app.route('/api', actions(dependencies, live.nudge));
+  app.notFound(answerNotFound(dependencies));
   return {
     answer: getRequestListener(app.fetch, { hostname: host, overrideGlobalObjects: false }),
     close: live.close,
@@ -90,6 +90,9 @@ function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
 }
 
 const answerNotFound =
-  (parts: StatusServerParts) =>
+  (dependencies: StatusServerDependencies) =>
   (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
-    answerError(parts)(new ApiError(404, 'not_found', 'There is nothing here', 'The page is at /.'), c);
+    answerError(dependencies)(
+      new ApiError(404, 'not_found', 'There is nothing here', 'The page is at /.'),
+      c,
+    );

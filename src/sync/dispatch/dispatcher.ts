@@ -14,7 +14,7 @@ export interface SlicedRun {
   lease?: Lease;
   log: Log;
   draining?: AbortSignal;
-  parts: { engine: Engine };
+  dependencies: { engine: Engine };
 }
 
 /** The slices of one run. */

@@ -13,7 +13,7 @@ export const localDispatcher: Dispatcher = {
         if (!mayBegin()) return;
         const outcome = await work(slice);
         take(outcome);
-        if (outcome.end === 'cut') for (const part of outcome.parts) add(part);
+        if (outcome.end === 'cut') for (const slice of outcome.slices) add(slice);
       });
     for (const slice of slices) add(slice);
     await lanes.onIdle();

@@ -116,7 +116,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         // The run itself has cancelled it.
         if (signal.aborted && row?.state !== 'completed') continue;
         const outcome = isGivenBack(row?.output) ? undefined : outcomeOf(slice, row);
-        const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.parts : [];
+        const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.slices : [];
         // Sent before the outcome is taken: where that fails, the next look does it again. They stand first, since they are
         // worked next and only the first jobs are read.
         if (next.length > 0 && !signal.aborted) {

@@ -10,8 +10,8 @@ import { createLoop } from '../../core/time/loop.ts';
 import { fencedEngine, isHeld, type Lease } from '../../warehouse/control/leases.ts';
 import { thisProcess } from '../../warehouse/control/this-process.ts';
 import type { Engine } from '../../warehouse/engine.ts';
+import type { SyncDependencies } from '../dependencies.ts';
 import type { NamedJob, RunContext } from '../job.ts';
-import type { SyncParts } from '../sync-parts.ts';
 import { GIVEN_BACK, outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
 
 /** How often an idle worker asks for a slice; the least that pg-boss allows. */
@@ -35,7 +35,7 @@ const LOCAL: ReadonlySet<string> = new Set([
 export interface WorkerDependencies {
   jobs: readonly NamedJob[];
   /** The dependencies of this process, kept open for as long as the slice takes. */
-  during<T>(work: (parts: SyncParts) => Promise<T>): Promise<T>;
+  during<T>(work: (dependencies: SyncDependencies) => Promise<T>): Promise<T>;
   /** Slices at once in this process. */
   workers: number;
   /** How often a worker renews the heartbeat of its slice. */
@@ -142,17 +142,17 @@ async function workMessage(
   if (job?.workSlice === undefined) return leave('job_unknown');
   const { workSlice } = job;
 
-  async function work(parts: SyncParts): Promise<WorkResult> {
-    const watch = watchLease(parts.engine, lease, clock);
+  async function work(dependencies: SyncDependencies): Promise<WorkResult> {
+    const watch = watchLease(dependencies.engine, lease, clock);
     await watch.check();
     watch.start();
-    const context = contextOf(message, parts, AbortSignal.any([signal, watch.lost]));
+    const context = contextOf(message, dependencies, AbortSignal.any([signal, watch.lost]));
     const outcome = await workSlice(slice, context).finally(watch.stop);
     const code = outcome.end === 'failed' ? outcome.failure.code : undefined;
     if (watch.lost.aborted || code === 'lease_lost') return { status: 'completed' };
     if (outcome.end === 'stopped') return { status: 'completed', output: GIVEN_BACK };
     if (code?.startsWith('warehouse_')) return retry(code);
-    if (code !== undefined && LOCAL.has(code) && !(await isPlannedHere(parts.engine, lease)))
+    if (code !== undefined && LOCAL.has(code) && !(await isPlannedHere(dependencies.engine, lease)))
       return leave(code);
     return { status: 'completed', output: outcomeToJson(outcome) };
   }
@@ -165,7 +165,7 @@ const isPlannedHere = (engine: Engine, lease: Lease): Promise<boolean> =>
 
 const contextOf = (
   { job, runId, options, period, lease }: SliceMessage,
-  parts: SyncParts,
+  dependencies: SyncDependencies,
   signal: AbortSignal,
 ): RunContext => ({
   job,
@@ -174,8 +174,8 @@ const contextOf = (
   period,
   lease,
   counts: noCounts(),
-  parts: { ...parts, engine: fencedEngine(parts.engine, lease) },
-  log: parts.log.child({ job, run_id: runId }),
+  dependencies: { ...dependencies, engine: fencedEngine(dependencies.engine, lease) },
+  log: dependencies.log.child({ job, run_id: runId }),
   signal,
 });
 

@@ -15,9 +15,9 @@ const AT_ONCE = 32;
 const LIVE_MS = 86_400_000;
 
 /** Pushes and what is happening now go before history. A slice that covers nothing, such as one by id, is of now. */
-export function priorityOf({ covers = [] }: Slice, { period, parts }: RunContext): number {
+export function priorityOf({ covers = [] }: Slice, { period, dependencies }: RunContext): number {
   if (period?.resumable === true) return PRIORITY.history;
-  const liveFrom = parts.clock.now() - LIVE_MS;
+  const liveFrom = dependencies.clock.now() - LIVE_MS;
   const isPast = covers.length > 0 && covers.every(({ endAt }) => Date.parse(endAt) <= liveFrom);
   return isPast ? PRIORITY.history : PRIORITY.live;
 }
@@ -26,7 +26,7 @@ export function priorityOf({ covers = [] }: Slice, { period, parts }: RunContext
 type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
 
 export function createSource(slice: Slice, context: RunContext, reading: Reading): Source {
-  const { parts } = context;
+  const { dependencies } = context;
   const source: Source = {
     call: callWith(slice, context, context.signal),
     mapCalls: (items, work) =>
@@ -38,24 +38,26 @@ export function createSource(slice: Slice, context: RunContext, reading: Reading
     prepare: reading.prepare,
     commitPart: reading.commitPart,
     atEnd: reading.atEnd,
-    map: (load) => mapRecords(load, parts.privacy),
-    asStored: parts.privacy.asStored,
-    warehouse: parts.engine,
-    recall: (name) => factMemory<never>(parts.engine, name).read(),
-    remember: (name, fact) => factMemory<typeof fact>(parts.engine, name).write(fact, parts.clock.now()),
-    urlBytes: parts.fleet.urlBytes,
-    images: parts.images,
-    timezone: parts.timezone,
+    map: (load) => mapRecords(load, dependencies.privacy),
+    asStored: dependencies.privacy.asStored,
+    warehouse: dependencies.engine,
+    recall: (name) => factMemory<never>(dependencies.engine, name).read(),
+    remember: (name, fact) =>
+      factMemory<typeof fact>(dependencies.engine, name).write(fact, dependencies.clock.now()),
+    urlBytes: dependencies.fleet.urlBytes,
+    images: dependencies.images,
+    timezone: dependencies.timezone,
   };
   return source;
 }
 
 function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Source['call'] {
-  const { parts, counts } = context;
+  const { dependencies, counts } = context;
   const priority = priorityOf(slice, context);
   const onRequest = (): void => void counts.requests++;
   const onRetry = (): void => void counts.retries++;
-  return (endpoint, request) => parts.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
+  return (endpoint, request) =>
+    dependencies.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
 }
 
 /** `workWith` gets the signal that ends the calls; the results come in the order of the items. */

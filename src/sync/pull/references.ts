@@ -4,8 +4,8 @@
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
+import type { SyncDependencies } from '../dependencies.ts';
 import type { SliceFacts, UnknownName } from '../slice.ts';
-import type { SyncParts } from '../sync-parts.ts';
 import type { Pull } from './types.ts';
 
 const LEAST_BETWEEN_MS = 3_600_000;
@@ -21,7 +21,7 @@ export interface ReferenceCheck {
 /** Ids in the order of the job's references, and labels that nothing has. */
 type Referenced = Pick<SliceFacts, 'named' | 'unknown'>;
 
-export function createReferenceCheck({ references }: Pull, parts: SyncParts): ReferenceCheck {
+export function createReferenceCheck({ references }: Pull, dependencies: SyncDependencies): ReferenceCheck {
   const all = references.map((reference) => ({ reference, ids: new Set<number>() }));
   const unknowns: UnknownName[] = [];
   return {
@@ -31,15 +31,15 @@ export function createReferenceCheck({ references }: Pull, parts: SyncParts): Re
     },
     async unmet() {
       const wanted = new Set<string>();
-      const lately = isoInstant(parts.clock.now() - LEAST_BETWEEN_MS);
+      const lately = isoInstant(dependencies.clock.now() - LEAST_BETWEEN_MS);
       for (const { reference, ids } of all) {
         const { to, job } = reference;
-        if (wanted.has(job) || (await knowsAll(to, [...ids], parts))) continue;
-        if (!(await wasPulledSince(lately, job, parts))) wanted.add(job);
+        if (wanted.has(job) || (await knowsAll(to, [...ids], dependencies))) continue;
+        if (!(await wasPulledSince(lately, job, dependencies))) wanted.add(job);
       }
       for (const { job, metAt } of unknowns) {
         const since = metAt < lately ? metAt : lately;
-        if (!wanted.has(job) && !(await wasPulledSince(since, job, parts))) wanted.add(job);
+        if (!wanted.has(job) && !(await wasPulledSince(since, job, dependencies))) wanted.add(job);
       }
       return [...wanted];
     },
@@ -71,7 +71,7 @@ export function referencesInSlice({ references }: Pull) {
   };
 }
 
-async function knowsAll(table: Table, ids: number[], { engine }: SyncParts): Promise<boolean> {
+async function knowsAll(table: Table, ids: number[], { engine }: SyncDependencies): Promise<boolean> {
   for (let start = 0; start < ids.length; start += IDS_A_QUERY) {
     const part = ids.slice(start, start + IDS_A_QUERY);
     const [row] = await engine.read((sql) => sql(table.name).whereIn('id', part).count({ known: '*' }));
@@ -80,7 +80,7 @@ async function knowsAll(table: Table, ids: number[], { engine }: SyncParts): Pro
   return true;
 }
 
-async function wasPulledSince(since: string, job: string, { engine }: SyncParts): Promise<boolean> {
+async function wasPulledSince(since: string, job: string, { engine }: SyncDependencies): Promise<boolean> {
   const run = await engine.read((sql) =>
     sql('sync_run')
       .where({ job })

@@ -25,15 +25,19 @@ const CLOCK_PLAY_MS = 60_000;
 const MOST_RECORDS = 25_000;
 
 export async function executePull(job: Pull, context: RunContext): Promise<RunOutcome> {
-  const { counts, log, parts } = context;
-  const scale = await readScale(parts.engine, context.job);
-  await withdrawFuture(parts.engine, plannedCoverage(context), isoInstant(parts.clock.now() + CLOCK_PLAY_MS));
+  const { counts, log, dependencies } = context;
+  const scale = await readScale(dependencies.engine, context.job);
+  await withdrawFuture(
+    dependencies.engine,
+    plannedCoverage(context),
+    isoInstant(dependencies.clock.now() + CLOCK_PLAY_MS),
+  );
   const planning = planContext(context, scale);
   const { slices: due, withdraw } = await job.plan(planning);
-  if (withdraw !== undefined) await parts.engine.write(withdraw);
+  if (withdraw !== undefined) await dependencies.engine.write(withdraw);
   // History waits for the live calls of every job, so it must not hold up the live slices of its own run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
-  const references = createReferenceCheck(job, parts);
+  const references = createReferenceCheck(job, dependencies);
   const failures: RoadbookError[] = [];
   const slices = new Map(planned.map((slice) => [slice.scope, slice]));
   const failed: string[] = [];
@@ -56,9 +60,9 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
         break;
       case 'cut':
         if (isTooLarge(outcome.code)) cuts++;
-        all += outcome.parts.length - 1;
-        for (const part of outcome.parts) slices.set(part.scope, part);
-        log.info({ scope, parts: outcome.parts.length, code: outcome.code }, 'slice cut');
+        all += outcome.slices.length - 1;
+        for (const part of outcome.slices) slices.set(part.scope, part);
+        log.info({ scope, slices: outcome.slices.length, code: outcome.code }, 'slice cut');
         break;
       case 'failed':
         failures.push(outcome.failure);
@@ -70,10 +74,10 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
 
   const undo = cutAfterDraining(context, stop);
   try {
-    await parts.dispatcher.dispatch({
+    await dependencies.dispatcher.dispatch({
       slices: planned,
       context,
-      atOnce: job.slicesAtOnce ?? parts.concurrency,
+      atOnce: job.slicesAtOnce ?? dependencies.concurrency,
       work: (slice) => workSlice(job, slice, { ...context, signal }),
       take,
       signal,
@@ -88,7 +92,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   }
   if (context.signal.aborted || context.draining?.aborted === true) {
     if (loaded < all) failures.push(stoppedEarly());
-  } else await learnScale(parts, context.job, scale, cuts);
+  } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
   return { failures, worked: loaded > 0, wants: await references.unmet() };
 }
@@ -104,17 +108,17 @@ export async function workSlice(job: Pull, slice: Slice, context: RunContext): P
   } catch (thrown) {
     if (context.signal.aborted) return { ...facts(), end: 'stopped' };
     const failure = asRoadbookError(thrown);
-    const parts = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
-    if (parts === undefined) return { ...facts(), end: 'failed', failure };
-    return { ...facts(), end: 'cut', parts, code: failure.code };
+    const smaller = isTooMuch(failure) ? job.split?.(slice, failure.code) : undefined;
+    if (smaller === undefined) return { ...facts(), end: 'failed', failure };
+    return { ...facts(), end: 'cut', slices: smaller, code: failure.code };
   }
 }
 
 export async function previewPull(
   job: Pull,
-  context: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
+  context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>,
 ): Promise<Preview[]> {
-  const scale = await readScale(context.parts.engine, context.job);
+  const scale = await readScale(context.dependencies.engine, context.job);
   const planning = planContext(context, scale);
   const { slices } = await job.plan(planning);
   return slices.map(({ scope, work, calls = 1, furtherCalls }) => ({
@@ -126,33 +130,33 @@ export async function previewPull(
 }
 
 const planContext = (
-  { job, options, period, parts }: Pick<RunContext, 'job' | 'options' | 'period' | 'parts'>,
+  { job, options, period, dependencies }: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>,
   scale: number,
 ): PlanContext<Record<string, unknown>> => ({
   coverageName: plannedCoverage({ job, period }),
   options,
   period,
-  now: parts.clock.now(),
-  timezone: parts.timezone,
-  warehouse: parts.engine,
-  asStored: parts.privacy.asStored,
-  urlBytes: parts.fleet.urlBytes,
+  now: dependencies.clock.now(),
+  timezone: dependencies.timezone,
+  warehouse: dependencies.engine,
+  asStored: dependencies.privacy.asStored,
+  urlBytes: dependencies.fleet.urlBytes,
   scale,
 });
 
 /** However the run ends. The rows are stored, so a failure is not one of the run: the next run or start tries again. */
-async function completeIndexes({ into }: Pull, { parts, log }: RunContext): Promise<void> {
+async function completeIndexes({ into }: Pull, { dependencies, log }: RunContext): Promise<void> {
   const filled = into.map(([, table]) => table);
-  await createLateIndexes(parts.engine, filled).catch((thrown) =>
+  await createLateIndexes(dependencies.engine, filled).catch((thrown) =>
     log.warn({ err: asRoadbookError(thrown) }, 'indexes not created'),
   );
 }
 
 /** A slice that is cut off is read again later, so a pull need not use up the time that a push may need. */
-function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController): () => void {
+function cutAfterDraining({ draining, dependencies }: RunContext, stop: AbortController): () => void {
   const finished = new AbortController();
   const cut = () => stop.abort();
-  const wait = () => void parts.clock.sleep(DRAIN_MS, finished.signal).then(cut, () => undefined);
+  const wait = () => void dependencies.clock.sleep(DRAIN_MS, finished.signal).then(cut, () => undefined);
   // It may have begun while the run was planned.
   if (draining?.aborted === true) wait();
   else draining?.addEventListener('abort', wait, { once: true });
@@ -169,7 +173,7 @@ function cutAfterDraining({ draining, parts }: RunContext, stop: AbortController
  * there.
  */
 async function makeDueAgain(failed: readonly Slice[], context: RunContext): Promise<void> {
-  const { engine, clock } = context.parts;
+  const { engine, clock } = context.dependencies;
   const job = writtenCoverage(context);
   const now = isoInstant(clock.now());
   const over = failed.flatMap(({ covers = [] }) => covers).filter(({ endAt }) => endAt <= now);

@@ -50,7 +50,7 @@ async function readOnce(
   context: RunContext,
   references: SliceReferences,
 ): Promise<SliceCounts> {
-  const { engine, privacy, clock } = context.parts;
+  const { engine, privacy, clock } = context.dependencies;
   const newBatches = () => createBatches({ engine, privacy, references: references.noteIn });
   const batches = newBatches();
   const cleanups: (() => void)[] = [];
@@ -77,10 +77,10 @@ async function readOnce(
 
 /** Gets all of it ready, so that inside the transaction there is only SQL. */
 async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
-  const parts: Prepared[] = [];
+  const prepared: Prepared[] = [];
   for (const load of loads)
-    parts.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
-  return batches.finish(parts);
+    prepared.push('written' in load ? load : await batches.prepare(load, { fullRefresh }));
+  return batches.finish(prepared);
 }
 
 const NOTHING: SliceCounts = { records: 0, inserted: 0, updated: 0, unchanged: 0, quarantined: 0 };
@@ -101,15 +101,15 @@ async function commit(
   batches: readonly Batch[],
   { job, context, slice, readAt, ahead }: Loading,
 ): Promise<SliceCounts> {
-  const { parts, runId } = context;
+  const { dependencies, runId } = context;
   const invalid = quarantineRows(
     context.job,
     batches.flatMap((batch) => batch.invalid),
-    parts.redactor,
+    dependencies.redactor,
   );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
     // Once it is its turn: what others stored while it waited for that was not stored later.
-    const metadata = { runId, at: isoInstant(parts.clock.now()), readAt };
+    const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
     const counts = await loadBatches(tx, batches, metadata, ahead);
     await quarantine(tx, invalid, metadata);
@@ -124,8 +124,8 @@ async function commit(
     return counts;
   };
   const tables = job.into.map(([, table]) => table.name);
-  const counts = await parts.engine.write(load, { isLong: true, tables });
-  parts.onSlice?.();
+  const counts = await dependencies.engine.write(load, { isLong: true, tables });
+  dependencies.onSlice?.();
   return counts;
 }
 
@@ -162,13 +162,13 @@ async function filledRanges(
 async function markAllVanished(
   tx: Transaction,
   ranges: readonly FullRefreshRange[],
-  parts: readonly Batch[],
+  batches: readonly Batch[],
   metadata: LoadMetadata,
 ) {
   for (const refresh of ranges) {
-    const part = parts.find((each) => each.table === refresh.table);
+    const part = batches.find((each) => each.table === refresh.table);
     if (part?.allSeen === false && refresh.isSure !== true) continue;
-    await markRange(tx, refresh, parts, metadata);
+    await markRange(tx, refresh, batches, metadata);
   }
 }
 
@@ -176,19 +176,19 @@ async function markAllVanished(
 async function markRange(
   tx: Transaction,
   refresh: FullRefreshRange,
-  parts: readonly Batch[],
+  batches: readonly Batch[],
   metadata: LoadMetadata,
 ) {
   const { table, range, alsoSeen = [] } = refresh;
-  const met = parts.find((each) => each.table === table);
+  const met = batches.find((each) => each.table === table);
   const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
   const inside = met?.inside(refresh) ?? 0;
   const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
-  const owned = parts.flatMap((part) => (part.table.partOf?.table === table.name ? [part.table] : []));
+  const owned = batches.flatMap((part) => (part.table.parent?.table === table.name ? [part.table] : []));
   if (marked === 0 || owned.length === 0) return;
   const owners = await justMarked(tx, { table, range }, metadata);
   for (const part of owned) {
-    const column = part.partOf?.column ?? '';
-    await markRange(tx, { table: part, range: { [column]: { in: owners } } }, parts, metadata);
+    const column = part.parent?.column ?? '';
+    await markRange(tx, { table: part, range: { [column]: { in: owners } } }, batches, metadata);
   }
 }

@@ -46,7 +46,7 @@ export async function plansOfTomorrow(engine: Engine, question: DeadlineQuestion
 }
 
 export async function reportDeadline({ settings, context, engine, report }: PushRun): Promise<void> {
-  const { clock, timezone } = context.parts;
+  const { clock, timezone } = context.dependencies;
   const { deadline } = settings;
   if (deadline === undefined) return;
   const { isPast, open } = await plansOfTomorrow(engine, { deadline, timezone, now: clock.now() });

@@ -132,4 +132,4 @@ function entryOf(
 }
 
 const dayOf = ({ context }: PushRun, { period_start }: EntryStatus): string =>
-  localDay(period_start, context.parts.timezone);
+  localDay(period_start, context.dependencies.timezone);

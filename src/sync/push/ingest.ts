@@ -125,7 +125,7 @@ const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
 export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem): Offer {
-  const { redact } = context.parts.redactor;
+  const { redact } = context.dependencies.redactor;
   const { externalCode, data } = item;
   const period = usualPeriod(kind.periodOf?.(data));
   const place = {
@@ -154,7 +154,7 @@ function unreadOffer(
   { kind, digest, context }: PushRun,
   { origin, reason, externalCode, startDay = '' }: ErpFault,
 ): Offer[] {
-  const { redact } = context.parts.redactor;
+  const { redact } = context.dependencies.redactor;
   const read = { origin: redact(origin), reason: redact(reason) };
   context.log.warn(read, 'feed holds something that cannot be read');
   if (externalCode === undefined) {
@@ -182,5 +182,5 @@ export const rulesOf = ({ kind, settings, context, now }: PushRun): OfferRules =
   flagsChanges: settings.after_confirmation !== 'ignore',
   at: now(),
   settleMs: settings.settle,
-  dayOf: (instant) => localDay(instant, context.parts.timezone),
+  dayOf: (instant) => localDay(instant, context.dependencies.timezone),
 });

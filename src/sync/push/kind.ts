@@ -91,13 +91,13 @@ export interface PushRun {
 
 /** Undefined where the configuration has no feed of the kind. */
 export async function openPush(kind: PushKind, context: RunContext): Promise<PushRun | undefined> {
-  const { parts, counts, signal, options, log } = context;
-  const feed = await parts.erp(kind.feed);
+  const { dependencies, counts, signal, options, log } = context;
+  const feed = await dependencies.erp(kind.feed);
   if (feed === undefined) {
     log.debug({ feed: kind.feed }, 'no feed in the configuration; nothing to do');
     return undefined;
   }
-  const ago = (ms: number): string => isoInstant(parts.clock.now() - ms);
+  const ago = (ms: number): string => isoInstant(dependencies.clock.now() - ms);
   const now = (): string => ago(0);
   const onRequest = () => void counts.requests++;
   const onRetry = () => void counts.retries++;
@@ -107,10 +107,10 @@ export async function openPush(kind: PushKind, context: RunContext): Promise<Pus
     feed,
     settings: options as unknown as PushSettings,
     context,
-    engine: parts.engine,
+    engine: dependencies.engine,
     call: (endpoint, request) =>
-      parts.fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry }),
-    digest: await personalDigest(parts.engine, now()),
+      dependencies.fleet.call(endpoint, request, { signal, priority: PRIORITY.push, onRequest, onRetry }),
+    digest: await personalDigest(dependencies.engine, now()),
     failures,
     report(failure, message, fields) {
       log.warn({ err: failure, ...fields }, message);
@@ -124,10 +124,10 @@ export async function openPush(kind: PushKind, context: RunContext): Promise<Pus
 /** For a preview: records nothing. */
 export const openUnrecorded = (
   kind: PushKind,
-  context: Pick<RunContext, 'job' | 'options' | 'parts'>,
+  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
 ): Promise<PushRun | undefined> => {
   const unrecorded = { runId: '', counts: noCounts(), signal: new AbortController().signal };
-  return openPush(kind, { ...context, ...unrecorded, log: context.parts.log });
+  return openPush(kind, { ...context, ...unrecorded, log: context.dependencies.log });
 };
 
 export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | undefined =>

@@ -27,7 +27,7 @@ export interface Facts {
 export const factsOf = ({ kind, context, now }: PushRun): Facts => ({
   kind,
   at: now(),
-  redact: context.parts.redactor.redact,
+  redact: context.dependencies.redactor.redact,
 });
 
 /** An entry before and after a step of the run. */

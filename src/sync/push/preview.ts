@@ -13,7 +13,7 @@ const MOST_WAITING = 10_000;
 
 export async function previewPush(
   kind: PushKind,
-  context: Pick<RunContext, 'job' | 'options' | 'parts'>,
+  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
 ): Promise<Preview[]> {
   const push = await openUnrecorded(kind, context);
   if (push === undefined) return [];
@@ -38,7 +38,7 @@ export async function previewPush(
     if (!offered.has(external_code))
       lines.push({ what, detail: { external_code, origin, state, reasons: [] } });
   }
-  const { redact } = context.parts.redactor;
+  const { redact } = context.dependencies.redactor;
   return lines.map((line) => JSON.parse(redactedJson(line, redact)) as Preview);
 }
 

@@ -40,7 +40,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const windows = windowsOf(searched, kind.periodOf !== undefined);
   if (kind.periodOf !== undefined) reportUndated(push, searched);
   const narrow = narrowListings(push);
-  const queue = new PQueue({ concurrency: context.parts.concurrency });
+  const queue = new PQueue({ concurrency: context.dependencies.concurrency });
   let serviceIsAway = false;
   await queue.addAll(
     windows.map((window) => async () => {
@@ -98,7 +98,7 @@ async function noteUnreadable(
     what: 'read-back',
     outcome: 'unreadable',
     error_code: failure.code,
-    message: context.parts.redactor.redact(failure.message),
+    message: context.dependencies.redactor.redact(failure.message),
     run_id: context.runId,
     started_at: now(),
   } as const;
@@ -142,7 +142,7 @@ interface Shown extends Listing {
 
 async function listed(push: PushRun, search: Period | undefined): Promise<Shown> {
   const { kind, engine, call, digest } = push;
-  const { clock, fleet } = push.context.parts;
+  const { clock, fleet } = push.context.dependencies;
   const acceptedBefore = push.ago(push.settings.settle);
   const began = clock.monotonic();
   const records = await kind.list(call, search, digest);
@@ -290,6 +290,6 @@ async function decisionFor(
 /** With reused codes the day has to be the same too. */
 function isOfDay({ settings, context }: PushRun, { period_start }: OutboxEntry): (period: Period) => boolean {
   if (!settings.reuse_codes || period_start === null) return () => true;
-  const day = localDay(period_start, context.parts.timezone);
-  return ({ start }) => localDay(start, context.parts.timezone) === day;
+  const day = localDay(period_start, context.dependencies.timezone);
+  return ({ start }) => localDay(start, context.dependencies.timezone) === day;
 }

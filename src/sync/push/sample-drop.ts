@@ -8,7 +8,7 @@ import { samplePlans } from '../../erp/items/sample-plans.ts';
 import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 
-export interface SampleParts {
+export interface SampleDependencies {
   fleet: Fleet;
   clock: Clock;
   timezone: string;
@@ -16,7 +16,7 @@ export interface SampleParts {
 
 export async function dropSamplePlans(
   folder: string,
-  { fleet, clock, timezone }: SampleParts,
+  { fleet, clock, timezone }: SampleDependencies,
 ): Promise<void> {
   const isThere = await stat(folder).then(
     () => true,

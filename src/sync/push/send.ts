@@ -28,7 +28,7 @@ export interface SendResult {
 
 export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): Promise<SendResult> {
   const { context } = push;
-  const { concurrency } = context.parts;
+  const { concurrency } = context.dependencies;
   const waiting = [...cleared];
   const claimed: Claimed[] = [];
   const done: Sent[] = [];

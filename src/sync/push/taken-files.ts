@@ -22,7 +22,7 @@ export async function markTaken(tx: Transaction, push: PushRun, file: TakenFile)
 /** Of a file that never gets a result: its outcomes that were left to the result are acknowledged one by one. */
 export async function abandonFile(tx: Transaction, push: PushRun, file: TakenFile): Promise<void> {
   const { kind, context } = push;
-  await reopenNotifications(tx.sql, kind.feed, context.parts.redactor.redact(file.name), file.readAt);
+  await reopenNotifications(tx.sql, kind.feed, context.dependencies.redactor.redact(file.name), file.readAt);
   await deleteFact(tx.sql, factName(kind.feed, file.name));
 }
 
@@ -33,6 +33,7 @@ export async function closeFile(
   file: TakenFile,
 ): Promise<void> {
   // Only agents have codes that the outbox does not hold in clear for good.
-  if (kind.feed === 'agents') await dropCodesOf(sql, kind.feed, context.parts.redactor.redact(file.name));
+  if (kind.feed === 'agents')
+    await dropCodesOf(sql, kind.feed, context.dependencies.redactor.redact(file.name));
   await deleteFact(sql, factName(kind.feed, file.name));
 }

@@ -46,7 +46,7 @@ export async function changesOf(push: PushRun, plans: readonly Plan[]): Promise<
   const notified = await engine.read((sql) => notifiedStops(sql, codes));
   const before = new Map(notified.map((row) => [nameOf(row), row]));
   const pulled = await engine.read((sql) => pulledStops(sql, plans.map(idOf)));
-  const calls = new PQueue({ concurrency: push.context.parts.concurrency });
+  const calls = new PQueue({ concurrency: push.context.dependencies.concurrency });
   const found = plans.map((plan) => changesOfPlan(push, plan, pulled.get(idOf(plan)), before, calls));
   return (await Promise.all(found)).flat();
 }

@@ -33,7 +33,7 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
 }
 
 export async function previewReturns(
-  context: Pick<RunContext, 'job' | 'options' | 'parts'>,
+  context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
 ): Promise<Preview[]> {
   const push = await openUnrecorded(routePlanKind, context);
   if (push === undefined) return [];

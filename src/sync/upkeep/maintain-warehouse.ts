@@ -11,7 +11,7 @@ export interface UpkeepOptions {
   retention: Readonly<Record<string, number>>;
 }
 
-type UpkeepContext = Pick<RunContext, 'options' | 'parts'>;
+type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 
 interface Limit {
   table: Table;
@@ -19,19 +19,19 @@ interface Limit {
   before: string;
 }
 
-function limits({ options, parts }: UpkeepContext): Limit[] {
+function limits({ options, dependencies }: UpkeepContext): Limit[] {
   const { retention } = options as unknown as UpkeepOptions;
   return agingTables.flatMap((table) => {
     const longest = retention[table.name];
-    return longest === undefined ? [] : [{ table, before: isoInstant(parts.clock.now() - longest) }];
+    return longest === undefined ? [] : [{ table, before: isoInstant(dependencies.clock.now() - longest) }];
   });
 }
 
 export async function executeUpkeep(context: RunContext): Promise<RunOutcome> {
-  const { parts, counts, log, signal } = context;
+  const { dependencies, counts, log, signal } = context;
   const isStopped = () => signal.aborted || context.draining?.aborted === true;
   for (const { table, before } of limits(context)) {
-    for (const { table: name, rows } of await deleteOutdated(parts.engine, table, before, isStopped)) {
+    for (const { table: name, rows } of await deleteOutdated(dependencies.engine, table, before, isStopped)) {
       counts.records += rows;
       counts.updated += rows;
       log.info({ table: name, rows, before }, 'old rows deleted');
@@ -39,12 +39,12 @@ export async function executeUpkeep(context: RunContext): Promise<RunOutcome> {
     counts.slices++;
   }
   if (isStopped()) return { failures: [], worked: true };
-  const damage = await parts.engine.upkeep();
+  const damage = await dependencies.engine.upkeep();
   return { failures: damage.length === 0 ? [] : [damaged(damage)], worked: true };
 }
 
 export async function previewUpkeep(context: UpkeepContext): Promise<Preview[]> {
-  const { engine } = context.parts;
+  const { engine } = context.dependencies;
   return Promise.all(
     limits(context).map(async ({ table, before }) => ({
       what: table.name,

@@ -3,14 +3,13 @@
 import { createHash } from 'node:crypto';
 import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
 import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
-import { tables } from '../schema/catalog.ts';
-import { boolean, controlTable, instant, integer, json, text } from '../schema/table.ts';
+import { boolean, controlTable, instant, integer, json, type Table, text } from '../schema/table.ts';
 
 export const syncQuarantine = controlTable({
   name: 'sync_quarantine',
   meaning: 'Records that did not fit their table, kept whole with the reason.',
   key: ['id'],
-  age: 'last_seen_at',
+  retentionBy: 'last_seen_at',
   columns: {
     id: text('Digest of table and payload.'),
     job: text('Job that met it.', { required: true }),
@@ -30,7 +29,7 @@ export const syncQuarantine = controlTable({
 });
 
 export interface InvalidRecord {
-  table: string;
+  table: Table;
   /** Key of the record where it has one. */
   key: string | null;
   reason: string;
@@ -69,11 +68,11 @@ export function quarantineRows(
   const rows = new Map<string, QuarantineRow>();
   for (const { table, key, reason, isPart = false, record } of invalid) {
     const payload = redactedJson(record, redact);
-    const id = createHash('sha256').update(`${table}\n${payload}`).digest('hex').slice(0, 32);
+    const id = createHash('sha256').update(`${table.name}\n${payload}`).digest('hex').slice(0, 32);
     rows.set(id, {
       id,
       job,
-      table_name: table,
+      table_name: table.name,
       record_key: key === null || hasNumericKey(table) ? key : redact(key),
       reason: redact(reason),
       is_part: isPart,
@@ -85,12 +84,8 @@ export function quarantineRows(
 }
 
 /** An identifier may pass for a tax number; masked, it would never be found again. */
-const hasNumericKey = (name: string): boolean => {
-  const table = tables.find((each) => each.name === name);
-  return (
-    table?.columns.every((column) => !table.key.includes(column.name) || column.type === 'integer') === true
-  );
-};
+const hasNumericKey = ({ key, columns }: Table): boolean =>
+  columns.every(({ name, type }) => !key.includes(name) || type === 'integer');
 
 const ROWS_AT_ONCE = 2_000;
 

@@ -35,7 +35,7 @@ const tablesRead = tables.filter(isRead).map((table) => ({
   columns: table.columns,
   key: table.key,
   changed: table.columns.some(({ name }) => name === CHANGED) ? CHANGED : null,
-  month: table.monthsOf,
+  month: table.partitionBy,
 }));
 
 /** Whether a view changed nobody can tell, so each is written every time. */

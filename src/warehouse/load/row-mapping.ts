@@ -30,7 +30,7 @@ export function rowMapping(table: Table): RowMapping {
   const columns = recordColumns(table);
   const fields = fieldTree(table);
   const repeated = columns.flatMap((column, position) =>
-    column.again === undefined ? [] : [{ ...column, position }],
+    column.alias === undefined ? [] : [{ ...column, position }],
   );
   const required = columns.flatMap((column, position) => (column.required ? [position] : []));
   let last: Row = [];
@@ -94,7 +94,7 @@ function fieldTree(table: Table): Fields {
   for (const [position, column] of recordColumns(table).entries()) {
     const longest = indexed.has(column.name) ? LONGEST_INDEXED : undefined;
     Object.assign(at(column.from), { position, type: column.type, longest });
-    if (column.again !== undefined) Object.assign(at(column.again), { repeats: position, type: column.type });
+    if (column.alias !== undefined) Object.assign(at(column.alias), { repeats: position, type: column.type });
   }
   return root;
 }

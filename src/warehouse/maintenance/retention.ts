@@ -7,7 +7,7 @@ import { tables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
 
 /** The tables that can have a limit of age. */
-export const agingTables: readonly Table[] = tables.filter(({ age }) => age !== null);
+export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => retentionBy !== null);
 
 const OWNERS = 2_000;
 
@@ -47,9 +47,9 @@ export async function deleteOutdated(
   return [...gone].map(([table, rows]) => ({ table, rows }));
 }
 
-function outdated(sql: Knex, { name, age, columns }: Table, before: string): Knex.QueryBuilder {
-  const isDay = columns.some((column) => column.name === age && column.type === 'date');
-  return sql(name).where(age ?? '', '<', isDay ? before.slice(0, 10) : before);
+function outdated(sql: Knex, { name, retentionBy, columns }: Table, before: string): Knex.QueryBuilder {
+  const isDay = columns.some((column) => column.name === retentionBy && column.type === 'date');
+  return sql(name).where(retentionBy ?? '', '<', isDay ? before.slice(0, 10) : before);
 }
 
 type Key = Record<string, string | number>;
@@ -60,8 +60,8 @@ async function deleteRows(
   keys: readonly Key[],
   gone: Map<string, number>,
 ): Promise<void> {
-  for (const part of tables.filter(({ partOf }) => partOf?.table === table.name)) {
-    const column = part.partOf?.column ?? '';
+  for (const part of tables.filter(({ parent }) => parent?.table === table.name)) {
+    const column = part.parent?.column ?? '';
     const owners = keys.map(({ id }) => id as number);
     for (const some of chunks(owners, MOST_BOUND)) {
       const owned: Key[] = await sql(part.name)
@@ -87,7 +87,7 @@ export function retentionByTable(limits: Readonly<Record<string, number>>): Reco
   const limitOf = (table: Table | undefined): number | undefined =>
     table === undefined
       ? undefined
-      : (limits[table.name] ?? limitOf(tables.find(({ name }) => name === table.partOf?.table)));
+      : (limits[table.name] ?? limitOf(tables.find(({ name }) => name === table.parent?.table)));
   const all = tables.map((table) => [table.name, limitOf(table)] as const);
   return Object.fromEntries(all.filter((each): each is [string, number] => each[1] !== undefined));
 }

@@ -89,8 +89,8 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
       const policy = policyOf(table, column.name);
       return policy === 'keep' ? [] : [{ column, position, policy }];
     });
-    const paths = guarded.flatMap(({ column: { from, again }, policy }) =>
-      [from, ...(again === undefined ? [] : [again])].map((path) => ({ path, policy })),
+    const paths = guarded.flatMap(({ column: { from, alias }, policy }) =>
+      [from, ...(alias === undefined ? [] : [alias])].map((path) => ({ path, policy })),
     );
     const clean = (record: JsonObject): JsonObject => {
       for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));

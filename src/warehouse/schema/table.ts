@@ -12,7 +12,7 @@ export interface Column {
   /** Path of the field in the record; the name itself unless told. */
   readonly from: readonly string[];
   /** A second place where the record repeats the same value, such as driver.id beside driver_id. */
-  readonly again?: readonly string[];
+  readonly alias?: readonly string[];
   /** No field of the service's record: the job or the loader knows it. */
   readonly added: boolean;
   /** Says something about a person. */
@@ -23,7 +23,7 @@ export interface Column {
   /** The service does not tell its form: any value passes, and what the column cannot hold stays in `extra`. */
   readonly undocumented: boolean;
   /** Tells of the reading, not of what was read: a row that differs in nothing else is the same. */
-  readonly aside: boolean;
+  readonly ignoreInDiff: boolean;
   /** What a row that names no value gets; none where absent. */
   readonly default?: number;
   /** The table whose `id` it holds, where the job that pulls that table should follow an unknown one. */
@@ -32,13 +32,13 @@ export interface Column {
 
 interface ColumnOptions {
   from?: string;
-  again?: string;
+  alias?: string;
   added?: boolean;
   personal?: boolean;
   policy?: Policy;
   required?: boolean;
   undocumented?: boolean;
-  aside?: boolean;
+  ignoreInDiff?: boolean;
   default?: number;
   references?: Table;
 }
@@ -55,11 +55,11 @@ const column =
     policy: options.policy ?? 'keep',
     required: options.required ?? false,
     undocumented: options.undocumented ?? false,
-    aside: options.aside ?? false,
+    ignoreInDiff: options.ignoreInDiff ?? false,
     ...(options.default !== undefined && { default: options.default }),
     ...(options.references !== undefined && { references: options.references }),
     from: options.from,
-    again: options.again,
+    again: options.alias,
   });
 
 export const integer = column('integer');
@@ -96,13 +96,13 @@ export interface Table {
   /** Column whose every observed transition is kept in `status_change`. */
   readonly history: string | null;
   /** Column that tells how old a row is, for retention; null where rows are kept for ever. */
-  readonly age: string | null;
+  readonly retentionBy: string | null;
   /** The table whose rows own these, and the column that names the owner: they go when it goes. */
-  readonly partOf: { readonly table: string; readonly column: string } | null;
+  readonly parent: { readonly table: string; readonly column: string } | null;
   /** Table that keeps old and new values of changed numbers; null where none does. */
   readonly revisions: string | null;
   /** Instant by whose month an engine that can keeps the rows apart; null where it need not. */
-  readonly monthsOf: string | null;
+  readonly partitionBy: string | null;
   /** Name of the job that pulls it, where columns of other tables reference it. */
   readonly pulledBy: string | null;
 }
@@ -116,10 +116,10 @@ export interface TableDraft {
   columns: Record<string, ColumnDraft>;
   indexes?: readonly IndexDraft[];
   history?: string;
-  age?: string;
-  partOf?: { table: string; column: string };
+  retentionBy?: string;
+  parent?: { table: string; column: string };
   revisions?: string;
-  monthsOf?: string;
+  partitionBy?: string;
   pulledBy?: string;
 }
 
@@ -139,10 +139,10 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   })),
   indexes: (draft.indexes ?? []).map((index) => ('columns' in index ? index : { columns: index })),
   history: draft.history ?? null,
-  age: draft.age ?? null,
-  partOf: draft.partOf ?? null,
+  retentionBy: draft.retentionBy ?? null,
+  parent: draft.parent ?? null,
   revisions: draft.revisions ?? null,
-  monthsOf: draft.monthsOf ?? null,
+  partitionBy: draft.partitionBy ?? null,
   pulledBy: draft.pulledBy ?? null,
 });
 
@@ -168,7 +168,9 @@ export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
 
 /** Names of the columns by which a stored row and a read one are told apart: the key and what only tells of the reading are not. */
 export const comparedColumns = (table: Table): string[] => [
-  ...recordColumns(table).flatMap(({ name, aside }) => (aside || table.key.includes(name) ? [] : [name])),
+  ...recordColumns(table).flatMap(({ name, ignoreInDiff }) =>
+    ignoreInDiff || table.key.includes(name) ? [] : [name],
+  ),
   'extra',
 ];
 

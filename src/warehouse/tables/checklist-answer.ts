@@ -8,7 +8,7 @@ export const checklistAnswer = baseTable({
   meaning: 'Answers of checklists, one row a field.',
   source: 'GET /checklist_form_field_executed/',
   key: ['id'],
-  partOf: { table: 'checklist', column: 'checklist_id' },
+  parent: { table: 'checklist', column: 'checklist_id' },
   columns: {
     id: integer('Identifier given by the service.'),
     checklist_id: integer('Checklist that the answer belongs to.', { required: true }),

@@ -5,7 +5,7 @@ export const dailySummaryRevision = controlTable({
   name: 'daily_summary_revision',
   meaning: 'Figures of daily_summary that the service changed after they were first read.',
   key: ['day', 'subject', 'title', 'figure', 'observed_at'],
-  age: 'observed_at',
+  retentionBy: 'observed_at',
   columns: {
     day: date('Local day.'),
     subject: text('vehicle or driver.'),

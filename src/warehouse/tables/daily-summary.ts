@@ -9,7 +9,7 @@ export const dailySummary = baseTable({
   meaning: 'Figures of use of each vehicle and each driver, a local day at a time.',
   source: 'GET /daily_summary/',
   key: ['day', 'subject', 'title'],
-  age: 'day',
+  retentionBy: 'day',
   columns: {
     day: date('Local day.', { added: true }),
     subject: text('vehicle or driver.', { added: true }),

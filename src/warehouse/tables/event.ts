@@ -8,7 +8,7 @@ export const event = baseTable({
   meaning: 'Tracked events of vehicles: trips, speeding, idling, sensors and the like.',
   source: 'GET /event/',
   key: ['event_category', 'id'],
-  age: 'begin_date',
+  retentionBy: 'begin_date',
   columns: {
     event_category: integer('What kind of event; see event_category.'),
     id: integer('Identifier given by the service, unique within the category.'),
@@ -32,5 +32,5 @@ export const event = baseTable({
     { columns: ['begin_date'], afterFirstFill: true },
     { columns: ['event_category', 'begin_date'], afterFirstFill: true },
   ],
-  monthsOf: 'begin_date',
+  partitionBy: 'begin_date',
 });

@@ -13,7 +13,7 @@ export const image = baseTable({
     file: text('Path of the file below the images folder; null where there is none.', { added: true }),
     bytes: integer('Size of the file.', { added: true }),
     content_type: text('Type told by the first bytes; null where they tell none.', { added: true }),
-    fetched_at: instant('When it was last asked for.', { required: true, added: true, aside: true }),
+    fetched_at: instant('When it was last asked for.', { required: true, added: true, ignoreInDiff: true }),
     error: text('Why there is no file, in one word; null where there is one.', { added: true }),
     attempts: integer('How often it was asked for.', { required: true, added: true }),
   },

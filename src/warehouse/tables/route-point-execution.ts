@@ -7,7 +7,7 @@ export const routePointExecution = baseTable({
   source: 'GET /import/route_plan with route_plan_id',
   list: 'route_points.routes_info',
   key: ['id'],
-  partOf: { table: 'route_point', column: 'route_point_id' },
+  parent: { table: 'route_point', column: 'route_point_id' },
   columns: {
     id: integer('Identifier given by the service.'),
     route_point_id: integer('Point that was executed.', { required: true, added: true }),
@@ -17,12 +17,12 @@ export const routePointExecution = baseTable({
     pictures: text('Name of the picture.'),
     signature_img: text('Name of the signature image.'),
     hodometer_picture: text('Name of the odometer picture.'),
-    route_return_reason_id: integer('Reason of a return.', { again: 'route_return_reason.id' }),
+    route_return_reason_id: integer('Reason of a return.', { alias: 'route_return_reason.id' }),
     route_return_reason_name: text('Reason of a return, in words.', {
       from: 'route_return_reason.name',
       undocumented: true,
     }),
-    route_executed_reason_id: integer('Reason of an execution.', { again: 'route_executed_reason.id' }),
+    route_executed_reason_id: integer('Reason of an execution.', { alias: 'route_executed_reason.id' }),
     route_executed_reason_name: text('Reason of an execution, in words.', {
       from: 'route_executed_reason.name',
       undocumented: true,

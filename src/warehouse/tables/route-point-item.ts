@@ -7,7 +7,7 @@ export const routePointItem = baseTable({
   source: 'GET /import/route_plan with route_plan_id',
   list: 'route_points.route_point_items',
   key: ['route_point_id', 'position'],
-  partOf: { table: 'route_point', column: 'route_point_id' },
+  parent: { table: 'route_point', column: 'route_point_id' },
   columns: {
     route_point_id: integer('Point that the item belongs to.', { added: true }),
     position: integer('Place in the list of the point, from 0.', { added: true }),

@@ -7,7 +7,7 @@ export const routePoint = baseTable({
   source: 'GET /import/route_plan with route_plan_id',
   list: 'route_points',
   key: ['id'],
-  partOf: { table: 'route_plan', column: 'route_plan_id' },
+  parent: { table: 'route_plan', column: 'route_plan_id' },
   columns: {
     id: integer('Identifier given by the service.'),
     route_plan_id: integer('Plan that the point belongs to.', { required: true, added: true }),

@@ -5,7 +5,7 @@ export const statusChange = controlTable({
   name: 'status_change',
   meaning: 'Every observed status transition of a route plan or a route point.',
   key: ['entity', 'entity_id', 'observed_at', 'to_status'],
-  age: 'observed_at',
+  retentionBy: 'observed_at',
   columns: {
     entity: text('route_plan or route_point.'),
     entity_id: integer('Identifier of the plan or point.'),

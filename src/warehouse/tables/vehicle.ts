@@ -30,7 +30,7 @@ export const vehicle = baseTable({
     rpm_high: integer('Engine speed above which RPM counts as high.'),
     min_temperature: integer('Lowest allowed temperature.'),
     responsible_name: text('Person responsible for the vehicle.', { personal: true }),
-    driver_id: integer('Current driver.', { again: 'driver.id' }),
+    driver_id: integer('Current driver.', { alias: 'driver.id' }),
     driver_name: text('Name of the current driver.', { from: 'driver.name', personal: true }),
     date_created: instant('When the vehicle was registered.'),
     fleet_id: integer('Fleet.', { from: 'fleet.id' }),

@@ -17,5 +17,5 @@ export const plannedCoverage = (asked: Asked): string => writtenCoverage(asked) 
 export async function forgetBackfill(context: RunContext): Promise<void> {
   const job = writtenCoverage(context);
   if (context.period === undefined || job === undefined) return;
-  await context.parts.engine.write(({ sql }) => sql('sync_coverage').where({ job }).delete());
+  await context.dependencies.engine.write(({ sql }) => sql('sync_coverage').where({ job }).delete());
 }

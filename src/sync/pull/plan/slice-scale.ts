@@ -3,7 +3,7 @@
 import type { RoadbookError } from '../../../core/errors.ts';
 import { factMemory } from '../../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../../warehouse/engine.ts';
-import type { SyncParts } from '../../sync-parts.ts';
+import type { SyncDependencies } from '../../dependencies.ts';
 
 const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
@@ -28,7 +28,12 @@ const nameOf = (job: string): string => `slice scale of ${job}`;
 export const readScale = async (engine: Engine, job: string): Promise<number> =>
   (await factMemory<number>(engine, nameOf(job)).read()) ?? 1;
 
-export async function learnScale({ engine, clock }: SyncParts, job: string, scale: number, cuts: number) {
+export async function learnScale(
+  { engine, clock }: SyncDependencies,
+  job: string,
+  scale: number,
+  cuts: number,
+) {
   const next = nextScale(scale, cuts);
   if (next !== scale) await factMemory<number>(engine, nameOf(job)).write(next, clock.now());
 }

@@ -45,7 +45,7 @@ export function compileTable(table: Table): CompiledTable {
   const lines: string[] = ['let last = [];', 'return function rowOf(record) {'];
   if (columns.some(({ type }) => type === 'json')) lines.push('if (isCut(record)) return undefined;');
   lines.push(`let ${columns.map((_, position) => `c${position} = null`).join(', ')};`);
-  const repeated = columns.flatMap(({ again }, position) => (again === undefined ? [] : [position]));
+  const repeated = columns.flatMap(({ alias }, position) => (alias === undefined ? [] : [position]));
   if (repeated.length > 0) lines.push(`let ${repeated.map((at) => `again${at} = null`).join(', ')};`);
   writeObject('record', fieldTree(columns), { table, lines, depth: 0 });
   for (const at of repeated) lines.push(...repeatedValue(columns, at));
@@ -70,7 +70,7 @@ function fieldTree(columns: readonly Column[]): Map<string, Field> {
   };
   for (const [position, column] of columns.entries()) {
     place(column.from, column, `c${position}`);
-    if (column.again !== undefined) place(column.again, column, `again${position}`);
+    if (column.alias !== undefined) place(column.alias, column, `again${position}`);
   }
   return root.fields;
 }
@@ -148,7 +148,7 @@ function writeValue(value: string, column: Column, variable: string, { table, li
  * since one of which only the repeated value is known would not be told from an absent one.
  */
 function repeatedValue(columns: readonly Column[], at: number): string[] {
-  const parent = columns[at]?.again?.slice(0, -1) ?? [];
+  const parent = columns[at]?.alias?.slice(0, -1) ?? [];
   const isInside = ({ from }: Column): boolean => parent.every((name, depth) => from[depth] === name);
   const others = columns.flatMap((column, position) => (isInside(column) ? [`c${position} !== null`] : []));
   return [

@@ -45,7 +45,7 @@ export async function mapRecords(
     const record = guard.record(raw);
     const key = readableKey(table, record);
     invalidKeys.push(key);
-    invalid.push({ table: table.name, key: key === undefined ? null : keyText(key), reason, isPart, record });
+    invalid.push({ table, key: key === undefined ? null : keyText(key), reason, isPart, record });
   };
   for (const { record, reason } of refused) addInvalid(record, reason, true);
   for (let index = 0; index < records.length; index++) {

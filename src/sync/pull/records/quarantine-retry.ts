@@ -9,8 +9,8 @@ import { type QuarantinedRecord, quarantine, quarantineRows } from '../../../war
 import type { Transaction } from '../../../warehouse/engine.ts';
 import { createKeySet, keyText } from '../../../warehouse/load/key-set.ts';
 import { StaleRead } from '../../../warehouse/load/stale-read.ts';
+import type { SyncDependencies } from '../../dependencies.ts';
 import type { NamedJob } from '../../job.ts';
-import type { SyncParts } from '../../sync-parts.ts';
 import { mapRecords } from './map-records.ts';
 
 export interface RetryResult {
@@ -19,16 +19,16 @@ export interface RetryResult {
   reason: string | null;
 }
 
-type RetryParts = Pick<SyncParts, 'engine' | 'clock' | 'redactor' | 'privacy'>;
+type RetryDependencies = Pick<SyncDependencies, 'engine' | 'clock' | 'redactor' | 'privacy'>;
 
 export async function retryQuarantined(
   kept: readonly QuarantinedRecord[],
   jobs: readonly NamedJob[],
   runId: string,
-  parts: RetryParts,
+  dependencies: RetryDependencies,
 ): Promise<RetryResult[]> {
   const results: RetryResult[] = [];
-  for (const row of kept) results.push({ id: row.id, ...(await retryOne(row, jobs, runId, parts)) });
+  for (const row of kept) results.push({ id: row.id, ...(await retryOne(row, jobs, runId, dependencies)) });
   return results;
 }
 
@@ -36,7 +36,7 @@ async function retryOne(
   row: QuarantinedRecord,
   jobs: readonly NamedJob[],
   runId: string,
-  { engine, clock, redactor, privacy }: RetryParts,
+  { engine, clock, redactor, privacy }: RetryDependencies,
 ): Promise<Omit<RetryResult, 'id'>> {
   const job = jobs.find(({ name }) => name === row.job);
   const [endpoint, table] = job?.into?.find(([, into]) => into.name === row.table_name) ?? [];

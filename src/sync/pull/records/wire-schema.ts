@@ -34,7 +34,7 @@ function shapeOf(table: Table, { identity = 'id', fields = {} }: RecordFields = 
   for (const [path, schema] of Object.entries(fields)) place(root, path.split('.'), schema);
   for (const column of columns) {
     const schema = valueSchema(column);
-    if (column.again !== undefined && schema !== undefined) placeBeside(root, column.again, schema);
+    if (column.alias !== undefined && schema !== undefined) placeBeside(root, column.alias, schema);
   }
   return shape(root);
 }

@@ -40,7 +40,7 @@ export const postgresDdl = (schema: string): Ddl => ({
   columnDefinition,
   createStatements(table) {
     const columns = table.columns.map((column) => columnDefinition(column, table));
-    if (table.monthsOf !== null) return monthlyTable(table, table.monthsOf, columns);
+    if (table.partitionBy !== null) return monthlyTable(table, table.partitionBy, columns);
     const key = `primary key (${table.key.map(quote).join(', ')})`;
     return [`create table ${quote(table.name)} (${[...columns, key].join(', ')})`];
   },

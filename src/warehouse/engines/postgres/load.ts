@@ -53,7 +53,7 @@ export async function loadRows(
   );
   if (all.length === 0) return counts;
   const months =
-    table.monthsOf === null ? undefined : await ensureMonths(connection, table, table.monthsOf, all);
+    table.partitionBy === null ? undefined : await ensureMonths(connection, table, table.partitionBy, all);
   for (const rows of chunks(all, BATCH_ROWS)) {
     const { fresh, known } = await sortByKey(connection, table, rows, { parts: months, metadata });
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
@@ -162,7 +162,7 @@ async function mergeRows(
 ): Promise<number> {
   const { at, runId } = metadata;
   const isTold = table.history !== null || table.revisions !== null;
-  const partOf = table.monthsOf === null ? () => table.name : partTeller(table, table.monthsOf);
+  const partOf = table.partitionBy === null ? () => table.name : partTeller(table, table.partitionBy);
   const places = known.map(({ row, part }) => (part === partOf(row) ? part : null));
   const staged = known.map(
     ({ line, isNewer }, index) => `${line}\t${copyLine([places[index] ?? null, isNewer])}`,

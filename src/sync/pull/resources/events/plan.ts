@@ -74,10 +74,10 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Pl
     const vehicleDays = VEHICLE_DAYS * context.scale;
     const most = Math.max(1, Math.floor(vehicleDays / Math.min(1, days)));
     const sample = cutSpan(spans[0] ?? { begin: 0, end: 1 }, HOUR_MS).slice(0, MOST_PERIODS);
-    const parts = chunksFor(vehicles, most, (part) =>
+    const groups = chunksFor(vehicles, most, (part) =>
       context.urlBytes(events, eventRequest(part, sample, 1)),
     );
-    return parts.flatMap((part) => {
+    return groups.flatMap((part) => {
       const lengthMs = Math.max(LEAST_SPAN_MS, Math.floor((vehicleDays * DAY_MS) / part.length));
       const reads = known ? spans : undefined;
       const scopes = part.map((id) => eventScope(id, context.options));

@@ -60,10 +60,10 @@ export async function planRoutePlans(context: PlanContext<RoutePlanOptions>): Pr
   const covered = (await coverageOf(warehouse, coverageName)).get(PLANS_SCOPE) ?? [];
   const days = wholeDays(spansToRead({ now, ...options, period, covered }));
   const readings = await planReadings(warehouse, coverageName, `${READ_SCOPE}%`);
-  const parts = 2 ** Math.min(MOST_HALVINGS, Math.ceil(-Math.log2(scale)));
+  const slicesADay = 2 ** Math.min(MOST_HALVINGS, Math.ceil(-Math.log2(scale)));
   const searches = days
-    .flatMap((day) => cutSpan(day, DAY_MS / parts))
-    .map((span) => searchSlice({ span, beyond: options.longest / parts, readings }));
+    .flatMap((day) => cutSpan(day, DAY_MS / slicesADay))
+    .map((span) => searchSlice({ span, beyond: options.longest / slicesADay, readings }));
   const watched = period === undefined ? await watchSlices(context, days) : [];
   return { slices: [...searches, ...watched] };
 }

@@ -24,7 +24,7 @@ export interface JobOrders {
   resume(job: string): Promise<string>;
 }
 
-export interface StatusServerParts {
+export interface StatusServerDependencies {
   version: string;
   engine: Engine;
   clock: Clock;

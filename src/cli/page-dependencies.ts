@@ -3,13 +3,13 @@ import type { App } from '../app/app.ts';
 import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import type { JobOrders, StatusServerParts } from '../status/server/server-parts.ts';
+import type { JobOrders, StatusServerDependencies } from '../status/server/dependencies.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
 import { VERSION } from './version.ts';
 
-export const pageParts = async (app: App, engine: Engine): Promise<StatusServerParts> => ({
+export const pageDependencies = async (app: App, engine: Engine): Promise<StatusServerDependencies> => ({
   version: VERSION,
   engine,
   clock: app.clock,

@@ -2,17 +2,17 @@
 
 import { createFaults } from './faults/faults.ts';
 import { createAccount } from './http/account.ts';
-import type { AdminParts } from './http/admin.ts';
-import type { PipelineParts } from './http/call-pipeline.ts';
+import type { AdminDependencies } from './http/admin.ts';
+import type { PipelineDependencies } from './http/call-pipeline.ts';
 import { createTokens } from './http/tokens.ts';
 import { createLedger } from './ledger.ts';
-import type { SessionParts } from './routes/session.ts';
+import type { SessionDependencies } from './routes/session.ts';
 import { createSandboxClock, isAccelerated, newOrigin } from './sandbox-clock.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 import { createJournal, type JournalEntry, keptOrigin, type WrittenKind } from './world/journal.ts';
 import { createWorld, type World } from './world/world.ts';
 
-export interface SandboxParts extends SessionParts, PipelineParts, AdminParts {
+export interface SandboxDependencies extends SessionDependencies, PipelineDependencies, AdminDependencies {
   world: World;
 }
 
@@ -23,7 +23,7 @@ const LEDGER_LISTS = {
   itinerary: 'itineraries',
 } as const satisfies Record<WrittenKind, string>;
 
-export function createSandboxParts(settings: SandboxSettings): SandboxParts {
+export function createSandboxDependencies(settings: SandboxSettings): SandboxDependencies {
   const { seed, stateFile, time, renewal, rotateRefresh, accessTokenTtlMs, refreshTokenTtlMs } = settings;
   const origin = isAccelerated(time) ? keptOrigin(stateFile, newOrigin(time)) : undefined;
   const clock = createSandboxClock(time, origin);

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { ConfigError } from '../../src/config/faults.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/load.ts';
-import type { ConfigParts } from '../../src/config/schema.ts';
+import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
 
-export const parts: ConfigParts = {
+export const parts: ConfigDeclarations = {
   jobs: {
     'pull-vehicles': { schedule: '0 */6 * * *', options: z.object({}) },
     'pull-events': {
@@ -47,7 +47,7 @@ export const FILE = 'config/roadbook.yaml';
 export function parse(
   text: string,
   env: Record<string, string | undefined> = {},
-  declared: ConfigParts = parts,
+  declared: ConfigDeclarations = parts,
 ): LoadedConfig {
   return parseConfig(text, FILE, declared, env);
 }
@@ -55,7 +55,7 @@ export function parse(
 export function refusal(
   text: string,
   env: Record<string, string | undefined> = {},
-  declared: ConfigParts = parts,
+  declared: ConfigDeclarations = parts,
 ): ConfigError {
   try {
     parse(text, env, declared);

@@ -11,7 +11,7 @@ import type { Engine } from '../warehouse/engine.ts';
 import type { Privacy } from '../warehouse/privacy/privacy.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 
-export interface SyncParts {
+export interface SyncDependencies {
   fleet: Fleet;
   engine: Engine;
   clock: Clock;
