@@ -33,7 +33,7 @@ import type { TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { allowedPolicies, type Privacy, personalColumns } from '../warehouse/privacy/privacy.ts';
-import { type Connections, createGenerations, type Service } from './connections.ts';
+import { type Connections, createConnections, type Service } from './connections.ts';
 import { createStorage } from './storage.ts';
 
 export interface AppOptions {
@@ -66,7 +66,7 @@ export interface App {
   /** The source of a feed, to look at; undefined where the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
   /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
-  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+  tryRead<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseManager>;
   heartbeat(): Promise<Heartbeat>;
@@ -150,7 +150,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const looked: ErpSource[] = [];
 
   const slices = createSliceMeter(clock);
-  const { warehouse, privacy, heartbeat, leases, tellSettings, glance } = createStorage({
+  const { warehouse, privacy, heartbeat, leases, storeSettings, tryRead } = createStorage({
     loaded: () => loaded,
     tableJobs: (config) => tableJobs(jobs, config),
     clock,
@@ -180,7 +180,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
     permits: (account: string) => accountPermits(warehouse.open, account, clock),
   };
-  const connections = createGenerations(loaded.config, around);
+  const connections = createConnections(loaded.config, around);
 
   const during = <T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T> =>
     idleGc.during(() => connections.during(async (mine) => run(await syncParts(mine))));
@@ -222,7 +222,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     redactor,
     warehouse: warehouse.open,
     privacy: privacy.open,
-    glance,
+    tryRead,
     leases: leases.open,
     heartbeat: heartbeat.open,
     service: () => connections.current().service.open(),
@@ -256,7 +256,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       const changed = configChanges(loaded.config, next.config);
       if (changed.length > 0) {
         // What can fail comes first: an edit is taken over whole or not at all.
-        await tellSettings(await warehouse.open(), next.config);
+        await storeSettings(await warehouse.open(), next.config);
         await connections.replace(next.config);
       }
       loaded = next;

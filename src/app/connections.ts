@@ -22,7 +22,7 @@ export interface Service {
 }
 
 /** What stays the same for the life of the process. */
-export interface Surroundings {
+export interface ConnectionDependencies {
   clock: Clock;
   log: Log;
   redactor: Redactor;
@@ -45,7 +45,7 @@ interface AccountLimiter extends Limiter {
 }
 
 /** The connections of now, and those that runs under way still hold. */
-export interface Generations {
+export interface ConnectionsByConfig {
   current(): Connections;
   /** Runs on the connections of now, to its end. */
   during<T>(run: (connections: Connections) => Promise<T>): Promise<T>;
@@ -54,7 +54,7 @@ export interface Generations {
   close(): Promise<void>;
 }
 
-export function createGenerations(config: Config, around: Surroundings): Generations {
+export function createConnections(config: Config, around: ConnectionDependencies): ConnectionsByConfig {
   let current = connect(config, around);
   const users = new Map<Connections, number>();
 
@@ -97,7 +97,7 @@ export function createGenerations(config: Config, around: Surroundings): Generat
 }
 
 /** Opens nothing yet. */
-function connect(config: Config, around: Surroundings, previous?: Connections): Connections {
+function connect(config: Config, around: ConnectionDependencies, previous?: Connections): Connections {
   const limiter = limiterFor(config, around, previous);
   const service = serviceFor(config, around, limiter);
   const kept = <T>(part: LazyResource<T>, old: LazyResource<T> | undefined): LazyResource<T> =>
@@ -113,7 +113,11 @@ function connect(config: Config, around: Surroundings, previous?: Connections): 
 const partsOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [...feeds.values(), service];
 
 /** One limiter for one account, whatever else changes: old and new runs together keep its limits. */
-function limiterFor({ service }: Config, around: Surroundings, previous?: Connections): AccountLimiter {
+function limiterFor(
+  { service }: Config,
+  around: ConnectionDependencies,
+  previous?: Connections,
+): AccountLimiter {
   const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
   const account = accountOf(service);
   if (previous?.limiter.account !== account) {
@@ -131,7 +135,11 @@ const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service
     .digest('hex')
     .slice(0, 32);
 
-function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter): LazyResource<Service> {
+function serviceFor(
+  { service }: Config,
+  around: ConnectionDependencies,
+  limiter: Limiter,
+): LazyResource<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
   return lazyResource(
     JSON.stringify(settings),
@@ -150,7 +158,7 @@ function serviceFor({ service }: Config, around: Surroundings, limiter: Limiter)
 function feedFor(
   kind: FeedKind,
   { erp, timezone, jobs, service: { baseUrl } }: Config,
-  { clock, log }: Surroundings,
+  { clock, log }: ConnectionDependencies,
   service: LazyResource<Service>,
 ): LazyResource<Feed> | undefined {
   const feed = erp[kind];

@@ -27,9 +27,9 @@ export interface Storage {
   heartbeat: LazyResource<Heartbeat>;
   leases: LazyResource<LeaseManager>;
   /** Puts down what the views have to know of the configuration. */
-  tellSettings(engine: Engine, config: Config): Promise<void>;
+  storeSettings(engine: Engine, config: Config): Promise<void>;
   /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
-  glance<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+  tryRead<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
 }
 
 interface StorageDependencies {
@@ -50,7 +50,7 @@ export function createStorage({
   version,
   slices,
 }: StorageDependencies): Storage {
-  async function tellSettings(engine: Engine, config: Config): Promise<void> {
+  async function storeSettings(engine: Engine, config: Config): Promise<void> {
     await fillLocalTime(engine, config.timezone, clock.now());
     await fillTableJobs(engine, tableJobs(config));
   }
@@ -62,7 +62,7 @@ export function createStorage({
       const engine = await kind.open(settings);
       try {
         await bringSchemaUpToDate(engine);
-        await tellSettings(engine, loaded().config);
+        await storeSettings(engine, loaded().config);
       } catch (error) {
         await engine.close();
         throw error;
@@ -100,8 +100,8 @@ export function createStorage({
     privacy,
     heartbeat,
     leases,
-    tellSettings,
-    async glance(look) {
+    storeSettings,
+    async tryRead(look) {
       const { kind, settings } = engineOf(loaded());
       if ((await kind.exists?.(settings)) !== true) return undefined;
       const engine = await kind.open(settings);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { fillCommand, print, sayWaiting, withApp } from './command.ts';
-import { jobBook, namedJob } from './named-job.ts';
+import { jobLookup, namedJob } from './named-job.ts';
 import { exitCodeOfRun } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
 import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
@@ -33,7 +33,7 @@ export const fillBackfill = (command: Command): Command =>
           onProgress: bar.update,
           onWait: sayWaiting(name),
         },
-        jobBook(app),
+        jobLookup(app),
         await app.sync(),
       );
       bar.end();

@@ -16,7 +16,7 @@ const ASSUMED_VEHICLES = 100;
 
 export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
   const jobs = enabledJobs(app);
-  const known = await app.glance(async (engine) => ({
+  const known = await app.tryRead(async (engine) => ({
     vehicles: await countVehicles(engine),
     calls: await Promise.all(jobs.map(({ name }) => measuredCalls(engine, name))),
   }));

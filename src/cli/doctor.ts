@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { alertMessage } from '../status/alerts/alerts.ts';
 import { sendToWebhook } from '../status/alerts/webhook.ts';
-import { checkUp } from '../status/doctor/check-up.ts';
-import type { Finding } from '../status/doctor/finding.ts';
+import type { CheckResult } from '../status/doctor/check-result.ts';
+import { runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
@@ -16,11 +16,11 @@ export const fillDoctor = (command: Command): Command =>
   fillCommand<{ alert: boolean }>(command, {
     options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
     action: withApp(async (app, _args, { json, alert }) => {
-      const findings = await checkUp({
+      const results = await runChecks({
         file: app.loaded.file,
         config: app.loaded.config,
         configError: async () =>
-          refusalOf(app.loaded.file, await app.glance((engine) => configState(engine).read())),
+          refusalOf(app.loaded.file, await app.tryRead((engine) => configState(engine).read())),
         clock: app.clock,
         redactor: app.redactor,
         openWarehouse: app.warehouse,
@@ -29,8 +29,8 @@ export const fillDoctor = (command: Command): Command =>
         budgetWarnings: async () => (await budgetOf(app)).warnings,
         ...(alert && { sendTestAlert: () => sendTestAlert(app) }),
       });
-      print(json ? JSON.stringify({ checks: findings }, null, 2) : show(findings));
-      const failed = findings.find(({ state }) => state === 'fail');
+      print(json ? JSON.stringify({ checks: results }, null, 2) : show(results));
+      const failed = results.find(({ state }) => state === 'fail');
       return failed === undefined ? EXIT.ok : exitCodeOf(failed.code ?? 'failed');
     }),
   });
@@ -41,8 +41,8 @@ function sendTestAlert(app: App): Promise<void> {
   return sendToWebhook(app.loaded.config.alerts.webhook, message, { clock: app.clock });
 }
 
-const show = (findings: readonly Finding[]): string =>
+const show = (results: readonly CheckResult[]): string =>
   textTable(
     ['check', 'state', 'what was found', 'try'],
-    findings.map(({ check, state, found, hint }) => [check, coloured(state), found, hint ?? '']),
+    results.map(({ check, state, found, hint }) => [check, coloured(state), found, hint ?? '']),
   );

@@ -7,7 +7,7 @@ import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
 import { fillCommand, print, withApp } from './command.ts';
-import { addJobOrders } from './job-orders.ts';
+import { addJobOrders } from './job-actions.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
 

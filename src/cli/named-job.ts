@@ -5,7 +5,7 @@ import { Fatal } from '../core/errors.ts';
 import { suggest } from '../core/text/near-word.ts';
 import type { ScheduledJob } from '../schedule/scheduler.ts';
 import type { NamedJob } from '../sync/job.ts';
-import type { JobBook } from '../sync/job-chain.ts';
+import type { JobLookup } from '../sync/job-chain.ts';
 
 export function namedJob(app: App, name: string): { job: NamedJob; settings: JobSettings } {
   const job = app.jobs.find((each) => each.name === name);
@@ -19,7 +19,7 @@ export function namedJob(app: App, name: string): { job: NamedJob; settings: Job
 }
 
 /** The jobs for whoever runs one because another needs it. */
-export const jobBook = (app: App): JobBook => ({
+export const jobLookup = (app: App): JobLookup => ({
   find(name) {
     const job = app.jobs.find((each) => each.name === name);
     const settings = app.loaded.config.jobs[name];

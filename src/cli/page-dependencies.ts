@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts';
 import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { refusalOf } from '../status/health/config-error.ts';
-import type { JobOrders, StatusServerDependencies } from '../status/server/dependencies.ts';
+import type { JobActions, StatusServerDependencies } from '../status/server/dependencies.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { pauseJob, requestRun, resumeJob } from '../warehouse/control/job-controls.ts';
 import type { Engine } from '../warehouse/engine.ts';
@@ -26,7 +26,7 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
 });
 
 /** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */
-function jobOrders(app: App, engine: Engine): JobOrders {
+function jobOrders(app: App, engine: Engine): JobActions {
   const now = () => isoInstant(app.clock.now());
   return {
     async run(job) {

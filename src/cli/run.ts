@@ -4,7 +4,7 @@ import type { RunSummary } from '../core/glossary.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { previewChain, runChain } from '../sync/job-chain.ts';
 import { fillCommand, print, sayWaiting, withApp } from './command.ts';
-import { jobBook, namedJob } from './named-job.ts';
+import { jobLookup, namedJob } from './named-job.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { showPreview } from './output/run-preview.ts';
 import { coloured } from './output/text-table.ts';
@@ -30,12 +30,12 @@ export const fillRun = (command: Command): Command =>
       const dependencies = await app.sync();
       const { options } = settings;
       if (dryRun) {
-        showPreview(await previewChain({ job, options, period }, jobBook(app), dependencies), json);
+        showPreview(await previewChain({ job, options, period }, jobLookup(app), dependencies), json);
         return EXIT.ok;
       }
       const signal = abortOnSignal();
       const request = { job, options, cause: 'manual' as const, period, signal, onWait: sayWaiting(name) };
-      const { summary } = await runChain(request, jobBook(app), dependencies);
+      const { summary } = await runChain(request, jobLookup(app), dependencies);
       print(json ? JSON.stringify(summary, null, 2) : describeRun(summary));
       return exitCodeOfRun(summary);
     }),

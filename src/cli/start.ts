@@ -14,7 +14,7 @@ import type { Engine } from '../warehouse/engine.ts';
 import { fillCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
-import { enabledJobs, jobBook, namedJob } from './named-job.ts';
+import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
 import { pageDependencies } from './page-dependencies.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
@@ -90,7 +90,7 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
     async run(name, order, stops) {
       const { job, settings } = namedJob(app, name);
       const request = { job, options: settings.options, ...order, ...stops };
-      await app.during((dependencies) => runChain(request, jobBook(app), dependencies));
+      await app.during((dependencies) => runChain(request, jobLookup(app), dependencies));
     },
   });
 

@@ -5,11 +5,11 @@ import type { z } from 'zod';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
 import { suggest } from '../core/text/near-word.ts';
 import { parseInWords, singleIssues } from '../core/text/zod-words.ts';
-import type { Finding } from './faults.ts';
+import type { OffsetIssue } from './faults.ts';
 import { hintOf, retiredHint } from './issue-hints.ts';
 import { type Place, placeKey, type ValueTree } from './yaml/value-tree.ts';
 
-export type Checked<T> = { config: T; findings: [] } | { config: undefined; findings: Finding[] };
+export type Checked<T> = { config: T; issues: [] } | { config: undefined; issues: OffsetIssue[] };
 
 type Issue = z.core.$ZodIssue;
 
@@ -17,12 +17,12 @@ export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> 
   // Each turn turns at least one text into something else, and no text twice.
   for (;;) {
     const result = parseInWords(schema, tree.value);
-    if (result.success) return { config: result.data, findings: [] };
-    const { issues } = result.error;
-    if (convertReferences(issues, tree)) continue;
+    if (result.success) return { config: result.data, issues: [] };
+    const found = result.error.issues;
+    if (convertReferences(found, tree)) continue;
     return {
       config: undefined,
-      findings: distinct(singleIssues(issues).flatMap((issue) => findingsOf(issue, schema, tree))),
+      issues: distinct(singleIssues(found).flatMap((issue) => offsetIssues(issue, schema, tree))),
     };
   }
 }
@@ -62,8 +62,8 @@ function pathOf(issue: Issue, root: unknown): Path {
 }
 
 /** Several defaults may break a rule at one place. */
-const distinct = (findings: readonly Finding[]): Finding[] => [
-  ...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values(),
+const distinct = (issues: readonly OffsetIssue[]): OffsetIssue[] => [
+  ...new Map(issues.map((issue) => [`${issue.offset} ${issue.message}`, issue])).values(),
 ];
 
 const CONVERTIBLE = ['number', 'boolean'] as const;
@@ -99,7 +99,7 @@ const asBoolean = (text: string): boolean | undefined =>
 const asNumber = (text: string): number | undefined =>
   /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
 
-function findingsOf(issue: Issue, schema: z.ZodType, tree: ValueTree): Finding[] {
+function offsetIssues(issue: Issue, schema: z.ZodType, tree: ValueTree): OffsetIssue[] {
   const path = pathOf(issue, tree.value);
   const { message } = issue;
   const place = tree.places.get(placeKey(path));

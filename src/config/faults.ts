@@ -4,7 +4,7 @@ import { Fatal } from '../core/errors.ts';
 import type { Path } from '../core/schema-place.ts';
 
 /** Something wrong at an offset of the text; it becomes a fault when lines are known. */
-export interface Finding {
+export interface OffsetIssue {
   offset: number;
   path: Path;
   message: string;

@@ -5,7 +5,7 @@ import type { LineCounter } from 'yaml';
 import type { Path } from '../core/schema-place.ts';
 import { pathText } from '../core/text/zod-words.ts';
 import { checkTolerantly, checkTree, offsetOf } from './check.ts';
-import { ConfigError, type Fault, type Finding, fileFault } from './faults.ts';
+import { ConfigError, type Fault, fileFault, type OffsetIssue } from './faults.ts';
 import { type Config, type ConfigDeclarations, configSchema } from './schema.ts';
 import { secretsOf } from './secrets.ts';
 import type { Environment } from './yaml/interpolation.ts';
@@ -49,13 +49,13 @@ export function parseConfig(
   { tolerant = false }: LoadOptions = {},
 ): LoadedConfig {
   if (Buffer.byteLength(text) > LARGEST_FILE) throw tooLarge(file);
-  const { document, lines, findings } = readYaml(text);
-  if (findings.length > 0) throw new ConfigError(findings.map(faultIn(file, lines)));
+  const { document, lines, issues } = readYaml(text);
+  if (issues.length > 0) throw new ConfigError(issues.map(faultIn(file, lines)));
   const tree = readTree(document, env);
-  const { config, findings: wrong } = tree.whole
+  const { config, issues: wrong } = tree.whole
     ? checkTree(configSchema(dependencies), tree)
-    : { config: undefined, findings: [] };
-  const all = [...tree.findings, ...wrong];
+    : { config: undefined, issues: [] };
+  const all = [...tree.issues, ...wrong];
   const error =
     config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
   const mayTolerate = tolerant && tree.whole && all.every(({ path }) => path[0] !== 'warehouse');
@@ -75,7 +75,7 @@ export function parseConfig(
 
 const faultIn =
   (file: string, lines: LineCounter) =>
-  ({ offset, path, message, hint }: Finding): Fault => {
+  ({ offset, path, message, hint }: OffsetIssue): Fault => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), path: shownPath(path), message, hint };
   };

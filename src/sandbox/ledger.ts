@@ -24,7 +24,7 @@ export interface Ledger {
 
 type Counted = 'requests' | 'requests_by_status' | 'plans' | 'points_of_interest' | 'agents' | 'itineraries';
 
-export interface LedgerBook {
+export interface LedgerRecorder {
   read(): Ledger;
   session(what: 'logins' | 'logins_refused' | 'renewals' | 'renewals_refused'): void;
   count(list: Counted | 'faults_injected', name: string): void;
@@ -32,12 +32,12 @@ export interface LedgerBook {
   left(status: number | undefined): void;
 }
 
-export function createLedger(wallNow: () => number): LedgerBook {
+export function createLedger(wallNow: () => number): LedgerRecorder {
   const book = emptyLedger();
   const lastMinute = createSlidingCount(MINUTE_MS);
   let inFlight = 0;
 
-  const count: LedgerBook['count'] = (list, name) => {
+  const count: LedgerRecorder['count'] = (list, name) => {
     book[list][name] = (book[list][name] ?? 0) + 1;
   };
 

@@ -15,7 +15,7 @@ export interface Outlook {
 }
 
 /** What a run is made for. */
-export interface RunOrder {
+export interface DueRun {
   cause: RunCause;
   /** The planned instant; undefined for a run on request. */
   tickAt?: number;
@@ -35,7 +35,7 @@ export interface JobPlan {
 }
 
 /** A wait that is undefined lasts until something changes. */
-export type Decision = { order: RunOrder } | { waitMs: number | undefined; isNeverDue?: boolean };
+export type Decision = { order: DueRun } | { waitMs: number | undefined; isNeverDue?: boolean };
 
 /** A start that is later than this behind its tick is a catch-up. */
 const LATE_MS = 1_000;

@@ -5,7 +5,7 @@
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { decide, type JobPlan, type Outlook, type RunOrder, scheduleOf } from './decision.ts';
+import { type DueRun, decide, type JobPlan, type Outlook, scheduleOf } from './decision.ts';
 import { changeSchedule, firstEra } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
@@ -18,7 +18,7 @@ export interface SchedulerDependencies {
   log: Log;
   look(job: string): Promise<Outlook>;
   /** Throws `tick_taken` where another daemon has made the run. */
-  run(job: string, order: RunOrder, stops: Stops): Promise<void>;
+  run(job: string, order: DueRun, stops: Stops): Promise<void>;
 }
 
 /** How a run is told to end: first to begin nothing new, then to end where it stands. */
@@ -95,7 +95,7 @@ export function createScheduler(
     }
   }
 
-  async function runOnce(entry: Entry, order: RunOrder): Promise<void> {
+  async function runOnce(entry: Entry, order: DueRun): Promise<void> {
     entry.isRequested = false;
     try {
       await dependencies.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });

@@ -11,14 +11,14 @@ import { runLeased } from './leased-run.ts';
 import type { FinishedRun, RunRequest } from './run.ts';
 import type { AskedPeriod } from './slice.ts';
 
-export interface JobBook {
+export interface JobLookup {
   /** A job by name with its own options; undefined for a name that is none. */
   find(name: string): { job: NamedJob; options: Record<string, unknown>; enabled?: boolean } | undefined;
 }
 
 export async function runChain(
   request: RunRequest,
-  book: JobBook,
+  book: JobLookup,
   dependencies: SyncDependencies,
 ): Promise<FinishedRun> {
   const { signal, draining } = request;
@@ -52,7 +52,7 @@ export interface ChainPreview extends JobPreview {
 
 export async function previewChain(
   { job, options, period }: { job: NamedJob; options: Record<string, unknown>; period?: AskedPeriod },
-  book: JobBook,
+  book: JobLookup,
   dependencies: SyncDependencies,
 ): Promise<ChainPreview> {
   const first: JobPreview[] = [];

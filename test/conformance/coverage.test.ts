@@ -5,8 +5,8 @@ import {
   coverageOf,
   EVER,
   invalidate,
+  invalidateFuture,
   markCovered,
-  withdrawFuture,
 } from '../../src/warehouse/control/coverage.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -114,7 +114,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['touching'], 5, 9, by('j', 'r2', 9));
     await covered(['before'], 1, 4, by('j', 'r2', 6));
     await covered(['other job'], 1, 9, by('k', 'r3', 9));
-    await withdrawFuture(engine, 'j', day(5));
+    await invalidateFuture(engine, 'j', day(5));
     expect(await told()).toEqual([
       'j across 1-5 r2@1',
       'j before 1-4 r2@1',
@@ -126,7 +126,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   it('is not written where no reading lies ahead of now', async () => {
     await covered(['a'], 1, 9, by('j', 'r1', 5));
     const readOnly = { read: engine.read, write: () => Promise.reject(new Error('written')) };
-    await withdrawFuture(readOnly, 'j', day(5));
+    await invalidateFuture(readOnly, 'j', day(5));
     expect(await told()).toEqual(['j a 1-9 r1@5']);
   });
 

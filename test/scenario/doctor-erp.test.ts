@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../src/status/doctor/finding.ts';
+import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
 const UNREACHABLE = 'postgres://erp:hidden-word@127.0.0.1:1/erp';
@@ -11,7 +11,7 @@ async function doctor(config: string) {
   const place = makeWorkplace(config);
   onTestFinished(() => place.remove());
   const { code, stdout } = await place.run(['doctor', '--json'], { ERP_DATABASE_URL: UNREACHABLE });
-  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
   return { place, code, stdout, found: checks.filter(({ check }) => check === 'erp') };
 }
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../src/status/doctor/finding.ts';
+import type { CheckResult } from '../../src/status/doctor/check-result.ts';
 import { checkRuntime, checkZoneData } from '../../src/status/doctor/machine-checks.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
@@ -13,7 +13,7 @@ async function doctor(config: string, args: string[] = [], prepare?: (dir: strin
   onTestFinished(() => place.remove());
   prepare?.(place.dir);
   const { code, stdout } = await place.run(['doctor', '--json', ...args]);
-  const { checks } = JSON.parse(stdout) as { checks: Finding[] };
+  const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
   return { code, stdout, checks, of: (check: string) => checks.find((each) => each.check === check) };
 }
 

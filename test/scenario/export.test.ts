@@ -7,7 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { csv } from '../../src/warehouse/export/csv-format.ts';
-import { type ExportOrder, exportTables } from '../../src/warehouse/export/export.ts';
+import { type ExportRequest, exportTables } from '../../src/warehouse/export/export.ts';
 import { type Exportable, exportables } from '../../src/warehouse/export/exportable.ts';
 import { parquet } from '../../src/warehouse/export/parquet-format.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
@@ -28,10 +28,10 @@ const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 
-function exporting(rig: Rig, order: Partial<ExportOrder> = {}) {
+function exporting(rig: Rig, order: Partial<ExportRequest> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-export-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const run = (more: Partial<ExportOrder> = {}) =>
+  const run = (more: Partial<ExportRequest> = {}) =>
     exportTables(rig.engine, {
       folder,
       format: parquet,

@@ -169,9 +169,9 @@ describe('personal values', () => {
   });
 
   it('are found in lists and objects under the name of a document, whatever its spelling', () => {
-    const { guard } = createPrivacy(DEFAULTS, SECRET);
+    const { filter } = createPrivacy(DEFAULTS, SECRET);
     const [driver] = [...personalColumns.values()].filter(({ table }) => table.name === 'driver');
-    const hidden = guard(driver?.table as never).record({
+    const hidden = filter(driver?.table as never).record({
       cpfs: ['935.411.347-80'],
       user: { cpf: { number: '93541134780' } },
       driverCpf: '93541134780',

@@ -3,12 +3,12 @@
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
-import type { RunOrder } from '../../src/schedule/decision.ts';
+import type { DueRun } from '../../src/schedule/decision.ts';
 import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { createWatch } from '../../src/schedule/watch.ts';
 import type { JobControl } from '../../src/warehouse/control/job-controls.ts';
 
-export interface SimulatedRun extends RunOrder {
+export interface SimulatedRun extends DueRun {
   job: string;
   /** What the clock showed. */
   startedMs: number;

@@ -6,8 +6,8 @@ import { parseConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/core/log.ts';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { isoInstant } from '../../src/core/time/clock.ts';
-import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
 import type { StatusServerDependencies } from '../../src/status/server/dependencies.ts';
+import { type StatusServer, startStatusServer } from '../../src/status/server/server.ts';
 import type { QueueFacts } from '../../src/sync/dispatch/dispatcher.ts';
 import { makeRig, type Rig, type RigOptions } from './rig.ts';
 

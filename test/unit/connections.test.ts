@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createGenerations } from '../../src/app/connections.ts';
+import { createConnections } from '../../src/app/connections.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createLog } from '../../src/core/log.ts';
 import { localPermits } from '../../src/core/rate/permits.ts';
@@ -24,7 +24,7 @@ function connected(config: Config) {
   const clock = createManualClock(NOW);
   const redactor = createRedactor();
   const unused = async () => expect.unreachable();
-  const generations = createGenerations(config, {
+  const generations = createConnections(config, {
     clock,
     redactor,
     log: createLog({ level: 'silent', redactor }),

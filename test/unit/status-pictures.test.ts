@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { maskedRecord } from '../../src/status/api/data.ts';
-import { dayPicture } from '../../src/status/api/day-picture.ts';
+import { dayChart } from '../../src/status/api/day-chart.ts';
 import { schedulePreview } from '../../src/status/capacity/schedule-preview.ts';
 import type { DayStop } from '../../src/warehouse/queries/delivery-day.ts';
 import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
@@ -30,7 +30,7 @@ describe('the picture of a day', () => {
       stop({ status: 'M', changed_at: at('13:00') }),
       stop({}),
     ];
-    const { at: ends, states, done } = dayPicture(stops, period, Date.parse(at('14:15')));
+    const { at: ends, states, done } = dayChart(stops, period, Date.parse(at('14:15')));
     expect(ends).toHaveLength(23);
     for (const n of ends.keys()) {
       expect(Object.values(states).reduce((sum, counts) => sum + (counts[n] ?? 0), 0)).toBe(4);
@@ -42,7 +42,7 @@ describe('the picture of a day', () => {
 
   it('counts a stop whose change was read days later as done on its own day', () => {
     const stops = [stop({ status: 'M', changed_at: '2026-03-14T09:00:00.000Z' }), stop({})];
-    const { states, done } = dayPicture(stops, period, Date.parse('2026-03-15T09:00:00.000Z'));
+    const { states, done } = dayChart(stops, period, Date.parse('2026-03-15T09:00:00.000Z'));
     expect([done.at(-1), states.M?.at(-1), states.open?.at(-1)]).toEqual([1, 1, 1]);
   });
 
@@ -55,7 +55,7 @@ describe('the picture of a day', () => {
       stop({ id: 4, status: 'M', time_scheduled: scheduled, executed_at: at('13:00') }),
       stop({ id: 5, time_scheduled: at('15:00') }),
     ];
-    const { late, lateCount } = dayPicture(stops, period, Date.parse(at('12:00')));
+    const { late, lateCount } = dayChart(stops, period, Date.parse(at('12:00')));
     expect(late.map(({ id, late_seconds }) => [id, late_seconds])).toEqual([
       [3, 7_200],
       [2, 1_200],

@@ -11,7 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { Path } from '../../core/schema-place.ts';
-import type { Finding } from '../faults.ts';
+import type { OffsetIssue } from '../faults.ts';
 import { type Environment, expandReferences } from './interpolation.ts';
 import { unmask } from './yaml-source.ts';
 
@@ -22,14 +22,14 @@ export interface Place {
   value: number;
   /** What came through references; empty for a literal. */
   pieces: readonly string[];
-  /** It could not be read, and a finding says so. */
+  /** It could not be read, and an issue says so. */
   broken: boolean;
 }
 
 export interface ValueTree {
   value: unknown;
   places: ReadonlyMap<string, Place>;
-  findings: readonly Finding[];
+  issues: readonly OffsetIssue[];
   /** False where reading stopped at the limit, so that nothing can be said about the rest. */
   whole: boolean;
 }
@@ -46,19 +46,19 @@ type Values = Record<string, unknown>;
 interface Reader {
   env: Environment;
   places: Map<string, Place>;
-  findings: Finding[];
+  issues: OffsetIssue[];
   anchors: Map<string, Node>;
   left: number;
 }
 
 export function readTree(document: Document.Parsed, env: Environment): ValueTree {
-  const reader: Reader = { env, places: new Map(), findings: [], anchors: new Map(), left: MOST_VALUES };
+  const reader: Reader = { env, places: new Map(), issues: [], anchors: new Map(), left: MOST_VALUES };
   const value = readNode(reader, document.contents, [], undefined);
-  return { value, places: reader.places, findings: reader.findings, whole: reader.left > 0 };
+  return { value, places: reader.places, issues: reader.issues, whole: reader.left > 0 };
 }
 
 function report(reader: Reader, offset: number, path: Path, message: string, hint: string): void {
-  reader.findings.push({ offset, path, message, hint });
+  reader.issues.push({ offset, path, message, hint });
 }
 
 /** False once the document has grown too large or too deep; said once, then reading ends. */

@@ -1,14 +1,14 @@
 // The text of the file as a YAML document. References such as `${NAME:-}` are masked while YAML reads the
 // text, character for character, so that they may stand unquoted in `{ … }` and every offset stays true.
 import { type Document, LineCounter, parseDocument } from 'yaml';
-import type { Finding } from '../faults.ts';
+import type { OffsetIssue } from '../faults.ts';
 import { yamlWords } from './yaml-words.ts';
 
 export interface YamlSource {
   document: Document.Parsed;
   lines: LineCounter;
   /** Errors of syntax; where there are any, the tree behind them is a guess. */
-  findings: Finding[];
+  issues: OffsetIssue[];
 }
 
 /** Noncharacters of Unicode: they occur in no text, and YAML gives them no meaning. */
@@ -40,14 +40,14 @@ export function readYaml(text: string): YamlSource {
     prettyErrors: false,
     uniqueKeys: false,
   });
-  const findings: Finding[] = [];
+  const issues: OffsetIssue[] = [];
   const seen = new Set<number>();
   for (const { code, pos } of [...document.errors, ...document.warnings]) {
     // One error a line: the parser's next ones on it are echoes of the first.
     const { line } = lines.linePos(pos[0]);
     if (seen.has(line)) continue;
     seen.add(line);
-    findings.push({ offset: pos[0], path: [], ...yamlWords(code) });
+    issues.push({ offset: pos[0], path: [], ...yamlWords(code) });
   }
-  return { document, lines, findings };
+  return { document, lines, issues };
 }

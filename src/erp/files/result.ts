@@ -6,7 +6,7 @@ import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
 
 /** An outcome as the result file and the HTTP call have it. */
-export interface ToldOutcome {
+export interface ReportedOutcome {
   external_code: string;
   /** ISO instant. */
   period_start: string | null;
@@ -20,12 +20,12 @@ export interface FileResult {
   file: string;
   read_at: string;
   finished_at: string;
-  results: ToldOutcome[];
+  results: ReportedOutcome[];
   /** Read errors that belong to no item. */
   faults: { origin: string; reason: string }[];
 }
 
-export const toldOutcome = (outcome: Outcome): ToldOutcome => ({
+export const reportedOutcome = (outcome: Outcome): ReportedOutcome => ({
   external_code: outcome.externalCode,
   period_start: outcome.periodStart,
   state: outcome.state,
@@ -44,14 +44,14 @@ export const resultOf = (
 ): FileResult => ({
   file,
   ...instants,
-  results: [...outcomes.map(toldOutcome), ...unreadItems(readErrors)],
+  results: [...outcomes.map(reportedOutcome), ...unreadItems(readErrors)],
   faults: readErrors
     .filter(({ externalCode }) => externalCode === undefined)
     .map(({ origin, reason }) => ({ origin, reason })),
 });
 
 /** An item that could not be read is rejected, with every reason. */
-function unreadItems(readErrors: readonly ErpFault[]): ToldOutcome[] {
+function unreadItems(readErrors: readonly ErpFault[]): ReportedOutcome[] {
   const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
   const byItem = Map.groupBy(named, ({ externalCode, startDay }) => JSON.stringify([externalCode, startDay]));
   return [...byItem.values()].map((own) => ({
@@ -75,7 +75,9 @@ export async function appendLateResults(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   await makeFolder(folder);
-  const lines = outcomes.map((outcome) => `${JSON.stringify({ told_at: at, ...toldOutcome(outcome) })}\n`);
+  const lines = outcomes.map(
+    (outcome) => `${JSON.stringify({ told_at: at, ...reportedOutcome(outcome) })}\n`,
+  );
   const handle = await open(join(folder, 'late-results.jsonl'), 'a+');
   try {
     const { size } = await handle.stat();

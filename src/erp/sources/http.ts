@@ -3,7 +3,7 @@
 import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
-import { toldOutcome } from '../files/result.ts';
+import { reportedOutcome } from '../files/result.ts';
 import { returnedStop } from '../files/returns.ts';
 import { cellAt } from '../rows/flat-columns.ts';
 import { prepareMapping } from '../rows/mapping.ts';
@@ -45,7 +45,7 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
     async *read(signal) {
       yield* inBatches(kind, readRecords(await list(signal), kind, reader), reader);
     },
-    acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(toldOutcome)),
+    acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
       return `The address of the ERP answers; it gives ${(await list()).length} records now.`;

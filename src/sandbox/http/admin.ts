@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import type { Faults } from '../faults/faults.ts';
 import { faultSchema } from '../faults/faults.ts';
-import type { LedgerBook } from '../ledger.ts';
+import type { LedgerRecorder } from '../ledger.ts';
 import type { SandboxClock } from '../sandbox-clock.ts';
 import type { Account } from './account.ts';
 import { CALL_NAMES, type CallName } from './call-names.ts';
@@ -17,7 +17,7 @@ export interface AdminDependencies {
   addedRecords: Map<CallName, unknown[]>;
   clock: SandboxClock;
   faults: Faults;
-  ledger: LedgerBook;
+  ledger: LedgerRecorder;
   shapes: Shapes;
   tokens: Tokens;
 }

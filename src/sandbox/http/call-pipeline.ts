@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { replacementFor, spoil } from '../faults/fault-effects.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
-import type { LedgerBook } from '../ledger.ts';
+import type { LedgerRecorder } from '../ledger.ts';
 import type { SandboxClock } from '../sandbox-clock.ts';
 import { type Answer, problemAnswer, Refusal } from './answer.ts';
 import type { Call, CallRequest } from './call.ts';
@@ -22,7 +22,7 @@ import type { Tokens } from './tokens.ts';
 
 export interface PipelineDependencies {
   faults: Faults;
-  ledger: LedgerBook;
+  ledger: LedgerRecorder;
   tokens: Tokens;
   /** Records that a test added to a call's answers. */
   addedRecords: Map<CallName, unknown[]>;

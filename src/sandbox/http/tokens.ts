@@ -21,7 +21,7 @@ export interface Tokens {
   /** True for an access token, expired or not, whose session could still be renewed. */
   acceptsForRenewal(token: string): Promise<boolean>;
   /** Withdraws one token. */
-  withdraw(token: string): void;
+  revoke(token: string): void;
   /** Every token of that use issued so far counts as expired. */
   expireAll(use: TokenUse): void;
 }
@@ -39,7 +39,7 @@ export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs 
   const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
   const claimsOf = createVerifier(secret);
   const expiredUpTo = { access: 0, refresh: 0 };
-  const withdrawn = new Set<string>();
+  const revoked = new Set<string>();
   let issued = 0;
 
   return {
@@ -57,15 +57,15 @@ export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs 
     },
     async accepts(use, token) {
       const claims = await claimsOf(token);
-      if (claims === undefined || claims.use !== use || withdrawn.has(token)) return false;
+      if (claims === undefined || claims.use !== use || revoked.has(token)) return false;
       return claims.number > expiredUpTo[use] && clock.now() < claims.expiresAt;
     },
     async acceptsForRenewal(token) {
       const claims = await claimsOf(token);
-      if (claims === undefined || claims.use !== 'access' || withdrawn.has(token)) return false;
+      if (claims === undefined || claims.use !== 'access' || revoked.has(token)) return false;
       return claims.number > expiredUpTo.refresh && clock.now() < claims.issuedAt + refreshTokenTtlMs;
     },
-    withdraw: (token) => void withdrawn.add(token),
+    revoke: (token) => void revoked.add(token),
     expireAll(use) {
       expiredUpTo[use] = issued;
     },

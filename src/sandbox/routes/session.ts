@@ -4,12 +4,12 @@ import type { Account } from '../http/account.ts';
 import { jsonAnswer, Refusal } from '../http/answer.ts';
 import type { Call, CallRequest } from '../http/call.ts';
 import type { Renewal, Tokens } from '../http/tokens.ts';
-import type { LedgerBook } from '../ledger.ts';
+import type { LedgerRecorder } from '../ledger.ts';
 
 export interface SessionDependencies {
   account: Account;
   tokens: Tokens;
-  ledger: LedgerBook;
+  ledger: LedgerRecorder;
   renewal: Renewal;
   rotateRefresh: boolean;
 }
@@ -62,7 +62,7 @@ async function renew(dependencies: SessionDependencies, { bearer, body }: CallRe
   const access_token = await tokens.issue('access');
   if (!rotateRefresh) return jsonAnswer({ access_token, user: userOf(account) });
   for (const used of [bearer, inBody]) {
-    if (typeof used === 'string' && (await tokens.accepts('refresh', used))) tokens.withdraw(used);
+    if (typeof used === 'string' && (await tokens.accepts('refresh', used))) tokens.revoke(used);
   }
   return jsonAnswer({ access_token, refresh_token: await tokens.issue('refresh'), user: userOf(account) });
 }

@@ -6,7 +6,12 @@ import type { Log } from '../../core/log.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { createLoop } from '../../core/time/loop.ts';
-import { claimAlert, NOTHING_TOLD, settleAlert, toldStates } from '../../warehouse/control/alert-store.ts';
+import {
+  claimAlert,
+  NOTHING_REPORTED,
+  recordAlert,
+  reportedStates,
+} from '../../warehouse/control/alert-store.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { Condition } from './alert-conditions.ts';
 import { sendToWebhook } from './webhook.ts';
@@ -40,9 +45,9 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
   async function runOnce(): Promise<void> {
     const address = dependencies.webhook();
     if (address === '') return;
-    const told = await toldStates(engine);
+    const told = await reportedStates(engine);
     const changed = (await dependencies.look()).filter(
-      ({ subject, state }) => state !== (told.get(subject) ?? NOTHING_TOLD),
+      ({ subject, state }) => state !== (told.get(subject) ?? NOTHING_REPORTED),
     );
     await Promise.all(changed.map((condition) => tell(address, condition)));
   }
@@ -55,7 +60,7 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
       if (was === undefined) return;
       const message = alertMessage(condition, was, dependencies);
       await sendToWebhook(address, message, { clock, signal: stopping.signal });
-      await settleAlert(engine, subject, state, clock.now());
+      await recordAlert(engine, subject, state, clock.now());
       log.info({ event: 'alert_sent', subject, state, was }, 'alert sent');
     } catch (error) {
       if (!stopping.signal.aborted)

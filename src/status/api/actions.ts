@@ -14,7 +14,7 @@ import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { OUTBOX_STATES, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
-import type { JobOrders, StatusServerDependencies } from '../server/dependencies.ts';
+import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
 
 const entryOrder = z.strictObject({
   kind: z.string(),
@@ -34,7 +34,7 @@ const manyOrder = z.strictObject({
 });
 const quarantineOrder = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
 
-interface Order {
+interface RequestedAction {
   action: string;
   subject: string;
   carryOut(): Promise<string>;
@@ -44,7 +44,7 @@ interface Order {
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
   const { engine, clock, redactor, orders } = dependencies;
 
-  async function obey(c: Context, { action, subject, carryOut }: Order): Promise<Response> {
+  async function obey(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
     const order = {
       at: isoInstant(clock.now()),
       action,
@@ -66,7 +66,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   }
 
   const app = new Hono();
-  for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobOrders)[]) {
+  for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobActions)[]) {
     app.post(`/jobs/:job/${action}`, (c) => {
       const job = knownJob(c.req.param('job'), dependencies);
       return obey(c, { action, subject: job, carryOut: () => orders[action](job) });

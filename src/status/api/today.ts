@@ -12,7 +12,7 @@ import {
   vehicleDays,
 } from '../../warehouse/queries/delivery-day.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { dayPicture, LATE_MS } from './day-picture.ts';
+import { dayChart, LATE_MS } from './day-chart.ts';
 import { localDayOf, periodOf } from './local-day.ts';
 import { query } from './page-query.ts';
 
@@ -56,7 +56,7 @@ export function today({
       plans,
       stops: stops.length,
       late_after_seconds: LATE_MS / 1_000,
-      picture: dayPicture(stops, period, clock.now()),
+      picture: dayChart(stops, period, clock.now()),
       events: events.toSorted((a, b) => b.n - a.n),
       vehicles: { day: summaryDay, rows: await vehicleDays(engine, summaryDay, MOST_VEHICLES) },
     });

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { type Found, ok, warn } from './finding.ts';
+import { type Found, ok, warn } from './check-result.ts';
 
 /** The versions of Node that the product is tested on: from, and below. */
 const NODE = { from: 24, below: 26 };

@@ -11,7 +11,7 @@ import {
   readGap,
 } from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type Found, ok, warn } from './finding.ts';
+import { type Found, ok, warn } from './check-result.ts';
 
 /** Writes and takes it back in one transaction; opening it has brought the schema up to date. */
 export async function checkWarehouse(engine: Engine, clock: Clock): Promise<Found> {

@@ -18,7 +18,7 @@ export interface RunningConfig {
 }
 
 /** What may be ordered for a job; each tells in plain words what happens now. */
-export interface JobOrders {
+export interface JobActions {
   run(job: string): Promise<string>;
   pause(job: string): Promise<string>;
   resume(job: string): Promise<string>;
@@ -34,7 +34,7 @@ export interface StatusServerDependencies {
   privacy: Privacy;
   jobs: readonly NamedJob[];
   logTail: LogTail;
-  orders: JobOrders;
+  orders: JobActions;
   running(): RunningConfig;
   /** The last edit that was refused, with file:line:column; null where the file is in effect. */
   refusedEdit(): Promise<string | null>;

@@ -18,7 +18,7 @@ export interface SlicedRun {
 }
 
 /** The slices of one run. */
-export interface SliceOrder {
+export interface SliceWork {
   slices: readonly Slice[];
   context: SlicedRun;
   /** Most slices in the memory of one process. */
@@ -41,7 +41,7 @@ export interface QueueFacts {
 
 export interface Dispatcher {
   /** Resolves when the last slice has ended, in whichever process, or when none may begin any more. */
-  dispatch(order: SliceOrder): Promise<void>;
+  dispatch(order: SliceWork): Promise<void>;
   /** From now on this process works slices of every process's runs; without it, from its own first run on. */
   start(): Promise<void>;
   /** Begins no more slices of the queue; those under way get some time, then they go back to it. */

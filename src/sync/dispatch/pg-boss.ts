@@ -10,7 +10,7 @@ import { lazyResource } from '../../core/lazy-resource.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
 import type { QueueHome } from '../../warehouse/engine.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
-import type { Dispatcher, QueueFacts, SliceOrder } from './dispatcher.ts';
+import type { Dispatcher, QueueFacts, SliceWork } from './dispatcher.ts';
 import { DEAD, isGivenBack, messageOf, outcomeFromJson, QUEUE, type SliceMessage } from './messages.ts';
 import { startWorkers, type WorkerDependencies } from './worker.ts';
 
@@ -80,7 +80,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     return viaQueue(async () => (await boss.getDb().executeSql(text(table), values)).rows);
   };
 
-  async function send(slices: readonly Sent[], context: SliceOrder['context']): Promise<[string, Sent][]> {
+  async function send(slices: readonly Sent[], context: SliceWork['context']): Promise<[string, Sent][]> {
     const { boss } = await queue.open();
     const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
     const sent = slices.map((each): [string, Sent] => [randomUUID(), each]);
@@ -99,7 +99,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     return sent;
   }
 
-  async function dispatch({ slices, context, take, signal }: SliceOrder): Promise<void> {
+  async function dispatch({ slices, context, take, signal }: SliceWork): Promise<void> {
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
     const turns = slices.map((slice, turn) => ({ slice, turn }));
     let open = new Map(await send(turns, context));
@@ -152,7 +152,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
   }
 
   /** A run that read all it planned has read what earlier ones left. */
-  const forgetDead = ({ job, period, log }: SliceOrder['context']): Promise<unknown> =>
+  const forgetDead = ({ job, period, log }: SliceWork['context']): Promise<unknown> =>
     query(FORGET_DEAD, [DEAD, job, period === undefined ? null : JSON.stringify(period)]).catch((thrown) =>
       log.warn({ code: asRoadbookError(thrown).code }, 'dead slices could not be cleared'),
     );

@@ -4,7 +4,7 @@
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import { isoInstant } from '../../core/time/clock.ts';
-import { invalidate, withdrawFuture } from '../../warehouse/control/coverage.ts';
+import { invalidate, invalidateFuture } from '../../warehouse/control/coverage.ts';
 import { createLateIndexes } from '../../warehouse/schema/converge.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 import type { Slice, SliceFacts, SliceOutcome } from '../slice.ts';
@@ -27,14 +27,14 @@ const MOST_RECORDS = 25_000;
 export async function executePull(job: Pull, context: RunContext): Promise<RunOutcome> {
   const { counts, log, dependencies } = context;
   const scale = await readScale(dependencies.engine, context.job);
-  await withdrawFuture(
+  await invalidateFuture(
     dependencies.engine,
     plannedCoverage(context),
     isoInstant(dependencies.clock.now() + CLOCK_PLAY_MS),
   );
   const planning = planContext(context, scale);
-  const { slices: due, withdraw } = await job.plan(planning);
-  if (withdraw !== undefined) await dependencies.engine.write(withdraw);
+  const { slices: due, invalidate } = await job.plan(planning);
+  if (invalidate !== undefined) await dependencies.engine.write(invalidate);
   // History waits for the live calls of every job, so it must not hold up the live slices of its own run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
   const references = createReferenceCheck(job, dependencies);

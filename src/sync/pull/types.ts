@@ -83,7 +83,7 @@ export interface SliceResult {
 export interface Plan<Work> {
   slices: Slice<Work>[];
   /** Invalidates coverage that the slices read again; committed before the first of them, left out in a preview. */
-  withdraw?: (tx: Transaction) => Promise<void>;
+  invalidate?: (tx: Transaction) => Promise<void>;
 }
 
 export interface PullDeclaration<Options extends z.ZodObject, Work> {

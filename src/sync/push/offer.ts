@@ -143,7 +143,7 @@ function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEnt
   const content = contentOf(offer);
   // What was sent is found at the service by its own key and period; those of the content follow when that is settled.
   const unplaced = { ...content, ...placeOf(known) };
-  const attention = contentSettled(known);
+  const attention = attentionAfterContent(known);
   if (known.state === 'unknown')
     return transition(known, 'note', at, { ...unplaced, reasons: null, attention });
   if (known.state === 'confirmed') {
@@ -170,7 +170,7 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
 }
 
 /** A content that can be sent has taken the place of one that could not. */
-const contentSettled = (entry: OutboxEntry): Attention | null =>
+const attentionAfterContent = (entry: OutboxEntry): Attention | null =>
   hasUnusableContent(entry) ? null : entry.attention;
 
 /** The ERP is back at the content that the service has. */
@@ -179,7 +179,7 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     content_hash,
     erp_code,
     payload: null,
-    attention: contentSettled(known),
+    attention: attentionAfterContent(known),
     message: null,
     reasons: null,
     told_at: null,
@@ -193,7 +193,7 @@ function flagged(
 ): OutboxEntry | undefined {
   if (!flagsChanges) return undefined;
   const { content_hash, erp_code } = offer;
-  const attention = contentSettled(known);
+  const attention = attentionAfterContent(known);
   const change = { content_hash, erp_code, message: CHANGED_AFTER_PUSH, attention, told_at: null };
   return transition(known, 'note', at, change);
 }

@@ -4,12 +4,12 @@ import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 
 /** Told of a subject that nothing was told of. */
-export const NOTHING_TOLD = 'ok';
+export const NOTHING_REPORTED = 'ok';
 
 /** Longer than a message with all its retries may take. */
 const CLAIM_MS = 300_000;
 
-interface Told {
+interface Reported {
   state: string;
   claim: { state: string; at: string } | null;
 }
@@ -17,13 +17,13 @@ interface Told {
 const nameOf = (subject: string): string => `alert ${subject}`;
 
 /** The subjects of which something was told or is being told, and the state that was told last. */
-export const toldStates = (engine: Engine): Promise<Map<string, string>> =>
+export const reportedStates = (engine: Engine): Promise<Map<string, string>> =>
   engine.read(async (sql) => {
     const rows = await sql('sync_state')
       .where('name', 'like', `${nameOf('')}%`)
       .select('name', 'value');
     return new Map(
-      rows.map(({ name, value }) => [name.slice(nameOf('').length), (JSON.parse(value) as Told).state]),
+      rows.map(({ name, value }) => [name.slice(nameOf('').length), (JSON.parse(value) as Reported).state]),
     );
   });
 
@@ -36,13 +36,13 @@ export function claimAlert(
 ): Promise<string | undefined> {
   const name = nameOf(subject);
   return engine.write(async ({ sql }) => {
-    const nothing: Told = { state: NOTHING_TOLD, claim: null };
+    const nothing: Reported = { state: NOTHING_REPORTED, claim: null };
     const first = { name, value: JSON.stringify(nothing), updated_at: isoInstant(0) };
     await sql('sync_state').insert(first).onConflict('name').ignore();
     const row = await sql('sync_state').where({ name }).first('value', 'updated_at');
-    const told = JSON.parse(row.value) as Told;
+    const told = JSON.parse(row.value) as Reported;
     if (told.state === state || isHeld(told, nowMs)) return undefined;
-    const claimed: Told = { state: told.state, claim: { state, at: isoInstant(nowMs) } };
+    const claimed: Reported = { state: told.state, claim: { state, at: isoInstant(nowMs) } };
     // Whoever comes second finds another mark.
     const mine = await sql('sync_state')
       .where({ name, updated_at: row.updated_at })
@@ -51,13 +51,13 @@ export function claimAlert(
   });
 }
 
-export async function settleAlert(engine: Engine, subject: string, state: string, nowMs: number) {
-  const told: Told = { state, claim: null };
+export async function recordAlert(engine: Engine, subject: string, state: string, nowMs: number) {
+  const told: Reported = { state, claim: null };
   const row = { name: nameOf(subject), value: JSON.stringify(told), updated_at: isoInstant(nowMs) };
   await engine.write(({ sql }) => sql('sync_state').insert(row).onConflict('name').merge());
 }
 
-const isHeld = ({ claim }: Told, nowMs: number): boolean => {
+const isHeld = ({ claim }: Reported, nowMs: number): boolean => {
   if (claim === null) return false;
   const ageMs = nowMs - Date.parse(claim.at);
   // A claim from the future comes of a clock that was set back: it holds nothing up.

@@ -28,12 +28,12 @@ export interface AuditEntry {
   outcome: string;
 }
 
-export type Order = Omit<AuditEntry, 'id' | 'outcome'>;
+export type AuditedAction = Omit<AuditEntry, 'id' | 'outcome'>;
 
 /** Carries the order out between its two lines; a failure is written down and thrown on. */
 export async function audited<T>(
   engine: Engine,
-  order: Order,
+  order: AuditedAction,
   carryOut: () => Promise<{ words: string; result: T }>,
   wordsOfFailure: (thrown: unknown) => string,
 ): Promise<T> {

@@ -96,7 +96,7 @@ export async function invalidate(
  * A reading that lies ahead of now was made by a clock that has been set back since. What it says of the time after
  * now is withdrawn, and when it was made counts as unknown.
  */
-export async function withdrawFuture(
+export async function invalidateFuture(
   engine: Pick<Engine, 'read' | 'write'>,
   job: string,
   now: string,

@@ -12,7 +12,7 @@ import { readManifest, type TableManifest, writeManifest } from './manifest.ts';
 import { type Part, partsOf } from './parts.ts';
 import type { FileFormat } from './table-file.ts';
 
-export interface ExportOrder {
+export interface ExportRequest {
   folder: string;
   format: FileFormat;
   what: readonly Exportable[];
@@ -32,7 +32,7 @@ export interface ExportedTable {
 /** Rows are stamped before they commit, so that one may appear a little later than its stamp says. */
 const COMMIT_MARGIN_MS = 3_600_000;
 
-export async function exportTables(engine: Engine, order: ExportOrder): Promise<ExportedTable[]> {
+export async function exportTables(engine: Engine, order: ExportRequest): Promise<ExportedTable[]> {
   try {
     return await writeTables(engine, order);
   } catch (thrown) {
@@ -50,7 +50,7 @@ function folderFailure(thrown: unknown, folder: string): unknown {
   });
 }
 
-async function writeTables(engine: Engine, order: ExportOrder): Promise<ExportedTable[]> {
+async function writeTables(engine: Engine, order: ExportRequest): Promise<ExportedTable[]> {
   const { folder, format } = order;
   await mkdir(folder, { recursive: true });
   const manifest = await readManifest(folder, format.extension);
@@ -80,7 +80,7 @@ async function writeTables(engine: Engine, order: ExportOrder): Promise<Exported
   });
 }
 
-async function planParts(scan: Scan, order: ExportOrder, known: Record<string, TableManifest>) {
+async function planParts(scan: Scan, order: ExportRequest, known: Record<string, TableManifest>) {
   const { what, full } = order;
   const planned = [];
   for (const table of what) {
@@ -110,7 +110,7 @@ function isUnchanged(table: Exportable, part: Part, before: TableManifest): bool
 const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);
 const namesOf = ({ columns }: Exportable): string[] => columns.map(({ name }) => name);
 
-const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportOrder): TableManifest => ({
+const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportRequest): TableManifest => ({
   columns: namesOf(table),
   read_at: isoInstant(nowMs),
   parts: Object.fromEntries(
@@ -119,7 +119,7 @@ const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportOrder
 });
 
 /** `vehicle.parquet`; a divided table as `event/month=2026-03/event.parquet`, as readers of partitions expect. */
-const pathOf = (table: Exportable, part: Part, { folder, format }: ExportOrder): string =>
+const pathOf = (table: Exportable, part: Part, { folder, format }: ExportRequest): string =>
   table.month === null
     ? join(folder, `${table.name}.${format.extension}`)
     : join(folder, table.name, `month=${part.name}`, `${table.name}.${format.extension}`);
@@ -128,7 +128,7 @@ async function writePart(
   scan: Scan,
   table: Exportable,
   part: Part,
-  order: ExportOrder,
+  order: ExportRequest,
   onRows: (rows: number) => void,
 ): Promise<void> {
   const path = pathOf(table, part, order);
@@ -147,7 +147,7 @@ async function writePart(
 }
 
 /** Months that hold nothing any more. */
-async function removeOthers(table: Exportable, parts: readonly Part[], { folder }: ExportOrder) {
+async function removeOthers(table: Exportable, parts: readonly Part[], { folder }: ExportRequest) {
   if (table.month === null) return;
   const names = new Set(parts.map(({ name }) => `month=${name}`));
   const present = await readdir(join(folder, table.name)).catch(() => [] as string[]);

@@ -14,12 +14,12 @@ export interface Privacy {
   /** Tells two secrets apart without telling either. */
   readonly fingerprint: string;
   /** What guards the table. */
-  guard(table: Table): Guard;
+  filter(table: Table): PrivacyFilter;
   /** A value as that column holds it. */
   asStored(table: Table, column: string, value: string): string | null;
 }
 
-export interface Guard {
+export interface PrivacyFilter {
   row(row: Row): Row;
   record(record: unknown): unknown;
   /** The text of `extra`. */
@@ -66,7 +66,7 @@ const wordsOf = (name: string): string[] =>
 export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
   const digest = (text: string): string =>
     createHmac('sha256', secret).update(text).digest('hex').slice(0, DIGEST_LENGTH);
-  const guards = new Map<Table, Guard>();
+  const guards = new Map<Table, PrivacyFilter>();
   const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
   const documentPolicy = (name: string): Policy => {
     const words = wordsOf(name);
@@ -83,7 +83,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
     return policy === 'mask' ? masked(text) : hashed(text, digest);
   }
 
-  function makeGuard(table: Table): Guard {
+  function makeFilter(table: Table): PrivacyFilter {
     const columns = recordColumns(table);
     const guarded = columns.flatMap((column, position) => {
       const policy = policyOf(table, column.name);
@@ -96,7 +96,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
       for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
       return walked(record, documentPolicy, applied);
     };
-    const guard: Guard = {
+    const guard: PrivacyFilter = {
       row(row) {
         const extra = row[columns.length];
         const cleaned = typeof extra === 'string' ? guard.extra(extra) : null;
@@ -122,8 +122,8 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
   return {
     policies,
     fingerprint: digest('fingerprint'),
-    guard(table) {
-      const guard = guards.get(table) ?? makeGuard(table);
+    filter(table) {
+      const guard = guards.get(table) ?? makeFilter(table);
       guards.set(table, guard);
       return guard;
     },

@@ -12,7 +12,7 @@ import { factMemory } from '../control/learned-facts.ts';
 import type { Engine, Row, Scalar } from '../engine.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
-import { type Guard, isDocument, type Privacy, personalColumns } from './privacy.ts';
+import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from './privacy.ts';
 
 interface PrivacyFacts {
   policies: Record<string, Policy>;
@@ -57,7 +57,7 @@ async function rewriteTables(
   for (const table of baseTables) {
     const isOwner = owners.has(table);
     if (!isOwner && !isAboutDocuments) continue;
-    const guard = privacy.guard(table);
+    const guard = privacy.filter(table);
     rows += await rewriteRows(engine, table, { guard, onlyExtra: !isOwner }, isoInstant(clock.now()));
     rows += await rewriteQuarantine(engine, table, guard);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
@@ -69,7 +69,7 @@ async function rewriteTables(
 async function rewriteRows(
   engine: Engine,
   table: Table,
-  { guard, onlyExtra }: { guard: Guard; onlyExtra: boolean },
+  { guard, onlyExtra }: { guard: PrivacyFilter; onlyExtra: boolean },
   at: string,
 ): Promise<number> {
   const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
@@ -120,7 +120,7 @@ const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boo
 
 const plainJson = (text: string): string => stableJson(JSON.parse(text));
 
-async function rewriteQuarantine(engine: Engine, table: Table, guard: Guard): Promise<number> {
+async function rewriteQuarantine(engine: Engine, table: Table, guard: PrivacyFilter): Promise<number> {
   return engine.write(async ({ sql }) => {
     const kept = await sql('sync_quarantine')
       .where({ table_name: table.name })

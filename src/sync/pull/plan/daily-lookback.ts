@@ -30,7 +30,7 @@ export interface CoverageToday {
   /** What is covered, less what the first run of a day reads again. */
   coverage: Coverage;
   /** Stores what was left out, together with the day; absent where nothing was. */
-  withdraw?: Plan<unknown>['withdraw'];
+  invalidate?: Plan<unknown>['invalidate'];
 }
 
 export async function coverageToday(context: Context, coverage: Coverage): Promise<CoverageToday> {
@@ -41,11 +41,11 @@ export async function coverageToday(context: Context, coverage: Coverage): Promi
   };
   return {
     coverage: new Map([...coverage].map(([scope, covered]) => [scope, left(covered)])),
-    withdraw: (tx) => withdrawToday(tx, context, coverage),
+    invalidate: (tx) => invalidateToday(tx, context, coverage),
   };
 }
 
-async function withdrawToday(tx: Transaction, context: Context, coverage: Coverage): Promise<void> {
+async function invalidateToday(tx: Transaction, context: Context, coverage: Coverage): Promise<void> {
   const stretches = Map.groupBy(coverage, ([, covered]) =>
     JSON.stringify(intervalOf(stretchOf(covered, context.options))),
   );

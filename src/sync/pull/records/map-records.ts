@@ -37,7 +37,7 @@ export async function mapRecords(
   privacy: Privacy,
 ): Promise<Mapped> {
   const { compiled, generic } = waysOf(table);
-  const guard = privacy.guard(table);
+  const guard = privacy.filter(table);
   const rows: Row[] = [];
   const invalid: InvalidRecord[] = [];
   const invalidKeys: (Row | undefined)[] = [];

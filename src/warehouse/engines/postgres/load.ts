@@ -8,7 +8,7 @@ import type { Table } from '../../schema/table.ts';
 import { recordColumns } from '../../schema/table.ts';
 import { copyIn, copyLine } from './copy.ts';
 import type { PgConnection } from './driver.ts';
-import { ensureMonths, partTeller } from './months.ts';
+import { ensureMonths, partitionFinder } from './months.ts';
 import { arrayText, runStatement } from './statement.ts';
 import {
   anyPresentStatement,
@@ -161,13 +161,14 @@ async function mergeRows(
   metadata: LoadMetadata,
 ): Promise<number> {
   const { at, runId } = metadata;
-  const isTold = table.history !== null || table.revisions !== null;
-  const partOf = table.partitionBy === null ? () => table.name : partTeller(table, table.partitionBy);
-  const places = known.map(({ row, part }) => (part === partOf(row) ? part : null));
+  const hasHistory = table.history !== null || table.revisions !== null;
+  const partitionOf =
+    table.partitionBy === null ? () => table.name : partitionFinder(table, table.partitionBy);
+  const places = known.map(({ row, part }) => (part === partitionOf(row) ? part : null));
   const staged = known.map(
     ({ line, isNewer }, index) => `${line}\t${copyLine([places[index] ?? null, isNewer])}`,
   );
-  if (isTold) staged.push(...fresh.map(({ line }) => `${line}\t${copyLine([null, false])}`));
+  if (hasHistory) staged.push(...fresh.map(({ line }) => `${line}\t${copyLine([null, false])}`));
   if (staged.length === 0) return 0;
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, LOOK_UP_EACH];
   await runStatement(connection, ready.join('; '));

@@ -48,7 +48,7 @@ const positionOf = (table: Table, instant: string): number =>
   recordColumns(table).findIndex(({ name }) => name === instant);
 
 /** The name of the part that a row belongs to, by its month or for want of one; nothing for the ends of time. */
-export function partTeller(table: Table, instant: string): (row: Row) => string | undefined {
+export function partitionFinder(table: Table, instant: string): (row: Row) => string | undefined {
   const position = positionOf(table, instant);
   return (row) => {
     const value = row[position] ?? null;

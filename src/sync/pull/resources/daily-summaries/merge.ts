@@ -76,19 +76,19 @@ function added(rows: readonly unknown[]): JsonObject | undefined {
 
 /** Null where no part tells it, no finite number where it cannot be known. */
 function figureOf(name: string, parts: readonly JsonObject[]): number | null {
-  const values = told(name, parts);
+  const values = valuesOf(name, parts);
   if (values.length === 0) return null;
   if (name === HIGHEST) return Math.max(...values);
-  return rounded(name === MEAN ? meanSpeed(parts.filter((part) => isTold(part[MEAN]))) : sum(values));
+  return rounded(name === MEAN ? meanSpeed(parts.filter((part) => isGiven(part[MEAN]))) : sum(values));
 }
 
-const isTold = (value: Json | undefined): boolean => value !== undefined && value !== null;
+const isGiven = (value: Json | undefined): boolean => value !== undefined && value !== null;
 
-const told = (name: string, parts: readonly JsonObject[]): number[] =>
-  parts.map((part) => part[name]).filter(isTold) as number[];
+const valuesOf = (name: string, parts: readonly JsonObject[]): number[] =>
+  parts.map((part) => part[name]).filter(isGiven) as number[];
 
 function meanSpeed(parts: readonly JsonObject[]): number {
-  const [means, weights] = [told(MEAN, parts), told(WEIGHT, parts)];
+  const [means, weights] = [valuesOf(MEAN, parts), valuesOf(WEIGHT, parts)];
   if (new Set(means).size === 1) return means[0] as number;
   if (weights.length < means.length) return Number.NaN;
   // No number where nothing moved.

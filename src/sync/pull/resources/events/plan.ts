@@ -68,7 +68,7 @@ export const eventScope = (id: number, options: EventOptions): string =>
   vehicleScope(id, eventGroup(options));
 
 export async function planEvents(context: PlanContext<EventOptions>): Promise<Plan<EventWork>> {
-  const { needs, withdraw } = await vehiclesByNeed(context);
+  const { needs, invalidate } = await vehiclesByNeed(context);
   const slices = needs.flatMap(({ spans, vehicles, known }) => {
     const days = spans.reduce((sum, { begin, end }) => sum + (end - begin) / DAY_MS, 0);
     const vehicleDays = VEHICLE_DAYS * context.scale;
@@ -87,7 +87,7 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Pl
       );
     });
   });
-  return { slices, withdraw };
+  return { slices, invalidate };
 }
 
 /** Vehicles that need the same periods; `known` where earlier runs have read them. */
@@ -110,7 +110,7 @@ async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: reado
 async function vehiclesByNeed(context: PlanContext<EventOptions>) {
   const { options, now, period } = context;
   const ids = await vehiclesToAsk(context);
-  const { coverage, withdraw } = await coverageToday(context, await coverageOfVehicles(context, ids));
+  const { coverage, invalidate } = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
   for (const id of ids) {
     const covered = coverage.get(eventScope(id, options)) ?? [];
@@ -121,7 +121,7 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>) {
     needs.set(name, need);
     need.vehicles.push(id);
   }
-  return { needs: [...needs.values()], withdraw };
+  return { needs: [...needs.values()], invalidate };
 }
 
 /** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call; no cut is left in. */

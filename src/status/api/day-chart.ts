@@ -17,7 +17,7 @@ export interface LateStop {
   late_seconds: number;
 }
 
-export interface DayPicture {
+export interface DayChart {
   /** Ends of the half hours, in epoch seconds, up to now. */
   at: number[];
   /** Stops in each state at each of them; P is what is open. */
@@ -40,11 +40,11 @@ function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): num
   return status === null || status === 'P' ? undefined : Math.min(Date.parse(changed_at), toMs - 1);
 }
 
-export function dayPicture(
+export function dayChart(
   stops: readonly DayStop[],
   period: { from: string; to: string },
   nowMs: number,
-): DayPicture {
+): DayChart {
   const fromMs = Date.parse(period.from);
   const toMs = Date.parse(period.to);
   const ends = binEnds(fromMs, toMs);

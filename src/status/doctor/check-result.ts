@@ -1,6 +1,6 @@
 // What a look of the doctor gives: ok, warn or fail, in words, with what to try.
 
-export interface Finding {
+export interface CheckResult {
   check: string;
   state: 'ok' | 'warn' | 'fail';
   found: string;
@@ -9,7 +9,7 @@ export interface Finding {
   code?: string;
 }
 
-export type Found = Omit<Finding, 'check'>;
+export type Found = Omit<CheckResult, 'check'>;
 
 export const ok = (found: string): Found => ({ state: 'ok', found, hint: null });
 export const warn = (found: string, hint: string): Found => ({ state: 'warn', found, hint });

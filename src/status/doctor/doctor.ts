@@ -11,7 +11,7 @@ import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type Finding, type Found, ok, warn } from './finding.ts';
+import { type CheckResult, type Found, ok, warn } from './check-result.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
@@ -35,9 +35,9 @@ export interface DoctorDependencies {
 const MOST_SKEW_MS = 120_000;
 const YEAR_MS = 366 * 86_400_000;
 
-type Look = (dependencies: DoctorDependencies) => Promise<Found>;
+type Check = (dependencies: DoctorDependencies) => Promise<Found>;
 
-const LOOKS: Readonly<Record<string, Look>> = {
+const CHECKS: Readonly<Record<string, Check>> = {
   config: async ({ file, configError }) => {
     const error = await configError();
     return error === null
@@ -116,26 +116,26 @@ function checkSchedules({ jobs }: Config, nowMs: number): Found {
   return warn(`not due within a year: ${names}`, 'Correct the schedule, or set `enabled: false`.');
 }
 
-export async function checkUp(dependencies: DoctorDependencies): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const [check, look] of Object.entries(LOOKS)) {
-    findings.push({ check, ...(await tried(dependencies, () => look(dependencies))) });
+export async function runChecks(dependencies: DoctorDependencies): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const [check, look] of Object.entries(CHECKS)) {
+    results.push({ check, ...(await tried(dependencies, () => look(dependencies))) });
   }
-  return [...findings, ...(await checkFeeds(dependencies))];
+  return [...results, ...(await checkFeeds(dependencies))];
 }
 
-/** One finding a configured feed. */
-async function checkFeeds(dependencies: DoctorDependencies): Promise<Finding[]> {
+/** One result a configured feed. */
+async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult[]> {
   const check = 'erp';
-  const findings: Finding[] = [];
+  const results: CheckResult[] = [];
   for (const kind of FEED_KINDS) {
-    const finding = await tried(dependencies, async () => {
+    const result = await tried(dependencies, async () => {
       const source = await dependencies.openFeed(kind);
       return source && ok(await source.check());
     });
-    if (finding !== undefined) findings.push({ check, ...finding, found: `${kind}: ${finding.found}` });
+    if (result !== undefined) results.push({ check, ...result, found: `${kind}: ${result.found}` });
   }
-  return findings.length > 0 ? findings : [{ check, ...ok('no feed configured') }];
+  return results.length > 0 ? results : [{ check, ...ok('no feed configured') }];
 }
 
 async function tried<T extends Found | undefined>(
