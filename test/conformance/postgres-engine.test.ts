@@ -55,7 +55,8 @@ describe('the schema in PostgreSQL', () => {
       // A second process starts while the first one has a table open; only the turn to write is waited for.
       return rowsOf(
         sql,
-        "select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation is not null",
+        `select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation is not null
+           and database = (select oid from pg_database where datname = current_database())`,
       );
     });
     expect(locks).toEqual([]);

@@ -59,8 +59,7 @@ function sqlitePlace(): EnginePlace {
 const postgresPlace = (server: Postgres, url: string): EnginePlace => ({
   settings: { engine: 'postgres', url, schema: 'fleet' },
   open: () => postgres.open({ url, schema: 'fleet' }),
-  // The server goes with the test's process.
-  remove: async () => undefined,
+  remove: () => server.dropDatabase(url),
   copy: async () => postgresPlace(server, await server.newDatabase(url)),
 });
 

