@@ -13,10 +13,6 @@ function temporaryFolder(): Record<string, string> {
   }
 }
 
-const UNIT = 'test/unit/**/*.test.ts';
-const WITH_SERVERS = 'test/{conformance,scenario,browser}/**/*.test.ts';
-/** By their names: those that measure by the clock come last, when nothing else runs. */
-const ALONE = 'test/**/*.alone.test.ts';
 const globalSetup = 'test/support/shared-postgres.ts';
 
 // Before the servers of the tests are started: theirs is a temporary folder too.
@@ -25,9 +21,22 @@ Object.assign(process.env, temporaryFolder());
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: [UNIT], exclude: [ALONE] } },
-      { extends: true, test: { name: 'together', include: [WITH_SERVERS], exclude: [ALONE], globalSetup } },
-      { extends: true, test: { name: 'alone', include: [ALONE], globalSetup, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'servers', include: ['test/{conformance,scenario,browser}/**/*.test.ts'], globalSetup },
+      },
+      // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`.
+      { extends: true, test: { name: 'prove-quick', include: ['test/prove-quick/*.test.ts'], globalSetup } },
+      {
+        extends: true,
+        test: {
+          name: 'bench-check',
+          include: ['test/bench-check/*.test.ts'],
+          globalSetup,
+          fileParallelism: false,
+        },
+      },
     ],
     // One worker a core by itself would leave one idle: many tests wait for a process or a timer of the other side.
     maxWorkers: 2,

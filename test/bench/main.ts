@@ -2,11 +2,13 @@
 // they are then printed and nothing is written.
 //   npm run bench                 a million events, and up to ten million: about half an hour
 //   npm run bench -- 100000       fewer
+//   npm run bench -- --check      whether the recorded ratios still hold, in a minute; nothing is written
 //   npm run bench -- growth push  these parts alone: events, load, growth, push, daemon
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { refuse } from '../support/refuse.ts';
+import { runSamples } from '../support/run-samples.ts';
 import { makeBenchPlace } from './bench-place.ts';
 import { barChart } from './chart.ts';
 import { daemonBench } from './daemon.ts';
@@ -19,6 +21,7 @@ import type { Section } from './task.ts';
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
 const args = process.argv.slice(2);
+if (args.includes('--check')) runSamples('bench-check');
 const isCount = (arg: string): boolean => /^\d+$/.test(arg);
 const wanted = Number(args.find(isCount) ?? 1_000_000);
 const words = args.filter((arg) => !isCount(arg));
@@ -68,7 +71,7 @@ as a process beside it; the ratios are the figures, the rates depend on the mach
 the measured process, without the service's and the database server's.
 Every test run measures small forms of these ratios, most by CPU time: a pull beside the script, beside parsing and again, the
 load stages beside the bare statements, a push beside posting. It fails where one has fallen by more than a third
-(test/conformance/bench-ratios.test.ts and pull-ratios.alone.test.ts hold the recorded ones). By the clock it measures SQLite
+(test/bench-check/bench-ratios.test.ts and pull-ratios.test.ts hold the recorded ones). By the clock it measures SQLite
 alone: a pull into PostgreSQL that only waits longer is seen here. A start is held by what it loads; growth and the daemon
 at rest are measured here alone. Memory is that of \`npx roadbook\`, the service unit and the image, which set
 \`MALLOC_ARENA_MAX=1\`; \`npm start\` does not.

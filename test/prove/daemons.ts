@@ -59,8 +59,8 @@ later; some stops are longer than the lease of 20 s. What happened is read from 
 |---|---|---|---|---|---|---|---|
 | ${[r.ticks, r.kills, r.stops, r.abandoned, r.doubled, r.overlapping, r.lateWrites].join(' | ')} | ${(longestTakeover / 1_000).toFixed(1)} s |
 
-Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. With every \`npm test\` a sample on SQLite
-kills and stops, for less than the lease (test/scenario/daemons.test.ts); that a holder who comes back after its lease was
+Made by \`node test/prove/daemons.ts ${ticks} ${seed} ${engineName} ${cutOff}\`. With every \`npm run prove -- --quick\` a sample on SQLite
+kills and stops, for less than the lease (test/prove-quick/daemons.test.ts); that a holder who comes back after its lease was
 given away writes and sends nothing is shown on both engines by test/conformance/leases.test.ts. ${WORDS.hazard}
 `;
 

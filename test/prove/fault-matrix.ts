@@ -43,7 +43,7 @@ ${results.map(row).join('\n')}
 
 ${cells} cells: ${wrong} wrong. Peak memory ${peakMb} MB. Tries for each read: 3; one exchange may take 1.5 s where a fault ends by time.
 
-Made by \`node test/prove/fault-matrix.ts\`. A sample of it runs with every \`npm test\` (test/scenario/fault-matrix.test.ts);
+Made by \`node test/prove/fault-matrix.ts\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/fault-matrix.test.ts);
 the pause that an answer asks for and the cap of a body are in test/scenario/fleet-faults.test.ts.
 `,
     { run: 'every fault of the sandbox on every call', many: `${cells} cells`, lost: `${wrong} wrong` },

@@ -99,7 +99,7 @@ ${row('PostgreSQL', postgres)}
 - Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were taken and ${config.refused} refused with file, line and
   column of every fault. The dearest took ${config.longestMs.toFixed(0)} ms of the processor.
 
-Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm test\` (test/scenario/fuzz.test.ts,
+Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/fuzz.test.ts,
 test/unit/compiled-tables.test.ts).
 `,
     {

@@ -3,6 +3,7 @@
 // one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
 // held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
+//   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written
 //   npm run prove -- --only fuzz scale           runs these
 //   npm run prove -- --only fuzz 5000 500        with other arguments than its own; they stand at the top of its file
 //   npm run prove -- --only soak --minutes 60    for those that last as long as they are told
@@ -13,6 +14,7 @@ import PQueue from 'p-queue';
 import { refuse } from '../support/refuse.ts';
 import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
+import { runSamples } from '../support/run-samples.ts';
 
 /** The file of each and what it is told. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
@@ -46,6 +48,7 @@ const AT_ONCE = 3;
 const LAST_MINUTES: readonly string[] = ['rate', 'soak'];
 
 const { values, positionals } = asked();
+if (values.quick) runSamples('prove-quick');
 const isProof = (word: string): boolean => Object.hasOwn(PROOFS, word);
 const chosen = [...(values.only ?? []), ...positionals.filter(isProof)];
 const names = chosen.length === 0 ? Object.keys(PROOFS) : chosen;
@@ -118,11 +121,14 @@ function asked() {
       options: {
         only: { type: 'string', multiple: true },
         list: { type: 'boolean' },
+        quick: { type: 'boolean' },
         minutes: { type: 'string' },
       },
       allowPositionals: true,
     });
   } catch (error) {
-    return refuse(`${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES and --list.`);
+    return refuse(
+      `${(error as Error).message}\nThere are --only NAME..., --minutes MINUTES, --quick and --list.`,
+    );
   }
 }

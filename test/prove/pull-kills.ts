@@ -51,7 +51,7 @@ ${results.map(row).join('\n')}
 ${sum(({ kills }) => kills)} kills, ${sum(({ again }) => again)} of them during recovery: ${sum(({ wrong }) => wrong.length)} wrong. First deaths are ${sqliteKills} a job on SQLite and ${postgresKills} on
 PostgreSQL; a job with fewer steps dies at each of them once.
 
-Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sample of it runs with every \`npm test\` (test/scenario/pull-kills.test.ts).
+Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/pull-kills.test.ts).
 `;
 
 if (sum(({ wrong }) => wrong.length) + idle.length > 0) process.exitCode = 1;

@@ -60,7 +60,7 @@ step lay beyond the end, or the answers were others than those of the run that w
 before: it had less to do than those before it. Such a step was aimed at again with another item; of ${sum(reports, 'aimed')} steps,
 ${sum(reports, 'missed')} never had both deaths.
 
-Made by \`node test/prove/push-kills.ts ${plans} ${others} ${onPostgres}\`. A sample of it runs with every \`npm test\` (test/scenario/push-kills.test.ts).
+Made by \`node test/prove/push-kills.ts ${plans} ${others} ${onPostgres}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/push-kills.test.ts).
 `;
 
 /** How far apart the steps of first deaths are. */

@@ -110,7 +110,7 @@ seconds, is read from the ledger of the sandbox.
 ${proofs.map(({ line }) => line).join('\n')}
 
 Made by \`node test/prove/push-many.ts ${PLANS} ${LIMITED_PLANS}\`; the times are those of 2 busy cores, and depend on what else
-they do. A sample of the killed push runs with every \`npm test\` (test/scenario/push-many.test.ts).
+they do. A sample of the killed push runs with every \`npm run prove -- --quick\` (test/prove-quick/push-many.test.ts).
 `,
     {
       run: 'many plans in a drop folder, in one go, killed on the way, and at the limited rate',

@@ -18,7 +18,7 @@ const REDIRECTED = [
   'test/scenario/alerts.test.ts',
 ];
 const PUSHES = ['test/scenario/push-nasty-texts.test.ts'];
-const CANARIES = ['test/scenario/canaries.test.ts', 'test/scenario/config-canaries.test.ts'];
+const CANARIES = ['test/prove-quick/canaries.test.ts', 'test/prove-quick/config-canaries.test.ts'];
 
 async function texts(engine: 'sqlite' | 'postgres') {
   const place = await openFuzzPlace(engine);

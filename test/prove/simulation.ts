@@ -46,8 +46,8 @@ ${reports.map(row).join('\n')}
 
 Seed ${firstSeed} twice: the same event log and the same content of the warehouse. ${Math.round(seconds)} s for ${reports.length * (days + FAIR_DAYS)} days.
 
-Made by \`node test/prove/simulation.ts ${seeds} ${days} ${firstSeed}\`. A sample of it runs with every \`npm test\`
-(test/scenario/simulation.test.ts). What its seeds found is kept by tests that are quicker than the lives of those seeds:
+Made by \`node test/prove/simulation.ts ${seeds} ${days} ${firstSeed}\`. A sample of it runs with every \`npm run prove -- --quick\`
+(test/prove-quick/simulation.test.ts). What its seeds found is kept by tests that are quicker than the lives of those seeds:
 an object in place of a list (test/unit/fleet-answers.test.ts), and a plan that is called gone only where the service says
 so (test/scenario/pull-gaps.test.ts).
 `;

@@ -57,7 +57,7 @@ large bodies for the next ones, and more of it the more of them met at one time.
 does not rule out a leak of objects and buffers below its limit, nor one outside of them that is slower than the upper end
 of the range of RSS: where that is wide it says little, and has to be longer (\`npm run prove -- --only soak --minutes 240\`).
 
-Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \`npm test\` (test/scenario/soak.test.ts).
+Made by \`node test/prove/soak.ts ${minutes}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/soak.test.ts).
 `;
 
 for (const fault of faults) process.stderr.write(`${fault}\n`);

@@ -77,7 +77,7 @@ const BROKEN: Record<string, readonly string[]> = {
     'insert into push_return',
   ],
 };
-/** Tables that lose columns: what becomes of their rows is test/conformance/outbox-upgrade.test.ts. */
+/** Tables that lose columns: what becomes of their rows is test/prove-quick/outbox-upgrade.test.ts. */
 const NARROWED: Record<string, readonly string[]> = { '0.1.0': ['push_outbox'] };
 
 describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
