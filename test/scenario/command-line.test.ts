@@ -16,7 +16,7 @@ describe('the command line', () => {
       join(place.dir, 'config/roadbook.yaml'),
       'timezone: America/Sao_Paolo\nservice:\n  timeuot: 10s\njobs:\n  pull-vehicles: { schedule: "61 * * * *" }\n',
     );
-    const { code, stderr, stdout } = await place.run(['config', 'check']);
+    const { code, stderr, stdout } = await place.runHere(['config', 'check']);
     expect(code).toBe(3);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/config\/roadbook\.yaml:1:11 .*timezone/);
@@ -27,7 +27,7 @@ describe('the command line', () => {
 
   it('tells the same faults as JSON', async () => {
     writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'jobs: { pull-vehicle: {} }\n');
-    const { code, stdout } = await place.run(['run', 'pull-vehicles', '--json']);
+    const { code, stdout } = await place.runHere(['run', 'pull-vehicles', '--json']);
     expect(code).toBe(3);
     expect(JSON.parse(stdout).error).toMatchObject({
       code: 'config_invalid',
@@ -43,14 +43,14 @@ describe('the command line', () => {
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
     ['no command', [], /Usage: roadbook/],
   ])('answers %s with words and exit code 2', async (_what, args, words) => {
-    const { code, stderr, stdout } = await place.run(args);
+    const { code, stderr, stdout } = await place.runHere(args);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
     expect(stdout).toBe('');
   });
 
   it('prints help on stdout and exits 0', async () => {
-    const { code, stdout, stderr } = await place.run(['--help']);
+    const { code, stdout, stderr } = await place.runHere(['--help']);
     expect(code).toBe(0);
     expect(stderr).toBe('');
     for (const command of ['start', 'run', 'jobs', 'status', 'doctor', 'config', 'tables', 'sandbox']) {
@@ -67,14 +67,14 @@ describe('the command line', () => {
     ['config', 'check'],
     ['tables'],
   ])('prints one JSON document and nothing else for %s %s', async (...args) => {
-    const { code, stdout, stderr } = await place.run([...args, '--json']);
+    const { code, stdout, stderr } = await place.runHere([...args, '--json']);
     expect(code).toBe(0);
     expect(() => JSON.parse(stdout)).not.toThrow();
     expect(stderr).toBe('');
   });
 
   it('shows a missing file with what to try', async () => {
-    const { code, stderr } = await place.run(['status', '--config', 'no/such file.yaml']);
+    const { code, stderr } = await place.runHere(['status', '--config', 'no/such file.yaml']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/no\/such file\.yaml.*does not exist[\s\S]*Try: .*--config/);
   });
@@ -85,14 +85,14 @@ describe('the command line', () => {
       join(place.dir, 'not-a-database.db'),
       'this is text, long enough to be read as a header of a file\n'.repeat(20),
     );
-    const { code, stderr } = await place.run(['status']);
+    const { code, stderr } = await place.runHere(['status']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/not-a-database\.db is not a sound SQLite database[\s\S]*Try: /);
   });
 
   it('tells the status document of the contract', async () => {
-    await place.run(['run', 'pull-vehicles']);
-    const document = JSON.parse((await place.run(['status', '--json'])).stdout);
+    await place.runHere(['run', 'pull-vehicles']);
+    const document = JSON.parse((await place.runHere(['status', '--json'])).stdout);
     expect(Object.keys(document)).toEqual([
       'health',
       'version',
@@ -123,7 +123,7 @@ describe('the command line', () => {
       join(place.dir, 'config/roadbook.yaml'),
       'timezone: America/New_York\njobs: { pull-vehicles: { schedule: "30 2 * * *" } }\n',
     );
-    const { stdout } = await place.run(['jobs', '--next', '400', '--json']);
+    const { stdout } = await place.runHere(['jobs', '--next', '400', '--json']);
     const jobs: { name: string; next_ticks: Record<string, string>[] }[] = JSON.parse(stdout);
     const ticks = jobs.find(({ name }) => name === 'pull-vehicles')?.next_ticks ?? [];
     expect(ticks).toHaveLength(400);
@@ -137,19 +137,19 @@ describe('the command line', () => {
   });
 
   it('prints a dictionary that is the one in the repository', async () => {
-    const { stdout } = await place.run(['tables', '--markdown']);
+    const { stdout } = await place.runHere(['tables', '--markdown']);
     const file = resolve(import.meta.dirname, '../../docs/warehouse.md');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
   it('prints a source for dbt that is the one in the repository', async () => {
-    const { stdout } = await place.run(['tables', '--dbt']);
+    const { stdout } = await place.runHere(['tables', '--dbt']);
     const file = resolve(import.meta.dirname, '../../docs/dbt-sources.yml');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
   it('prints a schema that is the one in the repository', async () => {
-    const { stdout } = await place.run(['config', 'schema']);
+    const { stdout } = await place.runHere(['config', 'schema']);
     const file = resolve(import.meta.dirname, '../../config/roadbook.schema.json');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run schema`').toBe(stdout);
   });

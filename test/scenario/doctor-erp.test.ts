@@ -10,7 +10,7 @@ const UNREACHABLE = 'postgres://erp:hidden-word@127.0.0.1:1/erp';
 async function doctor(config: string) {
   const place = makeWorkplace(config);
   onTestFinished(() => place.remove());
-  const { code, stdout } = await place.run(['doctor', '--json'], { ERP_DATABASE_URL: UNREACHABLE });
+  const { code, stdout } = await place.runHere(['doctor', '--json'], { ERP_DATABASE_URL: UNREACHABLE });
   const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
   return { place, code, stdout, found: checks.filter(({ check }) => check === 'erp') };
 }

@@ -12,7 +12,7 @@ async function doctor(config: string, args: string[] = [], prepare?: (dir: strin
   const place = makeWorkplace(config);
   onTestFinished(() => place.remove());
   prepare?.(place.dir);
-  const { code, stdout } = await place.run(['doctor', '--json', ...args]);
+  const { code, stdout } = await place.runHere(['doctor', '--json', ...args]);
   const { checks } = JSON.parse(stdout) as { checks: CheckResult[] };
   return { code, stdout, checks, of: (check: string) => checks.find((each) => each.check === check) };
 }

@@ -57,7 +57,7 @@ describe('a dry run on an empty warehouse', () => {
   it('says which jobs run first, and that the steps depend on what they bring', async () => {
     const place = makeWorkplace('');
     try {
-      const { stderr } = await place.run(['run', 'pull-daily-summaries', '--dry-run']);
+      const { stderr } = await place.runHere(['run', 'pull-daily-summaries', '--dry-run']);
       expect(stderr).toMatch(
         /pull-vehicles would run first, because it has never succeeded: 1 step and 1 call\./,
       );
@@ -66,7 +66,7 @@ describe('a dry run on an empty warehouse', () => {
       );
       expect(stderr).toMatch(/depend on what pull-vehicles and pull-drivers will bring/);
       expect(stderr).not.toMatch(/ 0 (?:steps|calls)/);
-      const { stdout } = await place.run(['run', 'pull-events', '--dry-run', '--json']);
+      const { stdout } = await place.runHere(['run', 'pull-events', '--dry-run', '--json']);
       expect(JSON.parse(stdout)).toMatchObject({
         job: 'pull-events',
         calls: 0,
@@ -74,7 +74,7 @@ describe('a dry run on an empty warehouse', () => {
         exact: false,
         first: [{ job: 'pull-vehicles', calls: 1, exact: true, further: [] }],
       });
-      const plans = await place.run(['run', 'pull-route-plans', '--dry-run']);
+      const plans = await place.runHere(['run', 'pull-route-plans', '--dry-run']);
       expect(plans.stderr).toMatch(
         /at least \d+ calls, and one for each plan of the search that may have changed;/,
       );

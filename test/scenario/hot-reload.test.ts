@@ -46,7 +46,7 @@ async function end(): Promise<void> {
   expect(await daemon.ended).toMatchObject({ code: 0 });
 }
 
-const status = async () => JSON.parse((await place.run(['status', '--json'])).stdout);
+const status = async () => JSON.parse((await place.runHere(['status', '--json'])).stdout);
 
 describe('an edit of the running daemon', () => {
   it('takes over another schedule, and a job that is switched on', async () => {
@@ -67,7 +67,7 @@ describe('an edit of the running daemon', () => {
     expect((await status()).config.error).toContain(
       `config/roadbook.yaml:${line}:1  timezoen: is not a known field`,
     );
-    const shown = await place.run(['status']);
+    const shown = await place.runHere(['status']);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('did you mean `timezone`?') });
 
     edit('service: [\n');

@@ -16,7 +16,7 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-const json = async (args: string[]) => JSON.parse((await place.run([...args, '--json'])).stdout);
+const json = async (args: string[]) => JSON.parse((await place.runHere([...args, '--json'])).stdout);
 const finished = /"run finished"/g;
 const countOf = (daemon: Running): number => daemon.stderr().match(finished)?.length ?? 0;
 const untilRuns = (daemon: Running, count: number): Promise<void> =>
@@ -38,7 +38,7 @@ describe('roadbook jobs pause, resume, run-now', () => {
     expect(job).toMatchObject({ paused: true, health: 'paused', next_tick_at: null, last_run: null });
     const listed = (await json(['jobs'])).find(({ name }: { name: string }) => name === 'pull-vehicles');
     expect(listed).toMatchObject({ paused: true, next_ticks: [] });
-    expect((await place.run(['jobs'])).stdout).toMatch(/pull-vehicles\s+paused/);
+    expect((await place.runHere(['jobs'])).stdout).toMatch(/pull-vehicles\s+paused/);
 
     expect(await json(['jobs', 'run-now', 'pull-vehicles'])).toMatchObject({ paused: true });
     await untilRuns(daemon, 1);
@@ -57,13 +57,13 @@ describe('roadbook jobs pause, resume, run-now', () => {
   it('a name that is no job is told the nearest, and a disabled job cannot be asked for', async () => {
     sandbox = await startSandbox({ vehicles: 3 });
     place = makeWorkplace(configFor(sandbox.url, only('{ enabled: false }')));
-    const wrong = await place.run(['jobs', 'pause', 'pull-vehicels', '--json']);
+    const wrong = await place.runHere(['jobs', 'pause', 'pull-vehicels', '--json']);
     expect(wrong.code).toBe(2);
     expect(JSON.parse(wrong.stdout).error).toMatchObject({
       code: 'usage',
       hint: expect.stringContaining('pull-vehicles'),
     });
-    const disabled = await place.run(['jobs', 'run-now', 'pull-vehicles']);
+    const disabled = await place.runHere(['jobs', 'run-now', 'pull-vehicles']);
     expect(disabled.code).toBe(2);
     expect(disabled.stderr).toContain('npx roadbook run pull-vehicles');
   });

@@ -21,7 +21,7 @@ function drop(name: string, items: unknown): void {
 }
 
 const json = async (args: string[]) => {
-  const { code, stdout, stderr } = await place.run([...args, '--json']);
+  const { code, stdout, stderr } = await place.runHere([...args, '--json']);
   return { code, stderr, document: JSON.parse(stdout) };
 };
 
@@ -61,7 +61,7 @@ describe('roadbook outbox', () => {
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
     drop('b.json', plan('LOST'));
-    await place.run(['run', 'push-route-plans']);
+    await place.runHere(['run', 'push-route-plans']);
 
     const { document: list } = await json(['outbox', 'list']);
     expect(list.map((entry: { external_code: string }) => entry.external_code)).toEqual(['LOST', 'NO', 'OK']);
@@ -75,14 +75,14 @@ describe('roadbook outbox', () => {
       { what: 'create', outcome: 'unclear', error_code: 'answer_unclear' },
       { what: 'read-back', outcome: 'unreadable' },
     ]);
-    const { stdout } = await place.run(['outbox', 'show', 'LOST']);
+    const { stdout } = await place.runHere(['outbox', 'show', 'LOST']);
     expect(stdout).toMatch(/unknown since/);
 
-    const refusal = await place.run(['outbox', 'cancel', 'LOST']);
+    const refusal = await place.runHere(['outbox', 'cancel', 'LOST']);
     expect(refusal).toMatchObject({ code: 2, stdout: '' });
     expect(refusal.stderr).toMatch(/may be at the service[\s\S]*--force/);
-    const unread = await place.run(['outbox', 'retry', 'LOST']);
-    expect(unread.code).toBe((await place.run(['run', 'push-route-plans'])).code);
+    const unread = await place.runHere(['outbox', 'retry', 'LOST']);
+    expect(unread.code).toBe((await place.runHere(['run', 'push-route-plans'])).code);
     expect(unread.code).not.toBe(0);
     expect(unread).toMatchObject({ stdout: expect.stringMatching(/LOST: \S*unknown/) });
     expect(unread.stderr).toMatch(/read it back: .*400/);
@@ -125,8 +125,8 @@ describe('roadbook outbox', () => {
 
   it('cancels a confirmed entry with --force alone', async () => {
     drop('a.json', plan('P1'));
-    await place.run(['run', 'push-route-plans']);
-    expect(await place.run(['outbox', 'cancel', 'P1'])).toMatchObject({
+    await place.runHere(['run', 'push-route-plans']);
+    expect(await place.runHere(['outbox', 'cancel', 'P1'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/P1 is at the service[\s\S]*--force/),
@@ -145,8 +145,8 @@ describe('roadbook outbox', () => {
       date_time_end: '2025-03-14T18:00:00-03:00',
     };
     drop('a.json', [plan('R7'), plan('R7', nextDay)]);
-    await place.run(['run', 'push-route-plans']);
-    expect(await place.run(['outbox', 'cancel', 'R7', '--force'])).toMatchObject({
+    await place.runHere(['run', 'push-route-plans']);
+    expect(await place.runHere(['outbox', 'cancel', 'R7', '--force'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/Several[\s\S]*--use 1, route_plans --use 2/),
     });
@@ -162,7 +162,7 @@ describe('roadbook outbox', () => {
   });
 
   it('lists what needs a person first and says why', async () => {
-    expect((await place.run(['outbox', 'list'])).stdout).toMatch(/no such entries/);
+    expect((await place.runHere(['outbox', 'list'])).stdout).toMatch(/no such entries/);
     const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });
     const entries = [
       entryIn('unknown', { external_code: 'LOST', unknown_since: new Date().toISOString() }),
@@ -171,7 +171,7 @@ describe('roadbook outbox', () => {
     ];
     await engine.write((tx) => storeEntries(tx, entries));
     await engine.close();
-    const { code, stdout, stderr } = await place.run(['outbox', 'list', '--limit', '2']);
+    const { code, stdout, stderr } = await place.runHere(['outbox', 'list', '--limit', '2']);
     expect(code).toBe(0);
     const [head, ...lines] = stdout.trimEnd().split('\n');
     expect(head).toMatch(/needs a person/);
@@ -189,11 +189,11 @@ describe('the status', () => {
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
     drop('a.json', plan('LOST'));
-    await place.run(['run', 'push-route-plans']);
+    await place.runHere(['run', 'push-route-plans']);
     const { document } = await json(['status']);
     expect(document.outbox).toMatchObject({ unknown: 1, confirmed: 0 });
     expect(document.deadline).toBeUndefined();
-    const { stdout } = await place.run(['status']);
+    const { stdout } = await place.runHere(['status']);
     expect(stdout).toMatch(/Outbox: .*1 unknown/);
     expect(stdout).not.toMatch(/Deadline/);
   });

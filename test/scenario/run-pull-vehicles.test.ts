@@ -11,7 +11,7 @@ let place: Workplace;
 const admin = (path: string, body: unknown): Promise<Response> =>
   fetch(`${sandbox.url}/_sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
 const runJson = async (...more: string[]) => {
-  const ended = await place.run(['run', 'pull-vehicles', '--json', ...more]);
+  const ended = await place.runHere(['run', 'pull-vehicles', '--json', ...more]);
   return { ...ended, summary: JSON.parse(ended.stdout) };
 };
 
@@ -95,12 +95,12 @@ describe('run pull-vehicles', () => {
 
   it('exits 4 after one login when the password is wrong, and sends no fourth from one process to the next', async () => {
     const wrong = { ROADBOOK_PASSWORD: 'not-the-one' };
-    const { code, stdout } = await place.run(['run', 'pull-vehicles', '--json'], wrong);
+    const { code, stdout } = await place.runHere(['run', 'pull-vehicles', '--json'], wrong);
     expect(code).toBe(4);
     expect(JSON.parse(stdout).error.code).toBe('login_refused');
     expect(sandbox.ledger()).toMatchObject({ logins_refused: 1 });
     for (let times = 1; times < 4; times++) {
-      expect((await place.run(['run', 'pull-vehicles'], wrong)).code).toBe(4);
+      expect((await place.runHere(['run', 'pull-vehicles'], wrong)).code).toBe(4);
     }
     expect(sandbox.ledger()).toMatchObject({ logins_refused: 3 });
     expect((await runJson()).code).toBe(0);
@@ -120,7 +120,7 @@ async function meetWrongAnswer({ fault, isAway, words = /./, code, exit }: Wrong
   const broken = await startSandbox({ faults: fault ? [{ call: 'vehicles', ...fault }] : [] });
   const own = makeWorkplace(configFor(broken.url, '  max_body_mb: 1\n'));
   if (isAway) await broken.close();
-  const ended = await own.run(['run', 'pull-vehicles', '--json']);
+  const ended = await own.runHere(['run', 'pull-vehicles', '--json']);
   const { status, error } = JSON.parse(ended.stdout);
   const which = fault?.fault ?? 'away';
   expect(status, which).toBe('failed');

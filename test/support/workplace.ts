@@ -30,8 +30,10 @@ export interface Running {
 
 export interface Workplace {
   dir: string;
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in a process of its own. */
   run(args: string[], env?: Record<string, string>): Promise<Ended>;
+  /** The same in the process of the test. */
+  runHere(args: string[], env?: Record<string, string>): Promise<Ended>;
   start(args: string[], env?: Record<string, string>): Running;
   /** Reads the warehouse beside the product, with a connection of its own. */
   query<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
@@ -89,6 +91,10 @@ export function makeWorkplace(
     dir,
     start,
     run: (args, env) => start(args, env).ended,
+    async runHere(args, env) {
+      const { runHere } = await import('./run-here.ts');
+      return runHere(dir, args, env);
+    },
     async query<Row>(sql: string) {
       if (warehouse !== undefined) return readWith<Row>(warehouse, sql);
       const database = openDatabase(join(dir, 'data', 'warehouse.db'));
