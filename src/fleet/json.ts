@@ -1,4 +1,4 @@
-// What the service sends as JSON. A parser's own error quotes the text, so broken text is one plain error.
+// Parses JSON from the service. The parser's own error quotes the text, so it is replaced by an error without content.
 import { parseLossless } from '../core/text/lossless-json.ts';
 
 export class UnreadableJson extends Error {
@@ -8,7 +8,7 @@ export class UnreadableJson extends Error {
   }
 }
 
-/** It is JSON, and nested deeper than was asked for. */
+/** Valid JSON that is nested deeper than `levels`. */
 export class NestedTooDeep extends UnreadableJson {}
 
 export function parseJson(text: string, levels?: number): unknown {

@@ -1,18 +1,18 @@
-// The bytes of a picture, out of every body the service may wrap them in: bare Base64, a data URI, JSON with
-// either in a field, or the image itself. What is none of these is a bad answer, not an empty picture.
+// Extracts the bytes of a picture from every body the service may use: plain Base64, a data URI, JSON with either in a
+// field, or the image itself. Any other body is a bad answer, not an empty picture.
 import { parseJson } from './json.ts';
 import type { WireAnswer } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
 export interface Picture {
   bytes: Buffer;
-  /** By the first bytes; undefined where they are of no known image type. */
+  /** Detected from the first bytes; undefined if the image type is unknown. */
   contentType: string | undefined;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const DATA_URI = /^data:[^,]*;base64,/i;
-/** Fewer bytes than any image has: a word like "none" is valid Base64 too. */
+/** Every image has at least this many bytes. A word like "none" is valid Base64 too. */
 const FEWEST_BYTES = 16;
 
 export function readPicture(answer: WireAnswer): Picture {
@@ -29,7 +29,7 @@ export function readPicture(answer: WireAnswer): Picture {
   return { bytes, contentType };
 }
 
-/** The text itself, or the longest text inside where it is JSON: the content outweighs any name or type. */
+/** The body itself, or its longest text if it is JSON: the image is longer than any name or type. */
 function longestText(body: string): string {
   if (!/^["{[]/.test(body)) return body;
   let document: unknown;
