@@ -21,7 +21,7 @@ export function documentOf(answer: WireAnswer, parse: (text: string) => unknown 
   try {
     return parse(text);
   } catch (error) {
-    if (error instanceof UnreadableJson) throw badAnswer('no valid JSON');
+    if (error instanceof UnreadableJson) throw badAnswer('invalid JSON');
     throw error;
   }
 }
@@ -36,20 +36,20 @@ export type Identity = 'id' | 'title';
 export function recordsOf(document: unknown, identity: Identity = 'id'): unknown[] {
   if (document === undefined || document === null) return [];
   if (Array.isArray(document)) return document;
-  if (!isJsonObject(document)) throw badAnswer('no list');
+  if (!isJsonObject(document)) throw badAnswer('not a list');
   if (!('data' in document)) return singleRecord(document, identity === 'title' ? undefined : identity);
   const { data } = document;
   if (data === null) return [];
   if (Array.isArray(data)) return data;
   if (isJsonObject(data)) return singleRecord(data, identity);
-  throw badAnswer('no list in data');
+  throw badAnswer('data is not a list');
 }
 
 /** An object in place of a list is a record if it has the identity field. Otherwise its meaning is unknown. */
 function singleRecord(object: Record<string, unknown>, identity: Identity | undefined): unknown[] {
   if (isEmpty(object)) return [];
   if (identity !== undefined && identity in object) return [object];
-  throw badAnswer('no list in data');
+  throw badAnswer('data is not a list');
 }
 
 /** The records of an answer. A record nested too deep is truncated, so that only this record is quarantined. */

@@ -3,7 +3,7 @@ import { parseLossless } from '../core/text/lossless-json.ts';
 
 export class UnreadableJson extends Error {
   constructor() {
-    super('no JSON that can be read');
+    super('invalid JSON');
     this.name = 'UnreadableJson';
   }
 }

@@ -21,11 +21,11 @@ export function readPicture(answer: WireAnswer): Picture {
   const base64 = longestText(answer.body.toString('utf8').trim())
     .replace(DATA_URI, '')
     .replace(/[\r\n]+/g, '');
-  if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'no Base64');
+  if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'not Base64');
   const bytes = Buffer.from(base64, 'base64');
   const contentType = imageType(bytes);
   if (contentType === undefined && bytes.length < FEWEST_BYTES)
-    throw new TransportFault('bad_answer', 'no picture');
+    throw new TransportFault('bad_answer', 'not a picture');
   return { bytes, contentType };
 }
 
@@ -36,7 +36,7 @@ function longestText(body: string): string {
   try {
     document = parseJson(body);
   } catch {
-    throw new TransportFault('bad_answer', 'no valid JSON');
+    throw new TransportFault('bad_answer', 'invalid JSON');
   }
   return textsIn(document, 0).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
 }

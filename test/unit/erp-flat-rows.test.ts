@@ -258,7 +258,7 @@ describe('cells', () => {
     ['text', { a: 1 }],
   ] as const)('%s refuses %j without naming it', (type, cell) => {
     const read = readCell(type, cell);
-    expect(read).toHaveProperty('readError');
+    expect(read).toHaveProperty('issue');
     expect(JSON.stringify(read)).not.toContain(String(cell));
   });
 });

@@ -36,7 +36,7 @@ export const importRoutePlan = writeEndpoint({
 
 function readImported(answer: WireAnswer): ImportedPlan {
   const raw = documentOf(answer);
-  if (!isJsonObject(raw)) throw new TransportFault('bad_answer', 'no object');
+  if (!isJsonObject(raw)) throw new TransportFault('bad_answer', 'not an object');
   const result = isJsonObject(raw.data) ? raw.data : raw;
   return {
     routePoints: countOf(result.route_points),

@@ -101,7 +101,7 @@ export const FAULT_TABLE: Readonly<Record<FaultName, Meaning>> = {
     read: 'fatal',
     write: 'ambiguous',
     code: 'redirected',
-    hint: 'The service redirects in a circle; check service.base_url.',
+    hint: 'The service redirects in a loop; check service.base_url.',
   },
   bad_answer: {
     read: 'retriable',
