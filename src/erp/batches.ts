@@ -1,43 +1,43 @@
-// Packs the readings into batches of bounded size, with turns for other work. Each code may give one item a read, or one for
-// each start day where codes are reused. A code that comes again invalidates the item: nobody could tell which of the two is
-// meant, or whether each is half a plan. A file of some megabytes may hold millions of read errors: only the first are listed.
+// Packs readings into batches of bounded size and yields to the event loop in between. In one read a code identifies one
+// item, or one per start day if codes are reused. A repeated code invalidates the item: either of the two could be meant, or
+// each could be half a plan. Only the first read errors are listed: a file of some megabytes may contain millions.
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { MOST_ITEM_ERRORS, type Reading } from './items/item.ts';
 import { type ErpBatch, type ErpFault, invalidates, type SourceContext } from './source.ts';
 
-/** Items and faults a batch. */
+/** Items and read errors per batch. */
 const BATCH_SIZE = 500;
 
-/** Readings in one turn of the event loop. */
-const TURN = 500;
+/** Readings between two yields to the event loop. */
+const READINGS_PER_TURN = 500;
 
-/** Read errors that belong to no item. */
+/** Listed read errors that belong to no item. */
 const MOST_OTHER_ERRORS = 1_000;
 
-type Rule = Pick<SourceContext, 'reuseCodes'>;
+type CodeRule = Pick<SourceContext, 'reuseCodes'>;
 
-/** A reading of a code. */
+/** One occurrence of a code. */
 interface Use {
   origin: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   startDay: string;
 }
 
 export async function* inBatches(
   name: string,
   readings: AsyncIterable<Reading> | Iterable<Reading>,
-  rule: Rule,
+  rule: CodeRule,
 ): AsyncIterable<ErpBatch> {
   const uses = new Map<string, Use[]>();
   const isListed = createErrorLimit();
   let batch = emptyBatch(name, 1);
-  let passed = 0;
+  let count = 0;
   let unlisted = 0;
   for await (const given of readings) {
-    passed += 1;
-    if (passed % TURN === 0) await yieldToEventLoop();
-    const reading = heldToOnce(given, uses, rule);
-    if ('fault' in reading && !isListed(reading.fault)) {
+    count += 1;
+    if (count % READINGS_PER_TURN === 0) await yieldToEventLoop();
+    const reading = rejectRepeatedCode(given, uses, rule);
+    if ('readError' in reading && !isListed(reading.readError)) {
       unlisted += 1;
       continue;
     }
@@ -46,7 +46,7 @@ export async function* inBatches(
       batch = emptyBatch(name, batch.part + 1);
     }
     if ('item' in reading) batch.items.push(reading.item);
-    else invalidate(batch, reading.fault);
+    else invalidate(batch, reading.readError);
   }
   if (unlisted > 0) batch.faults.push({ origin: name, reason: `${unlisted} more errors are not listed` });
   yield { ...batch, last: true };
@@ -60,8 +60,8 @@ const emptyBatch = (name: string, part: number): ErpBatch => ({
   faults: [],
 });
 
-/** Counts the read errors of each item and start day; each of them invalidates the same. */
-function createErrorLimit(): (fault: ErpFault) => boolean {
+/** Counts the read errors of each item and start day. One listed error is enough to invalidate the item. */
+function createErrorLimit(): (readError: ErpFault) => boolean {
   const counts = new Map<string | undefined, number>();
   return ({ externalCode, startDay }) => {
     const key = externalCode === undefined ? undefined : JSON.stringify([externalCode, startDay]);
@@ -71,19 +71,21 @@ function createErrorLimit(): (fault: ErpFault) => boolean {
   };
 }
 
-function heldToOnce(reading: Reading, uses: Map<string, Use[]>, rule: Rule): Reading {
-  const { externalCode, origin, startDay = '' } = 'fault' in reading ? reading.fault : reading.item;
+function rejectRepeatedCode(reading: Reading, uses: Map<string, Use[]>, rule: CodeRule): Reading {
+  const { externalCode, origin, startDay = '' } = 'readError' in reading ? reading.readError : reading.item;
   const use = { origin, startDay };
-  const before = externalCode === undefined ? undefined : noteUse(uses, externalCode, use, rule);
+  const before = externalCode === undefined ? undefined : addUse(uses, externalCode, use, rule);
   if ('item' in reading && before === undefined) return reading;
-  const { startDay: _, ...fault } =
-    'fault' in reading ? reading.fault : { origin, externalCode, reason: againReason(before, use, rule) };
+  const { startDay: _, ...readError } =
+    'readError' in reading
+      ? reading.readError
+      : { origin, externalCode, reason: repeatedCode(before, use, rule) };
   const isOfOneDay = startDay !== '' && (before === undefined || before.startDay === startDay);
-  return { fault: isOfOneDay ? { ...fault, startDay } : fault };
+  return { readError: isOfOneDay ? { ...readError, startDay } : readError };
 }
 
-/** The use of the code that this one cannot be told from; undefined where there is none. */
-function noteUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes }: Rule): Use | undefined {
+/** Adds a use of the code. Returns an earlier use that may mean the same item; undefined if there is none. */
+function addUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes }: CodeRule): Use | undefined {
   const known = uses.get(code);
   if (known === undefined) {
     uses.set(code, [use]);
@@ -97,20 +99,19 @@ function noteUse(uses: Map<string, Use[]>, code: string, use: Use, { reuseCodes 
 /** An unknown day may be any day. */
 const isSameDay = (a: string, b: string): boolean => a === b || a === '' || b === '';
 
-function invalidate(batch: ErpBatch, fault: ErpFault): void {
-  batch.faults.push(fault);
-  if (fault.externalCode === undefined) return;
+function invalidate(batch: ErpBatch, readError: ErpFault): void {
+  batch.faults.push(readError);
+  if (readError.externalCode === undefined) return;
   batch.items = batch.items.filter(
-    ({ externalCode, startDay }) => externalCode !== fault.externalCode || !invalidates(fault, startDay),
+    ({ externalCode, startDay }) =>
+      externalCode !== readError.externalCode || !invalidates(readError, startDay),
   );
 }
 
-function againReason(before: Use | undefined, { startDay }: Use, { reuseCodes }: Rule): string {
+function repeatedCode(before: Use | undefined, { startDay }: Use, { reuseCodes }: CodeRule): string {
   const once = reuseCodes ? 'once for each start day' : 'once';
   const isOtherDay =
     before !== undefined && before.startDay !== '' && startDay !== '' && before.startDay !== startDay;
-  const hint = isOtherDay
-    ? '; if the ERP uses codes again on other days, set reuse_codes of the push job'
-    : '';
-  return `this external code was read before, at ${before?.origin}; keep the rows of a plan together (order them by its code) and give each code ${once}${hint}`;
+  const hint = isOtherDay ? '; if the ERP reuses codes on other days, set reuse_codes of the push job' : '';
+  return `this external code was already read at ${before?.origin}; keep the rows of a plan together (order them by its code) and use each code ${once}${hint}`;
 }

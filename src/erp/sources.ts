@@ -1,10 +1,10 @@
-// The ERP sources by name; each checks the meaning of its own settings.
+// Opens an ERP source by its name. Each source checks its own settings.
 import type { ErpSource, SourceContext } from './source.ts';
 import { type FilesSettings, files } from './sources/files.ts';
 import { type HttpSettings, http } from './sources/http.ts';
 import { type SqlSettings, sql } from './sources/sql.ts';
 
-/** The settings of a feed, as the configuration gives them. */
+/** The settings of a feed in the configuration. */
 export type FeedSettings = FilesSettings | SqlSettings | HttpSettings;
 
 export function openSource(settings: FeedSettings, context: SourceContext): ErpSource {

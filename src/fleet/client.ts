@@ -1,5 +1,5 @@
-// The client of the service: any endpoint's call, validated before anything leaves, with a token, within the
-// limiter. A read is tried again; a write leaves once, whatever is answered: any status may come after it was done.
+// The client of the service. It validates each call before sending it, adds the token and waits for the rate limiter.
+// A read is retried. A write is sent once, whatever the answer: any status may arrive after the write took effect.
 
 import { Fatal } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
@@ -12,10 +12,10 @@ import type { Clock } from '../core/time/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { CollectionForm, RenewalMode } from './readings.ts';
 import { createLogin } from './session/login.ts';
-import { createLoginGuard } from './session/login-guard.ts';
+import { createLoginLimit } from './session/login-limit.ts';
 import { createRenewal } from './session/renewal.ts';
 import { createSession, type Session, type SessionState } from './session/session.ts';
-import { createSessionMemory, createSteadyMemory, type SessionMemory } from './session/session-memory.ts';
+import { createResilientMemory, createSessionMemory, type SessionMemory } from './session/session-memory.ts';
 import { createExchange, type Exchange, type ExchangeContext } from './transport/exchange.ts';
 import { faultFailure } from './transport/failures.ts';
 import type { Transport, TransportOptions, WireAnswer, WireRequest } from './transport/transport.ts';
@@ -29,9 +29,9 @@ export interface FleetSettings {
   realm: string;
   renewal: 'auto' | RenewalMode;
   collections: CollectionForm;
-  /** For one whole exchange. */
+  /** Limit for one complete exchange. */
   timeoutMs: number;
-  /** Largest body that is read, decompressed. */
+  /** Largest body that is read, after decompression. */
   maxBodyMb: number;
 }
 
@@ -40,13 +40,13 @@ export interface FleetDependencies {
   limiter: Limiter;
   log: Log;
   redactor: Redactor;
-  /** In [0, 1), for the jitter; Math.random unless told. */
+  /** Gives a number in [0, 1) for the jitter; default: Math.random. */
   random?: () => number;
-  /** For the life of the process unless told. */
+  /** Default: a memory that lasts as long as the process. */
   memory?: SessionMemory;
-  /** DEFAULT_RETRY unless told. */
+  /** Default: DEFAULT_RETRY. */
   retry?: RetryPolicy;
-  /** The way to the service; HTTP by got unless told. */
+  /** Opens the transport; default: HTTP with got. */
   connect?: (options: TransportOptions) => Transport;
 }
 
@@ -54,23 +54,23 @@ export interface CallContext {
   signal?: AbortSignal;
   /** One of PRIORITY; default: live. */
   priority?: number;
-  /** Told of every HTTP attempt, login and renewal included. */
+  /** Called for every HTTP attempt, including login and renewal. */
   onRequest?: () => void;
-  /** Asked right before each attempt of the call itself leaves; what it throws keeps it from leaving. */
+  /** Called right before each attempt of the call itself is sent. If it throws, the attempt is not sent. */
   beforeSend?: () => void;
-  /** Told of every attempt that is made again. */
+  /** Called before each retry. */
   onRetry?: () => void;
 }
 
 export interface Fleet {
-  /** Sends one call of any endpoint. Lists come back as raw records: validation is per record and the caller's step. */
+  /** Sends one call of any endpoint. Lists are returned as raw records: the caller validates each record. */
   call<Q, A>(endpoint: Endpoint<Q, A>, request: Q, context?: CallContext): Promise<A>;
-  /** Bytes of the address that the call would be sent to, for callers that bound it; validates as `call` does. */
+  /** Length of the call's URL in bytes, for callers that limit it. Validates the request as `call` does. */
   urlBytes<Q, A>(endpoint: Endpoint<Q, A>, request: Q): number;
   session(): SessionState;
   /** How far this machine's clock is ahead of the service's; undefined before the first answer. */
   clockSkewMs(): number | undefined;
-  /** Ends calls in flight; later calls fail. */
+  /** Aborts the calls in flight; later calls fail. */
   close(): void;
 }
 
@@ -102,8 +102,8 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     context: CallContext,
   ): Promise<A> {
     const answer = await sendWithToken(endpoint.kind, wire, { session, exchange }, context);
-    if (answer.status < 200 || answer.status > 299) throw exchange.refusal(endpoint.kind, wire, answer);
-    if (answer.body.length > HEAVY_BYTES) await yieldToEventLoop();
+    if (answer.status < 200 || answer.status > 299) throw exchange.statusError(endpoint.kind, wire, answer);
+    if (answer.body.length > LARGE_ANSWER_BYTES) await yieldToEventLoop();
     try {
       return endpoint.read(answer);
     } catch (error) {
@@ -112,7 +112,7 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     }
   }
 
-  const persist = <T>(work: () => Promise<T>, context: CallContext): Promise<T> =>
+  const withRetries = <T>(work: () => Promise<T>, context: CallContext): Promise<T> =>
     retry(work, {
       clock,
       random,
@@ -126,9 +126,9 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
     async call(endpoint, request, context = {}) {
       const wire = endpoint.prepare(request, settings.collections);
       budget.earn();
-      if (endpoint.kind === 'read') return persist(() => attempt(endpoint, wire, context), context);
-      // Nothing of the write has left while the token is asked for.
-      if (!session.isReady()) await persist(() => session.token(context), context);
+      if (endpoint.kind === 'read') return withRetries(() => attempt(endpoint, wire, context), context);
+      // Getting the token may be retried: nothing of the write has been sent yet.
+      if (!session.isReady()) await withRetries(() => session.token(context), context);
       return attempt(endpoint, wire, context);
     },
     urlBytes(endpoint, request) {
@@ -141,16 +141,16 @@ export function createFleet(settings: FleetSettings, dependencies: FleetDependen
   };
 }
 
-/** An answer that takes milliseconds to read. */
-const HEAVY_BYTES = 64 * 1_024;
+/** Parsing a larger answer takes milliseconds. */
+const LARGE_ANSWER_BYTES = 64 * 1_024;
 
-/** Bounds the repeats where tokens end faster than slots come free. */
+/** Limits the repeats if tokens expire faster than slots become free. */
 const MOST_SENDS = 5;
 
 /**
- * The token is got before the slot is asked for: a login needs a slot itself. A 401 has the token replaced and
- * a read repeated; once more, by login, where a merely renewed token is refused before anyone could use it.
- * A token that ended while the request waited for its slot was refused for that alone, and does not count.
+ * Gets the token before the slot, since a login needs a slot itself. After a 401 the token is replaced, and a read is
+ * repeated. A read is repeated once more, with a new login, if the service rejects a renewed token that no call has used
+ * yet. If a token expired while the request waited for its slot, its rejection does not count.
  */
 async function sendWithToken(
   kind: 'read' | 'write',
@@ -163,7 +163,7 @@ async function sendWithToken(
     token = session.newest() ?? token;
     return token.access;
   };
-  let refusals = 0;
+  let rejections = 0;
   for (let sends = 1; ; sends++) {
     const answer = await exchange.send(kind, wire, bearer, context);
     if (answer.status !== UNAUTHORISED) {
@@ -171,13 +171,13 @@ async function sendWithToken(
       return answer;
     }
     if (kind === 'write') {
-      // Whoever fails to get a new token here is told by the next call, which needs one too.
+      // A failure here is ignored: the next call needs a token too and reports the failure.
       await session.replace(token, context).catch(() => undefined);
       return answer;
     }
-    if (session.isFresh(token)) refusals += 1;
-    const isBeyondHelp = refusals === 2 && (token.by === 'login' || token.proven);
-    if (isBeyondHelp || refusals > 2 || sends === MOST_SENDS) return answer;
+    if (session.isFresh(token)) rejections += 1;
+    const isFinal = rejections === 2 && (token.by === 'login' || token.proven);
+    if (isFinal || rejections > 2 || sends === MOST_SENDS) return answer;
     token = await session.replace(token, context);
   }
 }
@@ -186,10 +186,10 @@ function openSession(settings: FleetSettings, dependencies: FleetDependencies, e
   const { clock, log, redactor } = dependencies;
   const { username, parentUsername, password, realm, renewal: setting } = settings;
   redactor.add(password);
-  const memory = createSteadyMemory(dependencies.memory ?? createSessionMemory(), log);
-  const guard = createLoginGuard([username, parentUsername, password, realm], memory, clock);
+  const memory = createResilientMemory(dependencies.memory ?? createSessionMemory(), log);
+  const limit = createLoginLimit([username, parentUsername, password, realm], memory, clock);
   const renew = createRenewal({ exchange, memory, log, setting });
-  const logIn = createLogin(exchange, guard, { username, parentUsername, password, realm });
+  const logIn = createLogin(exchange, limit, { username, parentUsername, password, realm });
   return createSession({ renew, logIn, clock, log, redactor });
 }
 
@@ -202,8 +202,8 @@ function checkedBaseUrl(text: string): string {
 }
 
 /**
- * The transport, loaded with its first call: the HTTP client takes a tenth of a second and 30 MB, and a command that only
- * reads the warehouse calls nobody.
+ * Loads the transport with its first call: the HTTP client costs a tenth of a second and 30 MB, and a command that only
+ * reads the warehouse does not need it.
  */
 function lazyTransport(options: TransportOptions): Transport {
   let opened: Promise<Transport> | undefined;

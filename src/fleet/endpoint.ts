@@ -1,5 +1,5 @@
-// What an endpoint is: a declaration of one call of the service. It validates and writes the request and reads
-// the answer; sending, tokens, retries and errors are the client's.
+// An endpoint declares one call of the service: it validates and encodes the request and reads the answer. The client
+// handles sending, tokens, retries and errors.
 import type { z } from 'zod';
 import type { Json } from '../core/glossary.ts';
 import { documentOf, type Identity, idOf, recordsIn } from './answer.ts';
@@ -9,35 +9,35 @@ import { checkRequest } from './request-check.ts';
 import type { WireAnswer, WireRequest } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
-  /** As in docs/service.md and in the ledger of the sandbox. */
+  /** The name in docs/service.md and in the ledger of the sandbox. */
   readonly name: string;
-  /** A write changes something at the service: it is never sent again unless it is clear that it did nothing. */
+  /** A write changes something at the service. It is sent again only if it certainly had no effect. */
   readonly kind: 'read' | 'write';
   readonly method: WireRequest['method'];
-  /** As the service documents it, `<id>` standing for an identifier. */
+  /** As the service documents it; `<id>` stands for an identifier. */
   readonly path: string;
-  /** Throws a Fatal `request_invalid` where the request breaks a rule. */
+  /** Throws a Fatal `request_invalid` if the request breaks a rule. */
   prepare(request: Q, collections: CollectionForm): WireRequest;
-  /** Throws a TransportFault `bad_answer` where the answer is not what it should be. */
+  /** Throws a TransportFault `bad_answer` if the answer has an unexpected form. */
   read(answer: WireAnswer): A;
 }
 
-/** What is known of the records of a call beside the columns that they fill. */
+/** What is known about the records of a call, apart from the columns that they fill. */
 export interface RecordFields {
-  /** What tells a record from others, and one that comes alone from an error document; `id` by default. */
+  /** The field that identifies a record, and distinguishes a single record from an error document; default: `id`. */
   readonly identity?: Identity;
-  /** Fields that have a known form and no column, by their dotted path; none by default. */
+  /** Schemas of fields without a column, by dotted path; default: none. */
   readonly fields?: Readonly<Record<string, z.ZodType>>;
 }
 
-/** A read whose answer is records: raw, each to be checked by the caller (`checkRecord`). */
+/** A read that answers with raw records. The caller checks each record (`checkRecord`). */
 export interface ListEndpoint<Q> extends Endpoint<Q, unknown[]>, RecordFields {}
 
 interface ListDeclaration<Query extends z.ZodType<object>> extends RecordFields {
   name: string;
   path: string;
   query: Query;
-  /** Parameters whose form does not follow the setting. */
+  /** Parameters whose form does not depend on service.collections. */
   forms?: FixedForms;
 }
 
@@ -60,9 +60,9 @@ export function listEndpoint<Query extends z.ZodType<object>>(
   };
 }
 
-/** What a create or change gives back: the shape is not documented, so the id may be missing. */
+/** The answer to a create or change. Its shape is not documented, so the id may be missing. */
 export interface Written {
-  /** Undefined where the answer names none: read back to learn it. */
+  /** Undefined if the answer has none; a read-back finds it. */
   id: number | undefined;
   raw: Json;
 }
@@ -72,7 +72,7 @@ interface WriteDeclaration<Body extends z.ZodType<object>, A> {
   method: 'POST' | 'PUT';
   path: string;
   request: Body;
-  /** The body as it is sent; the checked request itself unless told. */
+  /** Builds the body; default: the checked request. */
   body?: (request: z.output<Body>) => object;
   read: (answer: WireAnswer) => A;
 }
@@ -96,7 +96,7 @@ export function writeEndpoint<Body extends z.ZodType<object>, A>(
   };
 }
 
-/** The answer of a create or change; no body at all is as good as any, since none is documented. */
+/** Reads the answer to a create or change. An empty body is accepted, since no body is documented. */
 export function readWritten(answer: WireAnswer): Written {
   if (answer.body.length === 0) return { id: undefined, raw: null };
   const raw = documentOf(answer) ?? null;

@@ -1,17 +1,17 @@
-// Date-times and days as the service writes them, turned into the one form the warehouse holds. Anything that
-// names no instant (no zone, no such day) is refused, and no digit of a fraction is lost.
+// Converts the date-times and days of the service into the one form that the warehouse stores. A text that is no instant
+// (no zone, no such day) gives undefined. No digit of a fraction is lost.
 
 const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const RARE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
 const DAY = /^\d{4}-\d\d-\d\d(?:$|[Tt ]\d\d:\d\d)/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MINUTE_MS = 60_000;
-/** Where the seconds of the usual form end and a fraction or the zone begins. */
+/** Offset at which the seconds of the usual form end and the fraction or the zone begins. */
 const SECONDS_END = 19;
 
-/** `YYYY-MM-DDTHH:MM:SS.mmmZ`, or undefined where `text` is no instant. */
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`, or undefined if `text` is no instant. */
 export function toInstant(text: string): string | undefined {
-  // Most texts are in UTC and of one of two lengths: reading their characters takes a third of the time of a pattern.
+  // Fast path: most texts are in UTC and have one of two lengths. Comparing characters takes a third of a pattern's time.
   if (isUsualUtc(text)) return text.length === SECONDS_END + 1 ? `${text.slice(0, SECONDS_END)}.000Z` : text;
   const usual = USUAL.test(text) ? text : usualForm(text);
   if (usual === undefined || !isDay(usual)) return undefined;
@@ -27,10 +27,10 @@ const DOT = 0x2e;
 const COLON = 0x3a;
 const T = 0x54;
 const Z = 0x5a;
-/** Every month has so many days, and no table is needed to know that. */
+/** Every month has at least this many days, so the fast path needs no table of months. */
 const SHORTEST_MONTH = 28;
 
-/** Whether it is `YYYY-MM-DDTHH:MM:SSZ` or the same with milliseconds; an instant that is not may be one all the same. */
+/** Whether `text` is `YYYY-MM-DDTHH:MM:SSZ`, with or without milliseconds. False does not mean that it is no instant. */
 function isUsualUtc(text: string): boolean {
   const end = text.length - 1;
   if ((end !== SECONDS_END && end !== SECONDS_END + 4) || text.charCodeAt(end) !== Z) return false;
@@ -45,19 +45,19 @@ function isUsualUtc(text: string): boolean {
   return text.charCodeAt(SECONDS_END) === DOT && digitsAt(text, 20) <= 99 && digitsAt(text, 21) <= 99;
 }
 
-/** The number that two digits make; more than any two digits where one of them is none. */
+/** The number that two digits form; 100 if one of the two is not a digit. */
 function digitsAt(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48;
   const ones = text.charCodeAt(at + 1) - 48;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 100;
 }
 
-/** Up to the seconds from `shifted`, the fraction from `source`; at least three digits of it. */
+/** Takes date and time from `shifted` and the fraction from `source`, with at least three digits. */
 function withMilliseconds(source: string, zoneAt: number, shifted: string): string {
   const digits = zoneAt === SECONDS_END ? 0 : zoneAt - SECONDS_END - 1;
   if (digits >= 3 && shifted === source) return source;
   const fraction = digits === 0 ? '.000Z' : `.${source.slice(SECONDS_END + 1, zoneAt).padEnd(3, '0')}Z`;
-  // One join of two parts: each further one would be kept in memory as long as the text.
+  // A single concatenation: V8 keeps every intermediate string in memory as long as the result.
   return shifted.slice(0, SECONDS_END) + fraction;
 }
 
@@ -67,17 +67,17 @@ function shiftToUtc(text: string, zoneAt: number): string | undefined {
   if (hours > 23 || minutes > 59) return undefined;
   const sign = text[zoneAt] === '-' ? 1 : -1;
   const utcHour = twoDigits(text, 11) + sign * hours;
-  // Most shifts are whole hours that stay on their day.
+  // Fast path: most offsets are full hours and do not change the day.
   if (minutes === 0 && utcHour >= 0 && utcHour <= 23) {
     return `${text.slice(0, 11)}${utcHour < 10 ? '0' : ''}${utcHour}${text.slice(13, SECONDS_END)}`;
   }
   const local = Date.parse(`${text.slice(0, SECONDS_END)}Z`);
   const utc = new Date(local + sign * (hours * 60 + minutes) * MINUTE_MS).toISOString();
-  // A shift over the edge of the four-digit years has no normal form.
+  // Beyond the four-digit years there is no normal form.
   return utc.length === 24 ? utc : undefined;
 }
 
-/** Lower case, a space, a comma, no seconds, `-0300`, `-03`: ISO 8601 too, if seldom. */
+/** Rewrites rare forms of ISO 8601: lower case, a space, a comma, no seconds, `-0300`, `-03`. */
 function usualForm(text: string): string | undefined {
   const parts = RARE.exec(text);
   if (parts === null) return undefined;
@@ -86,7 +86,7 @@ function usualForm(text: string): string | undefined {
   return `${date}T${time}${seconds}${fraction === undefined ? '' : `.${fraction}`}${zone}`;
 }
 
-/** `YYYY-MM-DD`, also of a full date-time; undefined where there is no such day. */
+/** `YYYY-MM-DD`, also of a full date-time; undefined if there is no such day. */
 export function toDay(text: string): string | undefined {
   return DAY.test(text) && isDay(text) ? text.slice(0, 10) : undefined;
 }

@@ -1,14 +1,14 @@
-// What the service sends as JSON. A parser's own error quotes the text, so broken text is one plain error.
+// Parses JSON from the service. The parser's own error quotes the text, so it is replaced by an error without content.
 import { parseLossless } from '../core/text/lossless-json.ts';
 
 export class UnreadableJson extends Error {
   constructor() {
-    super('no JSON that can be read');
+    super('invalid JSON');
     this.name = 'UnreadableJson';
   }
 }
 
-/** It is JSON, and nested deeper than was asked for. */
+/** Valid JSON that is nested deeper than `levels`. */
 export class NestedTooDeep extends UnreadableJson {}
 
 export function parseJson(text: string, levels?: number): unknown {

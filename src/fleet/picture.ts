@@ -1,18 +1,18 @@
-// The bytes of a picture, out of every body the service may wrap them in: bare Base64, a data URI, JSON with
-// either in a field, or the image itself. What is none of these is a bad answer, not an empty picture.
+// Extracts the bytes of a picture from every body the service may use: plain Base64, a data URI, JSON with either in a
+// field, or the image itself. Any other body is a bad answer, not an empty picture.
 import { parseJson } from './json.ts';
 import type { WireAnswer } from './transport/transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
 export interface Picture {
   bytes: Buffer;
-  /** By the first bytes; undefined where they are of no known image type. */
+  /** Detected from the first bytes; undefined if the image type is unknown. */
   contentType: string | undefined;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const DATA_URI = /^data:[^,]*;base64,/i;
-/** Fewer bytes than any image has: a word like "none" is valid Base64 too. */
+/** Every image has at least this many bytes. A word like "none" is valid Base64 too. */
 const FEWEST_BYTES = 16;
 
 export function readPicture(answer: WireAnswer): Picture {
@@ -21,22 +21,22 @@ export function readPicture(answer: WireAnswer): Picture {
   const base64 = longestText(answer.body.toString('utf8').trim())
     .replace(DATA_URI, '')
     .replace(/[\r\n]+/g, '');
-  if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'no Base64');
+  if (!BASE64.test(base64)) throw new TransportFault('bad_answer', 'not Base64');
   const bytes = Buffer.from(base64, 'base64');
   const contentType = imageType(bytes);
   if (contentType === undefined && bytes.length < FEWEST_BYTES)
-    throw new TransportFault('bad_answer', 'no picture');
+    throw new TransportFault('bad_answer', 'not a picture');
   return { bytes, contentType };
 }
 
-/** The text itself, or the longest text inside where it is JSON: the content outweighs any name or type. */
+/** The body itself, or its longest text if it is JSON: the image is longer than any name or type. */
 function longestText(body: string): string {
   if (!/^["{[]/.test(body)) return body;
   let document: unknown;
   try {
     document = parseJson(body);
   } catch {
-    throw new TransportFault('bad_answer', 'no valid JSON');
+    throw new TransportFault('bad_answer', 'invalid JSON');
   }
   return textsIn(document, 0).reduce((longest, text) => (text.length > longest.length ? text : longest), '');
 }

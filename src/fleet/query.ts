@@ -1,8 +1,8 @@
-// Writes the query of a request: text, numbers and flags plainly, Collections in the form that is set or that
-// the parameter always has. What is undefined is not sent.
+// Encodes the query of a request. Collections have the configured form, or the fixed form of their parameter. Undefined
+// and null parameters are not sent.
 import { type CollectionForm, flagAsSent } from './readings.ts';
 
-/** Parameters that have one form whatever the setting says. */
+/** The form of parameters for which service.collections does not apply. */
 export type FixedForms = Readonly<Record<string, CollectionForm>>;
 
 export function encodeQuery(
@@ -27,7 +27,7 @@ function textsOf(value: unknown, form: CollectionForm): string[] {
 
 const plain = (value: unknown): string => (typeof value === 'boolean' ? flagAsSent(value) : String(value));
 
-/** An id beyond 2^53 is digits in text; in JSON it is a number all the same. */
+/** An id beyond 2^53 is held as text; JSON needs it as a number. */
 const jsonItem = (item: unknown): string =>
   typeof item === 'string' && LONG_ID.test(item) ? item : JSON.stringify(item);
 

@@ -1,5 +1,5 @@
-// Holds one record against its wire schema: the normalised record, or a reason that names paths and
-// expectations. A value of the record is never part of the reason.
+// Checks one record against its wire schema. The result is the normalised record, or a reason with paths and
+// expectations. The reason never contains a value of the record.
 import type { z } from 'zod';
 import type { JsonObject } from '../core/glossary.ts';
 import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
@@ -10,22 +10,22 @@ export type RecordCheck =
   | {
       ok: false;
       reason: string;
-      /** What is there is not the whole record. */
+      /** The record is truncated. */
       isPart?: boolean;
     };
 
-/** More issues than this are counted, not listed. */
+/** Further issues are only counted. */
 const MOST_ISSUES = 10;
 
 export function checkRecord(schema: z.ZodType, raw: unknown): RecordCheck {
-  // The copy made by the schema would leave such a field out without a word.
+  // The schema's copy would drop this field silently.
   if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
-    return { ok: false, reason: '__proto__: not a field name that can be kept' };
+    return { ok: false, reason: '__proto__: a field of this name cannot be stored' };
   }
   if (isCut(raw)) {
     return {
       ok: false,
-      reason: `record: nested deeper than ${RECORD_LEVELS} levels, cut there`,
+      reason: `record: nested deeper than ${RECORD_LEVELS} levels; truncated`,
       isPart: true,
     };
   }

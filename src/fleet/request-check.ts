@@ -1,4 +1,4 @@
-// Holds a request against its schema before anything leaves: all issues at once, by path, without values.
+// Checks a request against its schema before it is sent. The error lists all issues by path, without values.
 import type { z } from 'zod';
 import { Fatal } from '../core/errors.ts';
 import { issueTexts, parseInWords } from '../core/text/zod-words.ts';
@@ -13,6 +13,6 @@ export function checkRequest<Schema extends z.ZodType>(
   const texts = issueTexts(result.error.issues, schema, request, 'request');
   throw new Fatal(`The call ${name} was not sent: ${texts.join('; ')}`, {
     code: 'request_invalid',
-    hint: 'Correct the fields that are named; docs/service.md lists the calls.',
+    hint: 'Correct the fields named above; docs/service.md lists the calls.',
   });
 }

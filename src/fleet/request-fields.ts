@@ -1,5 +1,5 @@
-// The building blocks of request schemas: what the service documents for a parameter, held strictly, so that a
-// wrong call is a local error with a path. Documented defaults are filled in, in the schema of the call.
+// The building blocks of request schemas. They enforce strictly what the service documents, so that a wrong call is a
+// local error with a path. The schema of each call fills in the documented defaults.
 import { z } from 'zod';
 import type { CodedName, NumberedName } from '../core/code-lists.ts';
 import { type FieldRule, isGiven } from '../core/field-rules.ts';
@@ -9,7 +9,7 @@ import { instantAsSent } from './readings.ts';
 
 const LONG_DIGITS = /^\d{16,19}$/;
 
-/** A number, or the digits of one beyond 2^53 as records hold it. */
+/** A number, or the digits of an id beyond 2^53, as in records. */
 export const recordId = z.union([z.int().nonnegative(), z.string().regex(LONG_DIGITS)], {
   error: 'expected an id',
 });
@@ -17,28 +17,28 @@ export const recordId = z.union([z.int().nonnegative(), z.string().regex(LONG_DI
 export const recordIds = z.array(recordId);
 
 /** A date-time in a query. */
-export const moment = z
+export const dateTime = z
   .string()
   .refine((text) => toInstant(text) !== undefined, { error: 'expected a date-time with Z or an offset' })
   .transform(instantAsSent);
 
-export const word = z.string().min(1);
+export const nonEmptyText = z.string().min(1);
 
 export const includesOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z.array(z.enum(names));
 
-/** Where the service lists no allowed includes, any name is sent. */
-export const anyIncludes = z.array(word);
+/** For calls whose allowed includes are not documented: any name is sent. */
+export const anyIncludes = z.array(nonEmptyText);
 
 export const codeOf = (codes: readonly CodedName[]) =>
   z.enum(codes.map(({ code }) => code) as [string, ...string[]]);
 
-export const idOfList = (names: readonly NumberedName[]) =>
+export const listedId = (names: readonly NumberedName[]) =>
   z.int().refine((id) => names.some((entry) => entry.id === id), {
     error: `expected one of ${names.map(({ id }) => id).join(', ')}`,
   });
 
-/** What an ERP gives to be written: checked once, when it is offered, and sent as it is. */
+/** An item of an ERP. The push has already validated it, so it is sent unchanged. */
 export const itemData = z.custom<Record<string, unknown>>(isJsonObject, { error: 'expected an object' });
 
 /** A period does not end before it begins. */
@@ -50,7 +50,7 @@ export const periodRule =
     return [{ path: [to], message: `ends before ${from}` }];
   };
 
-/** At least one of `names` has something in it. */
+/** At least one of `names` is not empty. */
 export const oneOfRule =
   (...names: string[]): FieldRule =>
   (request) => {

@@ -1,14 +1,14 @@
-// The building blocks of record schemas: each accepts what the service may send for a type and gives its one
-// normal form. Null and absent stay as they are; empty text where a number or date is due counts as null.
-// They run for every field of every record: a value that is normal already leaves by the first line.
+// The building blocks of record schemas. Each accepts every form the service may send for a type and converts it to one
+// normal form. Null and absent values stay unchanged; an empty text counts as null for numbers, flags and dates.
+// They run for every field of every record, so each returns a value that is already normal on its first line.
 import { z } from 'zod';
 import { wrongKind } from '../core/text/zod-words.ts';
 import { toDay, toInstant } from './instants.ts';
 
-/** The normal form of a value, null where it says nothing, undefined where it does not fit. */
+/** The normal form of a value; null if it is empty, undefined if it is invalid. */
 type Convert<T> = (value: unknown) => T | null | undefined;
 
-function block<T>(expected: string, convert: Convert<T>) {
+function nullable<T>(expected: string, convert: Convert<T>) {
   return z.transform((value: unknown, context): T | null | undefined => {
     if (value === null || value === undefined) return value;
     const normal = convert(value);
@@ -34,7 +34,7 @@ const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** An integer of the service: text where it is beyond 2^53, so that no digit is lost. */
+/** An integer of the service; beyond 2^53 it is text, so that no digit is lost. */
 export type WireInteger = number | string;
 
 function toInteger(value: unknown): WireInteger | null | undefined {
@@ -49,7 +49,7 @@ function toInteger(value: unknown): WireInteger | null | undefined {
   return exact >= INT64_MIN && exact <= INT64_MAX ? exact.toString() : undefined;
 }
 
-/** Digits that a double would round stay text: the column is left empty and `extra` keeps them. */
+/** A number that a double would round stays text: its column is left empty and `extra` keeps the digits. */
 function toDecimal(value: unknown): number | string | null | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string') return undefined;
@@ -84,18 +84,18 @@ const ofText =
     return value === '' ? null : convert(value);
   };
 
-export const integer = block('a whole number', toInteger);
-export const decimal = block('a number', toDecimal);
-export const text = block('text', toText);
-export const flag = block('true or false', (value) => FLAGS.get(value));
-export const instant = block('a date-time with a zone', ofText(toInstant));
-export const day = block('a date', ofText(toDay));
+export const integer = nullable('a whole number', toInteger);
+export const decimal = nullable('a number', toDecimal);
+export const text = nullable('text', toText);
+export const flag = nullable('true or false', (value) => FLAGS.get(value));
+export const instant = nullable('a date-time with a zone', ofText(toInstant));
+export const day = nullable('a date', ofText(toDay));
 
-/** The identity of a record: without it the record cannot be told from others. */
+/** The identity of a record; a record without it is invalid. */
 export const id = required('a whole number', toInteger);
 export const name = required('text', toText);
 
-/** A nested object; fields that are not named pass unchanged. */
+/** A nested object; fields outside `shape` pass unchanged. */
 export const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.looseObject(shape).nullish();
 
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).nullish();

@@ -70,7 +70,7 @@ describe('sql', () => {
   test('a query that fails is told by its code', async () => {
     const error = await failure(drain(open("select 'canary' from nowhere"), clock));
     expect(error).toMatchObject({ code: 'erp_statement_refused' });
-    expect(error.message).toBe("The ERP's database refused a statement (query, SQLITE_ERROR)");
+    expect(error.message).toBe("The ERP's database rejected a statement (query, SQLITE_ERROR)");
   });
 
   test('a statement that fails does not hold up the others, and no bound value is told', async () => {
@@ -82,7 +82,7 @@ describe('sql', () => {
     await database.raw("create table told (code text primary key check (code <> 'canary-code'))");
     const erp = open('select 1', { acknowledge: 'insert into told values (:external_code)' });
     const error = await failure(erp.acknowledge([OUTCOME, { ...OUTCOME, externalCode: 'P2' }]));
-    expect(error.message).toBe("The ERP's database refused a statement (acknowledge, SQLITE_CONSTRAINT)");
+    expect(error.message).toBe("The ERP's database rejected a statement (acknowledge, SQLITE_CONSTRAINT)");
     expect(await database('told').pluck('code')).toEqual(['P2']);
     await database.destroy();
   });

@@ -67,7 +67,7 @@ describe('a workbook', () => {
     );
     expect(await read('a.xlsx', { heapMb: 64 })).toEqual([
       {
-        fault: {
+        readError: {
           origin: 'a.xlsx',
           reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
         },
@@ -99,7 +99,10 @@ describe('a workbook', () => {
       while (!isRead) await ask();
       expect(await reading).toEqual([
         {
-          fault: { origin: 'a.xlsx', reason: 'takes longer than 3 s to read; split it, or write it as CSV' },
+          readError: {
+            origin: 'a.xlsx',
+            reason: 'takes longer than 3 s to read; split it, or write it as CSV',
+          },
         },
       ]);
       // In the same process there are a few until the parser begins.
@@ -121,7 +124,7 @@ describe('a JSON file', () => {
     drop('a.json', `[${'[],'.repeat(5 * MEGABYTE)}[]]`);
     expect(await read('a.json', { heapMb: 64 })).toEqual([
       {
-        fault: {
+        readError: {
           origin: 'a.json',
           reason: 'needs more than 64 MB of memory to read; split it, or write it as CSV',
         },
@@ -225,7 +228,7 @@ describe('a CSV file', () => {
     expect(batch?.faults).toEqual([
       {
         origin: 'a.csv',
-        reason: 'the header names more than 1000 columns; remove those that are not needed',
+        reason: 'the header has more than 1000 columns; remove those that are not needed',
       },
     ]);
   });

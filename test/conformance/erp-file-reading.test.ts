@@ -216,12 +216,12 @@ describe('bad input', () => {
       'the column "plan.date_time_end" is missing',
     ],
     ['case.csv', `${columns.toUpperCase()}\nP1,x,y,A`, 'did you mean "plan.external_code"?'],
-    ['twice.csv', `${columns},point.name\nP1,x,y,A,B`, 'stands in the header twice'],
+    ['twice.csv', `${columns},point.name\nP1,x,y,A,B`, 'occurs twice in the header'],
     ['latin.csv', Buffer.from(`${columns}\nP1,x,y,S\xe3o`, 'latin1'), 'not UTF-8 at byte'],
     ['quote.csv', `${columns}\nP1,x,y,"A`, 'a quotation mark is open or misplaced'],
     ['wide.csv', `${columns}\nP1,x,y,A,B`, 'row 2 has more cells than the header'],
     ['number.csv', `${columns},point.latitude\nP1,x,y,A,"1.234,5"`, 'point.latitude is not a number'],
-    ['text.xlsx', 'not a workbook', 'is not an XLSX workbook that can be read'],
+    ['text.xlsx', 'not a workbook', 'is not a readable XLSX workbook'],
     ['empty.xlsx', workbook([]), 'the first sheet is empty'],
   ])('%s is told clearly, goes to failed/, and the others go on', async (name, content, words) => {
     drop(name, content);

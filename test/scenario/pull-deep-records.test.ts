@@ -33,7 +33,7 @@ it.each([120, 400, 900])('a record of %d levels goes to the quarantine alone', a
   await expectTruth(rig, vehicle, await rig.truth('vehicles'));
   const kept = await quarantined(rig.engine, {}, 10);
   expect(kept).toMatchObject([{ table_name: 'vehicle', record_key: '777777', is_part: true, times: 1 }]);
-  expect(kept[0]?.reason).toBe('record: nested deeper than 98 levels, cut there');
+  expect(kept[0]?.reason).toBe('record: nested deeper than 98 levels; truncated');
   expect(kept[0]?.payload).toContain('12345678901234567890');
   expect(kept[0]?.payload).toContain('(nested deeper than 98 levels)');
   expect(kept[0]?.payload).not.toContain(SENTINEL);

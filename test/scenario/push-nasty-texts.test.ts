@@ -97,6 +97,6 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
       ...rejected.flatMap(({ reasons }) => reasons),
       ...faults.map((each) => each.reason),
     ])
-      expect(reason).toContain('holds a NUL or half a character');
+      expect(reason).toContain('contains a NUL or half a character');
   });
 });

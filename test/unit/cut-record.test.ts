@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isCut, withoutDepth } from '../../src/fleet/cut-record.ts';
+import { isCut, truncateDepth } from '../../src/fleet/cut-record.ts';
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) as unknown;
@@ -7,7 +7,7 @@ const nested = (levels: number): unknown =>
 it('every part that holds a cut says so, copies too, and nothing else does', () => {
   const point = { id: 1, notes: nested(200) };
   const other = { id: 2, notes: [1] };
-  const cut = withoutDepth({ id: 9, points: [point, other] }) as { points: unknown[] };
+  const cut = truncateDepth({ id: 9, points: [point, other] }) as { points: unknown[] };
   expect(isCut(cut)).toBe(true);
   expect(isCut({ ...cut, id: 10 })).toBe(true);
   expect(cut.points.map(isCut)).toEqual([true, false]);
@@ -19,11 +19,11 @@ it('every part that holds a cut says so, copies too, and nothing else does', () 
 
 it('a value that is not too deep is given back itself', () => {
   for (const value of [null, 'text', nested(98), { a: nested(97) }, JSON.parse('{"__proto__":{"a":1}}')])
-    expect(withoutDepth(value)).toBe(value);
+    expect(truncateDepth(value)).toBe(value);
 });
 
 it('a field that is called __proto__ stays a field', () => {
-  const cut = withoutDepth({ ...(JSON.parse('{"__proto__":{"polluted":1}}') as object), a: nested(200) });
+  const cut = truncateDepth({ ...(JSON.parse('{"__proto__":{"polluted":1}}') as object), a: nested(200) });
   expect(isCut(cut)).toBe(true);
   expect((cut as { polluted?: unknown }).polluted).toBeUndefined();
 });

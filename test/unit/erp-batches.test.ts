@@ -1,4 +1,4 @@
-// Each code once a read: what comes again is a fault, and the fault says which of the items given before it invalidates.
+// A code may occur once in a read: a repeated code is a read error, which invalidates the items that it names.
 import { describe, expect, test } from 'vitest';
 import { inBatches } from '../../src/erp/batches.ts';
 import type { Reading } from '../../src/erp/items/item.ts';
@@ -8,8 +8,8 @@ import { turnsDuring } from '../support/turns.ts';
 const item = (externalCode: string, startDay: string, origin = 'row'): Reading => ({
   item: { externalCode, startDay, data: {}, origin },
 });
-const fault = (externalCode: string, startDay?: string): Reading => ({
-  fault: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
+const readError = (externalCode: string, startDay?: string): Reading => ({
+  readError: { externalCode, ...(startDay !== undefined && { startDay }), origin: 'row', reason: 'bad cell' },
 });
 
 async function batchesOf(readings: readonly Reading[], reuseCodes = false): Promise<ErpBatch[]> {
@@ -25,7 +25,7 @@ async function read(readings: readonly Reading[], reuseCodes: boolean): Promise<
 }
 
 const itemsIn = ({ items }: ErpBatch) => items.map(({ externalCode, startDay }) => [externalCode, startDay]);
-const faultsIn = ({ faults }: ErpBatch) =>
+const errorsIn = ({ faults }: ErpBatch) =>
   faults.map(({ externalCode, startDay }) => [externalCode, startDay]);
 
 const other = item('R8', '18');
@@ -34,19 +34,19 @@ describe('where codes are not reused', () => {
   test.each<[string, Reading[], (string | undefined)[]]>([
     ['on the same day', [item('R7', '18'), item('R7', '18')], ['18']],
     ['on another day', [item('R7', '18'), item('R7', '19')], [undefined]],
-    ['after a fault of another day', [fault('R7', '18'), item('R7', '19')], ['18', undefined]],
-    ['as a fault of another day', [item('R7', '18'), fault('R7', '19')], [undefined]],
-    ['as several faults of one day', [fault('R7', '18'), fault('R7', '18')], ['18', '18']],
+    ['after a read error of another day', [readError('R7', '18'), item('R7', '19')], ['18', undefined]],
+    ['as a read error of another day', [item('R7', '18'), readError('R7', '19')], [undefined]],
+    ['as several read errors of one day', [readError('R7', '18'), readError('R7', '18')], ['18', '18']],
   ])('a code that comes again %s is no item', async (_when, readings, days) => {
     const batch = await read([...readings, other], false);
     expect(itemsIn(batch)).toEqual([['R8', '18']]);
-    expect(faultsIn(batch)).toEqual(days.map((day) => ['R7', day]));
+    expect(errorsIn(batch)).toEqual(days.map((day) => ['R7', day]));
   });
 
   test('the reason names the first place and the setting', async () => {
     const { faults } = await read([item('R7', '18', 'row 2'), item('R7', '19', 'row 9')], false);
     expect(faults).toMatchObject([{ origin: 'row 9' }]);
-    expect(faults[0]?.reason).toMatch(/read before, at row 2; .*give each code once; .*reuse_codes/);
+    expect(faults[0]?.reason).toMatch(/already read at row 2; .*use each code once; .*reuse_codes/);
   });
 });
 
@@ -65,19 +65,19 @@ describe('where codes are reused', () => {
     ['of its own day', [item('R7', '18'), item('R7', '19'), item('R7', '18')], ['19'], ['18']],
     [
       'that cannot be read, of its own day',
-      [item('R7', '18'), item('R7', '19'), fault('R7', '18')],
+      [item('R7', '18'), item('R7', '19'), readError('R7', '18')],
       ['19'],
       ['18'],
     ],
     [
       'that could not be read before',
-      [fault('R7', '18'), item('R7', '18'), item('R7', '19')],
+      [readError('R7', '18'), item('R7', '18'), item('R7', '19')],
       ['19'],
       ['18', '18'],
     ],
     [
       'of an unknown day: it may be any of them',
-      [item('R7', '18'), item('R7', '19'), fault('R7')],
+      [item('R7', '18'), item('R7', '19'), readError('R7')],
       [],
       [undefined],
     ],
@@ -87,16 +87,16 @@ describe('where codes are reused', () => {
       [],
       [undefined, undefined],
     ],
-    ['whose start could not be read before', [fault('R7'), item('R7', '18')], [], [undefined, undefined]],
+    ['whose start could not be read before', [readError('R7'), item('R7', '18')], [], [undefined, undefined]],
   ])('an item is invalidated by another %s', async (_what, readings, left, days) => {
     const batch = await read([...readings, other], true);
     expect(itemsIn(batch)).toEqual([...left.map((day) => ['R7', day]), ['R8', '18']]);
-    expect(faultsIn(batch)).toEqual(days.map((day) => ['R7', day]));
+    expect(errorsIn(batch)).toEqual(days.map((day) => ['R7', day]));
   });
 
   test('kinds without a period have each code once', async () => {
     const batch = await read([item('A1', ''), item('A1', '')], true);
-    expect([itemsIn(batch), faultsIn(batch)]).toEqual([[], [['A1', undefined]]]);
+    expect([itemsIn(batch), errorsIn(batch)]).toEqual([[], [['A1', undefined]]]);
   });
 });
 
@@ -107,7 +107,7 @@ describe('a long read', () => {
   });
 
   test('lists the first errors of no item, and counts the others', async () => {
-    const error: Reading = { fault: { origin: 'row', reason: 'is not an object' } };
+    const error: Reading = { readError: { origin: 'row', reason: 'is not an object' } };
     const batches = await batchesOf([...Array.from({ length: 3_000 }, () => error), other]);
     const faults = batches.flatMap((batch) => batch.faults);
     expect(faults).toHaveLength(1_001);
@@ -116,7 +116,7 @@ describe('a long read', () => {
   });
 
   test('lists the first errors of each item and day, and every item that has one', async () => {
-    const many = (code: string, day: string) => Array.from({ length: 300 }, () => fault(code, day));
+    const many = (code: string, day: string) => Array.from({ length: 300 }, () => readError(code, day));
     const batches = await batchesOf(
       [item('R7', '18'), ...many('R7', '19'), ...many('R7', '18'), other],
       true,

@@ -35,7 +35,7 @@ describe('the examples', () => {
 
   test('of a plan in JSON and in CSV are valid', async () => {
     const read = itemOf(JSON.parse(examples('json')[0] ?? ''), 'docs', context);
-    if ('fault' in read) throw new Error(read.fault.reason);
+    if ('readError' in read) throw new Error(read.readError.reason);
     expect(validateItem('route_plans', read.item)).toEqual([]);
     async function* bytes() {
       yield Buffer.from(examples('csv')[0] ?? '');
@@ -49,7 +49,7 @@ describe('the examples', () => {
     for await (const reading of table) plans.push(reading);
     expect(plans).toHaveLength(1);
     for (const plan of plans) {
-      if ('fault' in plan) throw new Error(plan.fault.reason);
+      if ('readError' in plan) throw new Error(plan.readError.reason);
       expect(validateItem('route_plans', plan.item)).toEqual([]);
       expect(plan.item.data.route_points).toHaveLength(2);
     }

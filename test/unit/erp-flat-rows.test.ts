@@ -17,7 +17,8 @@ function fold(rows: readonly Cells[], fill: JsonObject = {}, reuseCodes = false)
 }
 
 const plans = (folded: readonly Folded[]) => folded.flatMap((one) => ('plan' in one ? [one.plan] : []));
-const faults = (folded: readonly Folded[]) => folded.flatMap((one) => ('fault' in one ? [one.fault] : []));
+const readErrors = (folded: readonly Folded[]) =>
+  folded.flatMap((one) => ('readError' in one ? [one.readError] : []));
 
 describe('folding', () => {
   test('consecutive rows of one plan become its points, rows of one point its items', () => {
@@ -113,7 +114,7 @@ describe('what cannot be folded', () => {
       { 'plan.external_code': 'P1', 'point.name': 'B', 'point.order': '1.5' },
       { 'plan.external_code': 'P2', 'point.name': 'C' },
     ]);
-    expect(faults(folded)).toEqual([
+    expect(readErrors(folded)).toEqual([
       {
         origin: 'row 2',
         externalCode: 'P1',
@@ -129,14 +130,14 @@ describe('what cannot be folded', () => {
       { 'plan.external_code': 'P1', 'point.name': 'A' },
       { 'plan.vehicle_plate': 'ABC1234', 'point.name': 'B' },
     ]);
-    expect(faults(folded)).toEqual([
+    expect(readErrors(folded)).toEqual([
       { origin: 'row 3', externalCode: 'P1', reason: 'plan.external_code is empty' },
     ]);
     expect(plans(folded)).toEqual([]);
   });
 
-  test('a first row without a plan is a fault of its own', () => {
-    expect(faults(fold([{ 'point.name': 'A' }]))).toEqual([
+  test('a first row without a plan is a read error of its own', () => {
+    expect(readErrors(fold([{ 'point.name': 'A' }]))).toEqual([
       { origin: 'row 2', reason: 'plan.external_code is empty' },
     ]);
   });
@@ -146,7 +147,7 @@ describe('what cannot be folded', () => {
       { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'AAA1111', 'point.name': 'A' },
       { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'BBB2B22', 'point.name': 'B' },
     ]);
-    expect(faults(folded).map(({ reason }) => reason)).toEqual([
+    expect(readErrors(folded).map(({ reason }) => reason)).toEqual([
       "plan.vehicle_plate differs from the plan's rows above",
     ]);
   });
@@ -159,7 +160,7 @@ describe('a plan of many rows that cannot be read', () => {
     ['cells', bad],
     ['codes', { 'plan.vehicle_plate': 'ABC1234' }],
   ])('keeps the first errors of its %s', (_what, row) => {
-    const found = faults(fold([bad, ...Array.from({ length: 300 }, () => row)]));
+    const found = readErrors(fold([bad, ...Array.from({ length: 300 }, () => row)]));
     expect(found).toHaveLength(100);
     expect(found.at(-1)).toMatchObject({ externalCode: 'P1', origin: 'row 101' });
   });
@@ -194,7 +195,7 @@ describe('a code that is reused', () => {
       ['2026-05-19T03:00:00Z', ['D']],
       [EIGHTEENTH, ['F']],
     ]);
-    expect(faults(fold(rows, {}, true))).toEqual([
+    expect(readErrors(fold(rows, {}, true))).toEqual([
       {
         origin: 'row 6',
         externalCode: 'R7',
@@ -207,7 +208,7 @@ describe('a code that is reused', () => {
   test('is one plan with rows that disagree where codes are not reused', () => {
     const folded = fold([row(EIGHTEENTH, 'A'), row(NINETEENTH, 'B')]);
     expect(plans(folded)).toEqual([]);
-    expect(faults(folded)).toEqual([
+    expect(readErrors(folded)).toEqual([
       {
         origin: 'row 3',
         externalCode: 'R7',
@@ -219,7 +220,7 @@ describe('a code that is reused', () => {
   test('refuses the plan under way where another start of the same day comes', () => {
     const folded = fold([row(EIGHTEENTH, 'A'), row('2026-05-18T14:00', 'B')], {}, true);
     expect(plans(folded)).toEqual([]);
-    expect(faults(folded)).toMatchObject([{ externalCode: 'R7', startDay: '2026-05-18' }]);
+    expect(readErrors(folded)).toMatchObject([{ externalCode: 'R7', startDay: '2026-05-18' }]);
   });
 
   test.each([
@@ -228,7 +229,7 @@ describe('a code that is reused', () => {
   ])('names no day where a row has %s: the row may belong to any of its plans', (_what, unclear) => {
     const folded = fold([row(EIGHTEENTH, 'A'), unclear, row(NINETEENTH, 'C')], {}, true);
     expect(stopsOf(folded)).toEqual([[NINETEENTH, ['C']]]);
-    expect(faults(folded)).toEqual([{ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) }]);
+    expect(readErrors(folded)).toEqual([{ origin: 'row 3', externalCode: 'R7', reason: expect.any(String) }]);
   });
 });
 
@@ -257,7 +258,7 @@ describe('cells', () => {
     ['text', { a: 1 }],
   ] as const)('%s refuses %j without naming it', (type, cell) => {
     const read = readCell(type, cell);
-    expect(read).toHaveProperty('fault');
+    expect(read).toHaveProperty('issue');
     expect(JSON.stringify(read)).not.toContain(String(cell));
   });
 });

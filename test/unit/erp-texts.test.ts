@@ -238,8 +238,8 @@ describe('a mapping', () => {
   const header = ['VIAGEM', 'INICIO', 'FIM', 'CLIENTE', 'TIPO', 'OBS', 'point.latitude'];
 
   test('renames columns, translates words, passes canonical names and leaves the rest out', () => {
-    const { faults, pick } = columns(mapping, header);
-    expect(faults).toEqual([]);
+    const { issues, pick } = columns(mapping, header);
+    expect(issues).toEqual([]);
     expect(
       pick({
         VIAGEM: 'P1',
@@ -269,7 +269,7 @@ describe('a mapping', () => {
       columns(
         mapping,
         header.map((name) => name.toLowerCase()),
-      ).faults[0],
+      ).issues[0],
     ).toBe('the mapped column "VIAGEM" (plan.external_code) is missing (did you mean "viagem"?)');
   });
 
@@ -290,10 +290,10 @@ describe('a mapping', () => {
       'point.name',
       'nota',
     ];
-    expect(columns({}, wrong).faults).toEqual([
+    expect(columns({}, wrong).issues).toEqual([
       'unknown column "Plan.External_Code" (did you mean "plan.external_code"?); rename it, remove it or map it',
       'unknown column "nota"; rename it, remove it or map it',
-      'the column "plan.date_time_start" stands in the header twice; keep one',
+      'the column "plan.date_time_start" occurs twice in the header; keep one',
       'the column "plan.external_code" is missing',
       'the column "plan.date_time_end" is missing',
     ]);
@@ -310,7 +310,7 @@ test('the sample is two valid plans of five stops for tomorrow', () => {
   );
   expect(items).toHaveLength(2);
   for (const read of items) {
-    if ('fault' in read) throw new Error(read.fault.reason);
+    if ('readError' in read) throw new Error(read.readError.reason);
     expect(validateItem('route_plans', read.item)).toEqual([]);
     expect(read.item.data).toMatchObject({ vehicle_plate: 'ABC1234' });
     expect(read.item.data.route_points).toHaveLength(5);

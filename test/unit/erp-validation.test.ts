@@ -1,4 +1,4 @@
-// Validation before sending: every rule of every kind, all faults at once, and no value in any reason.
+// Validation before sending: every rule of every kind, all issues at once, and no value in any reason.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
@@ -9,7 +9,7 @@ const ZONE = 'America/Sao_Paulo';
 
 function reasons(kind: FeedKind, given: JsonObject): string[] {
   const read = itemOf(given, 'here', { kind, zone: ZONE });
-  if ('fault' in read) return [`fault: ${read.fault.reason}`];
+  if ('readError' in read) return [`read error: ${read.readError.reason}`];
   return validateItem(kind, read.item);
 }
 
@@ -59,7 +59,7 @@ describe('a route plan', () => {
       plan({ date_time_start: '0001-01-01T00:00' }),
       'date_time_start: is not an ISO 8601 date-time of the years',
     ],
-    [plan({ date_time_end: '2026-05-18T07:59' }), 'date_time_end: lies before date_time_start'],
+    [plan({ date_time_end: '2026-05-18T07:59' }), 'date_time_end: is before date_time_start'],
     [plan({ route_points: [] }), 'route_points: at least one is required'],
     [plan({ route_points: 'x' }), 'route_points: is not a list'],
     [plan({ route_points: [1] }), 'route_points[0]: is not an object'],
@@ -87,21 +87,21 @@ describe('a route plan', () => {
     ],
     [
       withPoint({ address: { street: 'Rua Um', parts: ['nul \0 inside'] } }),
-      'route_points[1].address: holds a NUL or half a character',
+      'route_points[1].address: contains a NUL or half a character',
     ],
     [
       withPoint({ address: { 'street\ud800': 'Rua Um' } }),
-      'route_points[1].address: holds a NUL or half a character',
+      'route_points[1].address: contains a NUL or half a character',
     ],
     [withPoint({ type: 'Almoço' }), 'route_points[1].type: is not one of Partida, Coleta, Entrega, Chegada'],
     [withPoint({ delivery_time: -1 }), 'route_points[1].delivery_time: is not a whole number from 0'],
     [
       withPoint({ time_window: { start: '2026-05-18T07:00', end: '2026-05-18T09:00' } }),
-      'route_points[1].time_window.start: lies outside the plan',
+      'route_points[1].time_window.start: is outside the period of the plan',
     ],
     [
       withPoint({ time_window: { start: '2026-05-18T10:00', end: '2026-05-18T09:00' } }),
-      'route_points[1].time_window.end: lies before start',
+      'route_points[1].time_window.end: is before start',
     ],
     [
       withPoint({ route_point_items: [{ quantity: 1 }] }),
@@ -114,7 +114,7 @@ describe('a route plan', () => {
           { ...stop, external_code: 'a' },
         ],
       }),
-      'route_points[1].external_code: is also that of route_points[0]',
+      'route_points[1].external_code: is already used by route_points[0]',
     ],
   ])('%j is refused: %s', (given, reason) => {
     const found = reasons('route_plans', given);
@@ -122,7 +122,7 @@ describe('a route plan', () => {
     expect(found[0]).toContain(reason);
   });
 
-  test('is told all its faults at once', () => {
+  test('reports all its issues at once', () => {
     const wrong = plan({
       date_time_end: '2026-05-17T08:00',
       colour: 'red',
@@ -142,8 +142,8 @@ describe('a route plan', () => {
       'route_points[1].time_window.ende: is not a known field (did you mean "end"?)',
       'route_points[1].address: give an address or coordinates',
       'colour: is not a known field',
-      'date_time_end: lies before date_time_start',
-      'route_points[1].time_window.start: lies outside the plan',
+      'date_time_end: is before date_time_start',
+      'route_points[1].time_window.start: is outside the period of the plan',
       'options.optimize: is neither true nor false',
     ]);
   });
@@ -196,12 +196,12 @@ describe('the other kinds', () => {
       { ...poi, point_of_interest_category_id: null, point_of_interest_category: 1 },
       'point_of_interest_category: is not an object with an id',
     ],
-    ['agents', { ...agent, cpf: '52998224726' }, 'cpf: is not a tax number with right check digits'],
+    ['agents', { ...agent, cpf: '52998224726' }, 'cpf: is not a tax number with valid check digits'],
     ['agents', { ...agent, name: null }, 'name: is required'],
     ['agents', { ...agent, options: {} }, 'options: is not a known field'],
     ['itineraries', { ...itinerary, driver_id: 'x' }, 'driver_id: is not a whole number from 0'],
-    ['itineraries', { ...itinerary, date_time_end_estimated: '2026-05-18T07:00' }, 'lies before'],
-    ['itineraries', { ...itinerary, external_id: null }, 'fault: external_id: is missing'],
+    ['itineraries', { ...itinerary, date_time_end_estimated: '2026-05-18T07:00' }, 'is before'],
+    ['itineraries', { ...itinerary, external_id: null }, 'read error: external_id: is missing'],
   ])('%s: %j is refused: %s', (kind, given, reason) => {
     const found = reasons(kind, given);
     expect(found).toHaveLength(1);
@@ -247,7 +247,7 @@ describe('the canonical form', () => {
 describe('the start day', () => {
   const startDay = (kind: FeedKind, given: JsonObject): string => {
     const read = itemOf(given, 'here', { kind, zone: ZONE });
-    if ('fault' in read) throw new Error(read.fault.reason);
+    if ('readError' in read) throw new Error(read.readError.reason);
     return read.item.startDay;
   };
 
@@ -274,7 +274,7 @@ describe('the start day', () => {
 
   test('is told of an item whose options cannot be read', () => {
     const read = itemOf(plan({ options: 7 }), 'here', { kind: 'route_plans', zone: ZONE });
-    expect(read).toMatchObject({ fault: { externalCode: 'P1', startDay: '2026-05-18' } });
+    expect(read).toMatchObject({ readError: { externalCode: 'P1', startDay: '2026-05-18' } });
   });
 });
 
@@ -283,7 +283,7 @@ describe('a field named __proto__', () => {
 
   test('stands in for no required field of an item', () => {
     const whole = hidden(plan());
-    expect(reasons('route_plans', whole)).toEqual(['fault: external_code: is missing']);
+    expect(reasons('route_plans', whole)).toEqual(['read error: external_code: is missing']);
     expect(reasons('route_plans', { ...whole, external_code: 'P1' })).toEqual([
       'date_time_start: is required',
       'date_time_end: is required',

@@ -24,7 +24,7 @@ import { routePlan } from '../../src/fleet/endpoints/route-plan.ts';
 import { routePlans } from '../../src/fleet/endpoints/route-plans.ts';
 import { routePoint } from '../../src/fleet/endpoints/route-point.ts';
 import { vehicles } from '../../src/fleet/endpoints/vehicles.ts';
-import { type CollectionForm, POINT_TYPES, pointTypeName } from '../../src/fleet/readings.ts';
+import type { CollectionForm } from '../../src/fleet/readings.ts';
 
 type AnyEndpoint = Endpoint<never, unknown>;
 
@@ -215,10 +215,5 @@ describe('a right request is sent as the service reads it', () => {
   it('a renewal without payload, unless the refresh token goes into it', () => {
     expect(sent(renew, {}).body).toBeUndefined();
     expect(sent(renew, { refreshToken: 'r' }).body).toEqual({ refresh_token: 'r' });
-  });
-
-  it('codes of point types read as names', () => {
-    for (const { name, code } of POINT_TYPES) if (code !== undefined) expect(pointTypeName(code)).toBe(name);
-    expect(pointTypeName('XX')).toBe('XX');
   });
 });

@@ -7,7 +7,7 @@ import {
   SHORTEST_PAUSE_MS,
 } from '../../src/core/retry/retry-after.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
-import { faultFailure, saidBy, serviceWords, statusFailure } from '../../src/fleet/transport/failures.ts';
+import { faultFailure, messageInBody, saidBy, statusFailure } from '../../src/fleet/transport/failures.ts';
 import { FAULT_TABLE, STATUS_TABLE } from '../../src/fleet/transport/status-table.ts';
 import { faultOf, TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 
@@ -93,7 +93,7 @@ describe('a refusal of any length', () => {
   const secret = 's3cret'.repeat(400);
   const { add, redact } = createRedactor();
   add(secret);
-  const said = (message: string) => serviceWords(Buffer.from(JSON.stringify({ message })), redact);
+  const said = (message: string) => messageInBody(Buffer.from(JSON.stringify({ message })), redact);
 
   it('shows no half of a secret, wherever it stands', () => {
     // The last one begins where it is no longer read whole.
@@ -105,7 +105,7 @@ describe('a refusal of any length', () => {
   it('is looked at as far as it may matter, and no further', () => {
     const looked: number[] = [];
     const body = Buffer.from(JSON.stringify({ message: 'x'.repeat(5_000_000) }));
-    serviceWords(body, (text) => {
+    messageInBody(body, (text) => {
       looked.push(text.length);
       return text;
     });

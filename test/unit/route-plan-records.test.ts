@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCut, withoutDepth } from '../../src/fleet/cut-record.ts';
+import { isCut, truncateDepth } from '../../src/fleet/cut-record.ts';
 import { planLoads, planParts } from '../../src/sync/pull/resources/route-plans/records.ts';
 
 const ranges = (...args: Parameters<typeof planParts>) =>
@@ -29,7 +29,7 @@ describe('a plan taken apart', () => {
     let deep: unknown = 'at the bottom';
     for (let level = 0; level < 150; level++) deep = { deep };
     const cuts = (plan: object) =>
-      planLoads([withoutDepth(plan)]).map(({ records }) => records.map((record) => isCut(record)));
+      planLoads([truncateDepth(plan)]).map(({ records }) => records.map((record) => isCut(record)));
     expect(cuts({ id: 1, odd: deep, route_points: [{ id: 5 }] })).toEqual([[true], [false], [], []]);
     expect(cuts({ id: 1, route_points: [{ id: 5, odd: deep, routes_info: [{ id: 7 }] }] })).toEqual([
       [false],

@@ -1,5 +1,5 @@
-// What one dropped file holds: its items, and what could not be read. A read error of an item invalidates the item, also
-// where an earlier part of the file gave it.
+// Collects the content of one dropped file: its items and its read errors. The read error of an item also invalidates the
+// item if it came from an earlier part of the file.
 import {
   type ErpBatch,
   type ErpFault,
@@ -9,7 +9,7 @@ import {
   invalidates,
 } from '../source.ts';
 
-/** Tells one content of a file from the next under the same name. */
+/** Size and time identify the content of a file, to notice a new file of the same name. */
 export type FileIdentity = Pick<FileMark, 'size' | 'mtimeMs'>;
 
 export const isSameContent = (a: FileIdentity, b: FileIdentity): boolean =>
@@ -17,7 +17,7 @@ export const isSameContent = (a: FileIdentity, b: FileIdentity): boolean =>
 
 export interface ContentCollector {
   add(batch: ErpBatch): void;
-  /** What was added so far. */
+  /** Everything added so far. */
   content(): FileContent;
 }
 
@@ -28,12 +28,12 @@ export function collectContent(): ContentCollector {
     add(batch) {
       for (const { externalCode, startDay } of batch.items)
         items.set(externalCode, [...(items.get(externalCode) ?? []), { externalCode, startDay }]);
-      for (const fault of batch.faults) {
-        const known = items.get(fault.externalCode ?? '');
-        if (fault.externalCode === undefined || known === undefined) continue;
+      for (const readError of batch.faults) {
+        const known = items.get(readError.externalCode ?? '');
+        if (readError.externalCode === undefined || known === undefined) continue;
         items.set(
-          fault.externalCode,
-          known.filter(({ startDay }) => !invalidates(fault, startDay)),
+          readError.externalCode,
+          known.filter(({ startDay }) => !invalidates(readError, startDay)),
         );
       }
       readErrors.push(...batch.faults);

@@ -1,23 +1,23 @@
-// The process that reads one dropped file (drop-file-reader.ts). It answers once the file was read to its end, so that a
-// file beyond the limits gives no item; then it hands over a bounded chunk for each question.
+// The child process that reads one dropped file (drop-file-reader.ts). It sends nothing before it has read the file to its
+// end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
 
 import { LARGEST_ITEM, type Reading, TOO_LARGE } from '../items/item.ts';
 import { readDropFile } from './drop-file.ts';
-import type { Answer, Question } from './drop-file-reader.ts';
+import type { ReaderRequest, ReaderResponse } from './drop-file-reader.ts';
 
-/** Characters of one answer; the daemon parses them at once. */
+/** Characters per response; the daemon parses a response in one step. */
 const LARGEST_CHUNK = 256 * 1024;
 
 let chunks: string[][] = [];
 
-process.on('message', async (question: Question) => process.send?.(await answerTo(question)));
+process.on('message', async (request: ReaderRequest) => process.send?.(await responseTo(request)));
 process.on('disconnect', () => process.exit());
-// Ctrl-C goes to every process of a terminal; the one that asked for the file says when its reading ends.
+// Ctrl-C reaches every process of a terminal, but only the parent decides when the read ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-async function answerTo(question: Question): Promise<Answer> {
+async function responseTo(request: ReaderRequest): Promise<ReaderResponse> {
   try {
-    if ('file' in question) chunks = await readChunks(question);
+    if ('file' in request) chunks = await readChunks(request);
     return { readings: chunks.shift() ?? [], isLast: chunks.length === 0 };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
@@ -25,12 +25,12 @@ async function answerTo(question: Question): Promise<Answer> {
   }
 }
 
-async function readChunks({ file, context }: Extract<Question, { file: unknown }>): Promise<string[][]> {
+async function readChunks({ file, context }: Extract<ReaderRequest, { file: unknown }>): Promise<string[][]> {
   let chunk: string[] = [];
   const all = [chunk];
   let size = 0;
   for await (const reading of readDropFile(file, context)) {
-    const text = bounded(reading);
+    const text = boundedText(reading);
     if (size + text.length > LARGEST_CHUNK) {
       chunk = [];
       all.push(chunk);
@@ -42,10 +42,10 @@ async function readChunks({ file, context }: Extract<Question, { file: unknown }
   return all;
 }
 
-function bounded(reading: Reading): string {
+function boundedText(reading: Reading): string {
   const text = JSON.stringify(reading);
-  if ('fault' in reading || text.length <= LARGEST_ITEM) return text;
+  if ('readError' in reading || text.length <= LARGEST_ITEM) return text;
   const { origin, externalCode, startDay } = reading.item;
-  const fault = { origin, externalCode, ...(startDay !== '' && { startDay }), reason: TOO_LARGE };
-  return JSON.stringify({ fault });
+  const readError = { origin, externalCode, ...(startDay !== '' && { startDay }), reason: TOO_LARGE };
+  return JSON.stringify({ readError });
 }

@@ -1,7 +1,7 @@
-// Reads one dropped file. A workbook or a large JSON file is read in a process of its own, within limits of memory and
-// time: a file of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon has to go on
-// meanwhile. A thread would not do: one that runs out of memory in a single step takes the whole process with it.
-// A file beyond the limits gives one fault and no item.
+// Reads one dropped file. A workbook or a large JSON file is read in a child process with limits on memory and time: a file
+// of some kilobytes may unpack to gigabytes or keep its parser busy for minutes, and the daemon must keep running. A thread
+// is not enough: if a thread runs out of memory in a single step, the process dies. A file beyond the limits gives one read
+// error and no item.
 import { type ChildProcess, fork } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { extname, resolve } from 'node:path';
@@ -11,9 +11,9 @@ import type { ReaderContext } from '../rows/row-reader.ts';
 import { type DropFile, readDropFile } from './drop-file.ts';
 
 export interface ReadingLimits {
-  /** Megabytes of the process's heap. */
+  /** Heap limit of the process in megabytes. */
   heapMb: number;
-  /** How long the process may take to read the file to its end. */
+  /** Time limit for reading the file to its end. */
   timeoutMs: number;
 }
 
@@ -21,19 +21,19 @@ const LIMITS: ReadingLimits = { heapMb: 768, timeoutMs: 120_000 };
 
 const PROCESS = resolve(import.meta.dirname, 'drop-file-process.ts');
 
-/** A smaller JSON file is parsed within a tenth of a second at worst; a process takes longer to start. */
+/** Parsing a smaller JSON file takes a tenth of a second at most; starting a process takes longer. */
 const LARGEST_INLINE_JSON = 1024 * 1024;
 
-interface FileQuestion {
+interface FileRequest {
   file: DropFile;
   context: ReaderContext;
 }
 
-/** The file to read, then a request for each further chunk. */
-export type Question = FileQuestion | { isNext: true };
+/** The first request names the file; each further one asks for the next chunk. */
+export type ReaderRequest = FileRequest | { isNext: true };
 
-/** Readings as JSON texts, in the order of the file; or what the reading threw. */
-export type Answer = Chunk | { failure: { message: string; code: string | undefined } };
+/** Readings as JSON texts, in the order of the file, or the error of the read. */
+export type ReaderResponse = Chunk | { failure: { message: string; code: string | undefined } };
 
 interface Chunk {
   readings: string[];
@@ -46,13 +46,13 @@ export function readFileInLimits(
   { signal, limits = LIMITS }: { signal?: AbortSignal | undefined; limits?: ReadingLimits } = {},
 ): AsyncIterable<Reading> {
   const format = extname(file.name).toLowerCase();
-  // CSV is read row by row, with other work between two chunks of the file.
+  // CSV is read row by row and yields to the event loop, so it needs no process.
   const isInline = format === '.csv' || (format === '.json' && file.size <= LARGEST_INLINE_JSON);
   return isInline ? readDropFile(file, context) : readInProcess({ file, context }, limits, signal);
 }
 
 async function* readInProcess(
-  file: FileQuestion,
+  first: FileRequest,
   limits: ReadingLimits,
   signal?: AbortSignal,
 ): AsyncIterable<Reading> {
@@ -66,17 +66,17 @@ async function* readInProcess(
   }, limits.timeoutMs);
   signal?.addEventListener('abort', kill);
   try {
-    let question: Question = file;
-    for (let isLast = false; !isLast; question = { isNext: true }) {
-      const chunk = await answerTo(reader, ended, question);
+    let request: ReaderRequest = first;
+    for (let isLast = false; !isLast; request = { isNext: true }) {
+      const chunk = await nextChunk(reader, ended, request);
       signal?.throwIfAborted();
       if (typeof chunk === 'string') {
-        // A signal from outside says nothing about the file, and a file that is given in part must not seem to end there.
-        if (question !== file || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(file.file.name);
-        yield { fault: { origin: file.file.name, reason: limitReason(isLate, limits) } };
+        // A signal from outside says nothing about the file. After the first chunk, ending here would hide the other chunks.
+        if (request !== first || !(isLate || CRASHES.has(chunk))) throw endedFromOutside(first.file.name);
+        yield { readError: { origin: first.file.name, reason: limitReason(isLate, limits) } };
         return;
       }
-      // The first answer comes when the file was read to its end; the limit is not for those who take the readings.
+      // The file has been read to its end. The time limit does not apply to the consumer of the readings.
       clearTimeout(timer);
       for (const text of chunk.readings) yield JSON.parse(text) as Reading;
       isLast = chunk.isLast;
@@ -92,41 +92,41 @@ async function* readInProcess(
 const startReader = ({ heapMb }: ReadingLimits): ChildProcess =>
   fork(PROCESS, {
     execArgv: [`--max-old-space-size=${heapMb}`],
-    // None of the secrets that stand in the environment.
+    // Passes none of the secrets in the environment.
     env: { NODE_COMPILE_CACHE: getCompileCacheDir() },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
 
-/** The signal that ended the process; null where it ended by itself or could not be started. */
+/** The signal that ended the process; null if it exited by itself or could not be started. */
 const endOf = (reader: ChildProcess): Promise<NodeJS.Signals | null> =>
   new Promise((resolve) => {
     reader.once('exit', (_code, signal) => resolve(signal));
     reader.on('error', () => resolve(null));
   });
 
-/** The signals of a process that its own heap limit ends. */
+/** Signals with which a process ends at its heap limit. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS']);
 
-/** The signal that ended the process, where it was ended. */
-async function answerTo(
+/** The next chunk, or the signal that ended the process. */
+async function nextChunk(
   reader: ChildProcess,
   ended: Promise<NodeJS.Signals | null>,
-  question: Question,
+  request: ReaderRequest,
 ): Promise<Chunk | NodeJS.Signals> {
-  const answered = new Promise<Answer>((resolve) => reader.once('message', resolve));
-  // A process that is gone is met below.
-  reader.send(question, () => undefined);
-  const answer = await Promise.race([answered, ended]);
-  if (typeof answer === 'string') return answer;
-  if (answer === null) throw new Error('The process that reads dropped files could not be started');
-  if ('failure' in answer) throw Object.assign(new Error(answer.failure.message), answer.failure);
-  return answer;
+  const responded = new Promise<ReaderResponse>((resolve) => reader.once('message', resolve));
+  // If the process has ended, the race below notices it.
+  reader.send(request, () => undefined);
+  const response = await Promise.race([responded, ended]);
+  if (typeof response === 'string') return response;
+  if (response === null) throw new Error('The process that reads dropped files could not be started');
+  if ('failure' in response) throw Object.assign(new Error(response.failure.message), response.failure);
+  return response;
 }
 
 const endedFromOutside = (name: string): Retriable =>
-  new Retriable(`The process that reads ${name} was ended from outside`, {
+  new Retriable(`The process that reads ${name} was killed from outside`, {
     code: 'erp_unavailable',
-    hint: 'The file is read again by the next run; look for want of memory on this machine.',
+    hint: 'The next run reads the file again; check whether this machine is short of memory.',
   });
 
 const limitReason = (isLate: boolean, { heapMb, timeoutMs }: ReadingLimits): string =>

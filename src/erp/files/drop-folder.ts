@@ -1,20 +1,20 @@
-// Looks at a drop folder and tells which files have stopped growing: the same size and time at two looks, at
-// least the settling time apart. Looks are remembered, so that a folder that is polled is hardly waited for.
+// Lists the files in a drop folder that have stopped growing: size and time are the same in two scans, at least the
+// settling time apart. Scans are remembered, so that a folder that is polled needs almost no waiting.
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Clock } from '../../core/time/clock.ts';
 import { type FileIdentity, isSameContent } from './content.ts';
 import { FORMATS } from './drop-file.ts';
-import { orGone } from './gone.ts';
+import { ifExists } from './gone.ts';
 
-export interface SettledFile extends FileIdentity {
+export interface StableFile extends FileIdentity {
   name: string;
   path: string;
 }
 
 export interface DropFolder {
-  /** Files that have stopped growing, by age; waits once on the clock where some may still grow. */
-  settled(signal?: AbortSignal): AsyncIterable<SettledFile>;
+  /** Files that have stopped growing, oldest first. If some may still grow, waits once for the settling time. */
+  stableFiles(signal?: AbortSignal): AsyncIterable<StableFile>;
 }
 
 export interface DropFolderOptions {
@@ -23,55 +23,55 @@ export interface DropFolderOptions {
   clock: Clock;
 }
 
-/** Leaves room in the 255 bytes of a file name for the time and endings of the finished file, its result and a temporary file. */
+/** Leaves room in the 255 bytes of a file name for the time and the extensions of a finished, result or temporary file. */
 const LONGEST_NAME_BYTES = 200;
 
-interface Look extends SettledFile {
-  /** When it was first seen like this, on the monotonic clock. */
+interface SeenFile extends StableFile {
+  /** When this content was first seen, on the monotonic clock. */
   since: number;
 }
 
 export function createDropFolder({ folder, settleMs, clock }: DropFolderOptions): DropFolder {
-  let looks = new Map<string, Look>();
+  let lastScan = new Map<string, SeenFile>();
 
-  async function look(): Promise<Look[]> {
+  async function scan(): Promise<SeenFile[]> {
     await mkdir(folder, { recursive: true });
-    const seen = new Map<string, Look>();
+    const seen = new Map<string, SeenFile>();
     for (const name of await dropNames(folder)) {
       const path = join(folder, name);
-      const found = await orGone(stat(path));
+      const found = await ifExists(stat(path));
       if (found === undefined) continue;
-      const before = looks.get(name);
+      const before = lastScan.get(name);
       const isSame = before !== undefined && isSameContent(before, found);
       const { size, mtimeMs } = found;
       seen.set(name, { name, path, size, mtimeMs, since: isSame ? before.since : clock.monotonic() });
     }
-    looks = seen;
+    lastScan = seen;
     return [...seen.values()].toSorted(byAge);
   }
 
-  const isSettled = ({ since }: Look): boolean => clock.monotonic() - since >= settleMs;
+  const isStable = ({ since }: SeenFile): boolean => clock.monotonic() - since >= settleMs;
 
   return {
-    async *settled(signal) {
-      const first = await look();
-      const ready = first.filter(isSettled);
+    async *stableFiles(signal) {
+      const first = await scan();
+      const ready = first.filter(isStable);
       yield* ready;
       if (ready.length === first.length) return;
       await clock.sleep(settleMs, signal);
       const given = new Set(ready.map(({ name }) => name));
-      yield* (await look()).filter((file) => isSettled(file) && !given.has(file.name));
+      yield* (await scan()).filter((file) => isStable(file) && !given.has(file.name));
     },
   };
 }
 
 const names = new Intl.Collator('en', { numeric: true });
 
-/** The older file first: where two hold one code, the newer content has the last word. */
-const byAge = (a: SettledFile, b: SettledFile): number =>
+/** The older file first: if two files contain the same code, the newer content wins. */
+const byAge = (a: StableFile, b: StableFile): number =>
   a.mtimeMs - b.mtimeMs || names.compare(a.name, b.name);
 
-/** Plain files of a known format; hidden ones and those an office program has open are left alone. */
+/** Regular files of a known format, except hidden files and the lock files of office programs. */
 export async function dropNames(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && isDropName(entry.name)).map(({ name }) => name);

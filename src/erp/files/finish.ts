@@ -1,12 +1,12 @@
-// Moves a dropped file whose items are all final to `done/` or `failed/`: first the result is written there, then the file
-// is moved. Every step can be repeated after a crash: a result that names the same read is the file's own, so the file goes
-// to the same place. Finished files are removed after the time for which they are kept.
+// Finishes a dropped file whose items are all final: writes its result to `done/` or `failed/`, then moves the file there.
+// Each step can be repeated after a crash: a result with the same read time belongs to the file, so the file goes to the
+// same place. Finished files are removed after their retention time.
 import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
 import type { FileContent, Outcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './content.ts';
-import { exists, orGone } from './gone.ts';
+import { exists, ifExists } from './gone.ts';
 import { type FileResult, resultOf } from './result.ts';
 
 const FINISHED = ['done', 'failed'] as const;
@@ -26,26 +26,26 @@ export async function finishFile(finishing: Finishing): Promise<void> {
   const { folder, file, content, outcomes, finishedAt } = finishing;
   const isDone = content.readErrors.length === 0 && outcomes.every(({ state }) => state === 'confirmed');
   const place =
-    (await ownPlace(folder, file)) ?? (await freePlace(join(folder, isDone ? 'done' : 'failed'), file));
+    (await placeOfResult(folder, file)) ?? (await freePlace(join(folder, isDone ? 'done' : 'failed'), file));
   const instants = { read_at: file.readAt, finished_at: finishedAt };
   const result = JSON.stringify(resultOf(file.name, content, outcomes, instants), undefined, 2);
   await replaceFile(`${place}${RESULT}`, `${result}\n`);
   await moveContent(join(folder, file.name), place, file);
 }
 
-/** The result of this read was written, whether or not the file was moved after that. */
+/** Whether the result of this read was written, even if the file was not moved yet. */
 export const hasResult = async (folder: string, file: TakenFile): Promise<boolean> =>
-  (await ownPlace(folder, file)) !== undefined;
+  (await placeOfResult(folder, file)) !== undefined;
 
-async function ownPlace(folder: string, file: TakenFile): Promise<string | undefined> {
+async function placeOfResult(folder: string, file: TakenFile): Promise<string | undefined> {
   for (const place of FINISHED.flatMap((each) => placesIn(join(folder, each), file))) {
-    const text = await orGone(readFile(`${place}${RESULT}`, 'utf8'));
+    const text = await ifExists(readFile(`${place}${RESULT}`, 'utf8'));
     if (text !== undefined && readAtOf(text) === file.readAt) return place;
   }
   return undefined;
 }
 
-/** The file's own name; where that is taken, the name with the time at which the file was read. */
+/** The file's own name, or, if that is taken, its name with the read time. */
 function placesIn(folder: string, { name, readAt }: TakenFile): [string, string] {
   const { name: stem, ext } = parse(name);
   return [join(folder, name), join(folder, `${stem}-${readAt.replace(/[-:.]/g, '')}${ext}`)];
@@ -65,14 +65,14 @@ async function freePlace(folder: string, file: TakenFile): Promise<string> {
   return (await exists(plain)) || (await exists(`${plain}${RESULT}`)) ? timed : plain;
 }
 
-/** Moves the content that the result is about; a newer file under the same name stays where it is. */
+/** Moves the content that the result describes. A newer file of the same name stays in the drop folder. */
 async function moveContent(from: string, to: string, content: FileIdentity): Promise<void> {
   if (await exists(to)) return;
-  const found = await orGone(stat(from));
+  const found = await ifExists(stat(from));
   if (found === undefined || !isSameContent(found, content)) return;
-  await orGone(moveFile(from, to));
-  const moved = await orGone(stat(to));
-  // Replaced in the instant before the move: it goes back, to be read as new.
+  await ifExists(moveFile(from, to));
+  const moved = await ifExists(stat(to));
+  // The ERP replaced the file right before the move: the new file goes back, to be read.
   if (moved !== undefined && !isSameContent(moved, content) && !(await exists(from)))
     await moveFile(to, from);
 }
@@ -80,8 +80,8 @@ async function moveContent(from: string, to: string, content: FileIdentity): Pro
 /** Removes the finished files whose result was written before `beforeMs`. */
 export async function removeExpired(folder: string, beforeMs: number): Promise<void> {
   for (const place of FINISHED.map((each) => join(folder, each))) {
-    for (const name of (await orGone(readdir(place))) ?? []) {
-      const result = name.endsWith(RESULT) ? await orGone(stat(join(place, name))) : undefined;
+    for (const name of (await ifExists(readdir(place))) ?? []) {
+      const result = name.endsWith(RESULT) ? await ifExists(stat(join(place, name))) : undefined;
       if (result === undefined || result.mtimeMs >= beforeMs) continue;
       await rm(join(place, name.slice(0, -RESULT.length)), { force: true });
       await rm(join(place, name), { force: true });
@@ -89,11 +89,11 @@ export async function removeExpired(folder: string, beforeMs: number): Promise<v
   }
 }
 
-/** Earlier versions kept a journal of each file in `pending/`. Without it the file is read again. */
+/** Earlier versions kept a journal of each file in `pending/`. Without its journal a file is read again. */
 export async function removeJournals(folder: string): Promise<void> {
   const pending = join(folder, 'pending');
-  const names = (await orGone(readdir(pending))) ?? [];
+  const names = (await ifExists(readdir(pending))) ?? [];
   const journals = names.filter((name) => name.endsWith('.journal'));
   for (const name of journals) await rm(join(pending, name), { force: true });
-  if (journals.length > 0 && journals.length === names.length) await orGone(rmdir(pending));
+  if (journals.length > 0 && journals.length === names.length) await ifExists(rmdir(pending));
 }

@@ -1,12 +1,12 @@
-// Files that may be gone: the ERP, a person or another process may have removed or moved them.
+// For files that the ERP, a person or another process may remove or move at any time.
 import { stat } from 'node:fs/promises';
 
 export async function exists(path: string): Promise<boolean> {
-  return (await orGone(stat(path))) !== undefined;
+  return (await ifExists(stat(path))) !== undefined;
 }
 
-/** Undefined where the file is not there. */
-export async function orGone<T>(work: Promise<T>): Promise<T | undefined> {
+/** Undefined if the file does not exist. */
+export async function ifExists<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

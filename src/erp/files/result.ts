@@ -1,11 +1,11 @@
-// The result that is written beside a finished file: each item's state, and what could not be read. What becomes of an item
-// after that is appended to `late-results.jsonl`.
+// The result beside a finished file: the state of each item, and the read errors. Later outcomes of an item are appended
+// to `late-results.jsonl`.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import type { ErpFault, FileContent, Outcome } from '../source.ts';
 
-/** An outcome as the result file and the HTTP call have it. */
+/** An outcome in a result file or an HTTP call. */
 export interface ReportedOutcome {
   external_code: string;
   /** ISO instant. */
@@ -50,7 +50,7 @@ export const resultOf = (
     .map(({ origin, reason }) => ({ origin, reason })),
 });
 
-/** An item that could not be read is rejected, with every reason. */
+/** Items that could not be read are rejected, each with all its reasons. */
 function unreadItems(readErrors: readonly ErpFault[]): ReportedOutcome[] {
   const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
   const byItem = Map.groupBy(named, ({ externalCode, startDay }) => JSON.stringify([externalCode, startDay]));
@@ -65,8 +65,9 @@ function unreadItems(readErrors: readonly ErpFault[]): ReportedOutcome[] {
 }
 
 /**
- * What became of items after their file was finished, such as an identifier that the service showed late or a retry by hand:
- * one line of JSON each, only ever appended. On disk before the promise resolves. A line that a crash cut off is ended first.
+ * Appends the outcomes of items whose file is already finished, such as an identifier that the service returned late or a
+ * manual retry: one line of JSON each. The lines are on disk when the promise resolves. If a crash cut off the last line, a
+ * line break is written first.
  */
 export async function appendLateResults(
   folder: string,

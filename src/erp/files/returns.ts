@@ -1,6 +1,6 @@
-// Outcomes of stops for an ERP that reads files: one file a plan in `returns/`, with the latest outcome of each
-// stop, replaced whole. Telling an outcome again leaves the file as it is. A file never holds stops of two plans that
-// share a code: where codes are reused its name has the start day, else the other plan begins it anew.
+// Writes the outcomes of stops for an ERP that reads files: one file per plan in `returns/`, with the latest outcome of
+// each stop. The file is replaced atomically, and only if it changes. A file never mixes two plans of the same code: if
+// codes are reused, its name has the start day; otherwise a plan of another day starts the file anew.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { replaceFile } from '../../core/atomic-file.ts';
 import { Fatal } from '../../core/errors.ts';
 import { localDay } from '../items/moments.ts';
 import type { SourceContext, StopOutcome } from '../source.ts';
-import { orGone } from './gone.ts';
+import { ifExists } from './gone.ts';
 
-/** A stop as the file and the HTTP call have it. */
+/** A stop in a return file or an HTTP call. */
 export interface ReturnedStop {
   plan_external_code: string;
   /** ISO instant. */
@@ -71,10 +71,10 @@ async function writeReturn(
 ): Promise<void> {
   const { code, start, stops } = plan;
   const day = localDay(start, zone);
-  // No name of a code has a dot.
+  // The name of a code contains no dot, so the start day cannot collide with a code.
   const name = reuseCodes && day !== '' ? `${safeName(code)}.${day}` : safeName(code);
   const path = join(folder, `${name}.json`);
-  const before = await orGone(readFile(path, 'utf8'));
+  const before = await ifExists(readFile(path, 'utf8'));
   const known = before === undefined ? undefined : readReturn(before, path);
   const knownDay = localDay(known?.plan_period_start, zone);
   const isOfThisPlan = day === '' || knownDay === '' || knownDay === day;
@@ -84,12 +84,12 @@ async function writeReturn(
     const { plan_external_code, plan_period_start, ...rest } = returnedStop(stop);
     latest.set(rest.point_external_code, rest);
   }
-  const whole: PlanReturn = {
+  const planReturn: PlanReturn = {
     plan_external_code: code,
     plan_period_start: start ?? known?.plan_period_start ?? null,
     stops: [...latest.values()],
   };
-  const text = `${JSON.stringify(whole, undefined, 2)}\n`;
+  const text = `${JSON.stringify(planReturn, undefined, 2)}\n`;
   if (text !== before) await replaceFile(path, text);
 }
 
@@ -98,20 +98,20 @@ function readReturn(text: string, path: string): PlanReturn {
     const read = JSON.parse(text) as PlanReturn;
     if (Array.isArray(read.stops)) return read;
   } catch {
-    // Told below, as for any other text that was not written here.
+    // Reported below, like any other content that Roadbook did not write.
   }
-  throw new Fatal(`The file ${path} is not one that was written here`, {
+  throw new Fatal(`The file ${path} was not written by Roadbook`, {
     code: 'erp_return_unreadable',
-    hint: 'Move it away: it is written anew with the next outcomes of its plan.',
+    hint: 'Move the file away; the next outcomes of its plan create a new one.',
   });
 }
 
 const SAFE = /[A-Za-z0-9_-]/;
-/** Leaves room for an ending and a temporary prefix in the 255 bytes of a file name. */
+/** Leaves room in the 255 bytes of a file name for an extension and a temporary prefix. */
 const LONGEST_NAME = 150;
 
 /**
- * A file name for any external code: different codes get different names, and none can leave its folder.
+ * A file name for any external code. Different codes get different names, and no code can escape the folder.
  * Letters, digits, `_` and `-` stay; every other byte becomes `%XX`. A long name ends in a digest.
  */
 export function safeName(code: string): string {

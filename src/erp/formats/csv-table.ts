@@ -1,5 +1,5 @@
-// A CSV file as a table, row by row as it streams: any size, the delimiter found in the header line. What the
-// parser cannot read ends the table with a plain reason.
+// Streams a CSV file of any size as a table, row by row. The delimiter is detected from the header line. A parser error
+// ends the table with a readable reason.
 import { pipeline, Readable } from 'node:stream';
 import type { CsvError } from 'csv-parse';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
@@ -14,31 +14,31 @@ export class UnreadableTable extends Error {
 }
 
 const DELIMITERS = [',', ';', '\t'];
-/** A single record beyond this is a lost quote, not data. */
+/** A larger record means a missing quotation mark, not data. */
 const LARGEST_RECORD = 1024 * 1024;
 
-/** Rows in one turn of the event loop: a chunk of the file may hold 64,000 empty ones. */
-const TURN = 2_000;
+/** Rows between two yields to the event loop: a chunk of the file may contain 64,000 empty rows. */
+const ROWS_PER_TURN = 2_000;
 
-/** Far more than any kind has fields. */
+/** Far more than the fields of any kind. */
 const MOST_COLUMNS = 1_000;
 
 export async function csvTable(chunks: AsyncIterable<Buffer>): Promise<Table> {
   const text = decodeText(chunks)[Symbol.asyncIterator]();
   const head = await firstLines(text);
-  const records = parsed(wholeText(head, text), delimiterOf(head.join('')));
+  const records = parsed(joined(head, text), delimiterOf(head.join('')));
   const first = await records.next();
   if (first.done) throw new UnreadableTable('the file is empty; its first line must name the columns');
   const names = first.value.map((name) => name.trim());
   const header = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
   if (header.length > MOST_COLUMNS)
     throw new UnreadableTable(
-      `the header names more than ${MOST_COLUMNS} columns; remove those that are not needed`,
+      `the header has more than ${MOST_COLUMNS} columns; remove those that are not needed`,
     );
   return { header, rows: rowsOf(header, records) };
 }
 
-/** Chunks with at least the header line, however small they are. Not as one text: the parser takes a chunk in one step. */
+/** The first chunks, up to the end of the header line. They stay separate: the parser processes a chunk in one step. */
 async function firstLines(text: AsyncIterator<string>): Promise<string[]> {
   const head: string[] = [];
   let size = 0;
@@ -51,10 +51,10 @@ async function firstLines(text: AsyncIterator<string>): Promise<string[]> {
   return head;
 }
 
-/** A line that holds something, and its end. */
+/** A line that is not empty, with its end. */
 const hasHeaderLine = (head: string): boolean => /[\r\n]/.test(head.trimStart());
 
-async function* wholeText(head: readonly string[], rest: AsyncIterator<string>): AsyncIterable<string> {
+async function* joined(head: readonly string[], rest: AsyncIterator<string>): AsyncIterable<string> {
   for (const chunk of head) {
     yield chunk;
     await yieldToEventLoop();
@@ -62,7 +62,7 @@ async function* wholeText(head: readonly string[], rest: AsyncIterator<string>):
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-/** The one that occurs most often in the header line; column names hold none of them. */
+/** The delimiter that occurs most often in the header line; column names contain none. */
 function delimiterOf(head: string): string {
   const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
@@ -70,7 +70,7 @@ function delimiterOf(head: string): string {
 }
 
 async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
-  // Loaded where it is used: many feeds have no such file.
+  // Loaded on first use: many feeds have no CSV file.
   const { CsvError, parse } = await import('csv-parse');
   const parser = parse({
     delimiter,
@@ -78,7 +78,7 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
     skip_empty_lines: false,
     max_record_size: LARGEST_RECORD,
   });
-  // A failure of either stream ends the loop below.
+  // An error of either stream ends the loop below.
   pipeline(Readable.from(text), parser, () => undefined);
   try {
     for await (const record of parser) yield record as string[];
@@ -87,29 +87,29 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
   }
 }
 
-/** The parser's own message may quote a field. */
+/** Does not use the parser's own message, which may quote a field. */
 function csvReason({ code, lines }: CsvError & { lines?: number }): string {
   const where = lines === undefined ? '' : ` near line ${lines}`;
   const what = /QUOTE/.test(code)
     ? 'a quotation mark is open or misplaced'
     : 'the lines cannot be read as CSV';
-  return `${what}${where} (${code}); nothing of the file was taken`;
+  return `${what}${where} (${code}); no item of the file was read`;
 }
 
 async function* rowsOf(header: readonly string[], records: AsyncIterable<string[]>): AsyncIterable<TableRow> {
   let row = 1;
   for await (const record of records) {
     row += 1;
-    if (row % TURN === 0) await yieldToEventLoop();
+    if (row % ROWS_PER_TURN === 0) await yieldToEventLoop();
     if (record.slice(header.length).some((cell) => cell.trim() !== '')) {
       throw new UnreadableTable(
-        `row ${row} has more cells than the header; put quotation marks around texts that hold the delimiter; nothing of the file was taken`,
+        `row ${row} has more cells than the header; put quotation marks around texts that contain the delimiter; no item of the file was read`,
       );
     }
     yield { place: `row ${row}`, cells: cellsOf(header, record) };
   }
 }
 
-/** The record's own cells alone: short rows under a wide header must not cost more than their text. */
+/** Only the cells of the record: a short row under a wide header must not cost more than its text. */
 export const cellsOf = (header: readonly string[], record: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(record.slice(0, header.length).map((cell, i) => [header[i], cell]));

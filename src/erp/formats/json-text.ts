@@ -1,5 +1,5 @@
-// JSON as an ERP writes it: an integer beyond 2^53 stays as decimal text, and what is broken is told by line and
-// column, never by the text around it.
+// Parses the JSON of an ERP. An integer beyond 2^53 stays decimal text. A syntax error is reported by line and column,
+// never with the text around it.
 import type { Json } from '../../core/glossary.ts';
 import { parseLossless } from '../../core/text/lossless-json.ts';
 
@@ -14,7 +14,7 @@ export function parseJson(text: string): Json {
   try {
     return parseLossless(text) as Json;
   } catch (error) {
-    if (error instanceof RangeError) throw new UnreadableJson('JSON that is nested too deep');
+    if (error instanceof RangeError) throw new UnreadableJson('JSON that is nested too deeply');
     throw new UnreadableJson(`broken JSON at ${placeOf(text, brokenAt(text.replace(/^\ufeff/, ' ')))}`);
   }
 }
@@ -25,13 +25,13 @@ function placeOf(text: string, offset: number): string {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-/** Any token but a text. */
+/** Any token except a string. */
 const TOKEN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
 
-/** Offset of the first token that cannot stand where it does. Only asked once a text is known to be broken. */
+/** Offset of the first unexpected token. Only called for a text that is known to be broken. */
 function brokenAt(text: string): number {
   const open: string[] = [];
   let expected: Expected = 'value';
@@ -46,7 +46,7 @@ function brokenAt(text: string): number {
   }
 }
 
-/** Where the text that begins at `at` ends; `at` where it does not. By hand: a long one is too much for an expression. */
+/** End of the string that begins at `at`, or `at` if it has no end. Written by hand: a regular expression fails on long ones. */
 function textEnd(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const character = text[i] as string;
@@ -65,7 +65,7 @@ function skip(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** What may come after `token`, or undefined where it may not stand. */
+/** What may follow `token`, or undefined if `token` is unexpected. */
 function follow(expected: Expected, token: string, open: string[]): Expected | undefined {
   const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma or end');
   if (token === ']' || token === '}') {

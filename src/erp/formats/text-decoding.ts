@@ -1,5 +1,5 @@
-// Bytes of a dropped file as text, as they stream: UTF-8 with or without a byte order mark, UTF-16 with one.
-// Anything else is refused at the byte where it shows, never guessed.
+// Decodes a dropped file as it streams: UTF-8 with or without a byte order mark, UTF-16 with one. Any other encoding is an
+// error at its first invalid byte; encodings are never guessed.
 import { TextDecoder } from 'node:util';
 
 export class UnreadableText extends Error {
@@ -11,7 +11,7 @@ export class UnreadableText extends Error {
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** Longest character in UTF-8. */
+/** Bytes of the longest character in UTF-8. */
 const LONGEST_SEQUENCE = 4;
 
 export async function* decodeText(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
@@ -25,7 +25,7 @@ export async function* decodeText(chunks: AsyncIterable<Buffer>): AsyncIterable<
       encoding = encodingOf(bytes);
       decoder = new TextDecoder(encoding, { fatal: true });
     }
-    const end = encoding === 'utf-8' ? wholeCharacters(bytes) : bytes.length - (bytes.length % 2);
+    const end = encoding === 'utf-8' ? completeEnd(bytes) : bytes.length - (bytes.length % 2);
     carry = bytes.subarray(end);
     bytes = bytes.subarray(0, end);
     yield decoded(decoder, bytes, { encoding, passed });
@@ -34,8 +34,8 @@ export async function* decodeText(chunks: AsyncIterable<Buffer>): AsyncIterable<
   if (carry.length > 0) throw notText(encoding, passed);
 }
 
-/** A whole file at once. */
-export async function decodeWhole(bytes: Buffer): Promise<string> {
+/** Decodes a complete file. */
+export async function decodeBuffer(bytes: Buffer): Promise<string> {
   async function* one() {
     yield bytes;
   }
@@ -49,7 +49,7 @@ function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes.includes(0)) {
     throw new UnreadableText(
-      'holds NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8',
+      'contains NUL bytes: not UTF-8, or UTF-16 without a byte order mark; save as UTF-8',
     );
   }
   return 'utf-8';
@@ -57,7 +57,7 @@ function encodingOf(bytes: Buffer): Encoding {
 
 interface DecodingPlace {
   encoding: Encoding;
-  /** Bytes before these. */
+  /** Bytes decoded before. */
   passed: number;
 }
 
@@ -76,8 +76,8 @@ const notText = (encoding: Encoding, offset: number): UnreadableText =>
       : 'not valid UTF-16; save as UTF-8',
   );
 
-/** Where the last character that is not cut off ends. */
-function wholeCharacters(bytes: Buffer): number {
+/** End of the last complete character. */
+function completeEnd(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(LONGEST_SEQUENCE - 1, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80) break;
@@ -89,7 +89,7 @@ function wholeCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** The decoder puts U+FFFD for what it cannot read; one that was there itself has three bytes of its own. */
+/** The decoder writes U+FFFD for invalid bytes. A U+FFFD that the file itself contains has its own three bytes. */
 function firstBadByte(bytes: Buffer): number {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   let offset = 0;

@@ -1,5 +1,5 @@
-// The first sheet of an XLSX workbook as a table. Date cells have no zone: they leave as the wall-clock time they
-// show. Merged cells are empty but for the first, as the folding of rows expects.
+// Reads the first sheet of an XLSX workbook as a table. Date cells have no zone, so they become the wall-clock time that
+// they show. Merged cells are empty except the first, as the folding of rows expects.
 
 import { wallTime } from '../items/moments.ts';
 import type { Table, TableRow } from '../rows/row-reader.ts';
@@ -13,26 +13,26 @@ export async function xlsxTable(bytes: Buffer): Promise<Table> {
   return { header, rows: [...rowsOf(header, sheet, start + 1)] };
 }
 
-/** All parts of a workbook that are unpacked; about two million cells. */
+/** Limit for all unpacked parts of a workbook, in bytes; about two million cells. */
 const LARGEST_UNPACKED = 64 * 1024 * 1024;
 
 async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
   await checkUnpackedSize(bytes);
-  // Not the one for Node: it unpacks as it streams, and waits for ever on some damaged archives. Loaded where it is
-  // used: few drop workbooks.
+  // Not the version for Node: it unpacks as it streams, and hangs forever on some damaged archives. Loaded on first use:
+  // few feeds have workbooks.
   const { readSheet } = await import('read-excel-file/universal');
   try {
     return (await readSheet(new Uint8Array(bytes).buffer)) as unknown[][];
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown };
     const detail = typeof code === 'string' ? code : String(name);
-    throw new UnreadableTable(`is not an XLSX workbook that can be read (${detail}); save it again as .xlsx`);
+    throw new UnreadableTable(`is not a readable XLSX workbook (${detail}); save it again as .xlsx`);
   }
 }
 
-/** By the list of the archive's parts, before anything is unpacked: a few kilobytes may hold gigabytes of spaces. */
+/** Checks the sizes in the archive's directory before unpacking: a few kilobytes may unpack to gigabytes of spaces. */
 async function checkUnpackedSize(bytes: Buffer): Promise<void> {
-  // The package that unpacks the workbook as well. It allots each part the size that is listed, whatever the part holds.
+  // The workbook reader unpacks with this package too. It allocates the listed size, so a part cannot exceed it.
   const { unzipSync } = await import('fflate');
   let unpacked = 0;
   const count = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
@@ -42,7 +42,7 @@ async function checkUnpackedSize(bytes: Buffer): Promise<void> {
   try {
     unzipSync(bytes, { filter: count });
   } catch {
-    return; // Not an archive: the reader of workbooks names the reason.
+    return; // Not an archive: the workbook reader reports the reason.
   }
   if (unpacked > LARGEST_UNPACKED)
     throw new UnreadableTable('unpacks to more than 64 MB; split it, or write it as CSV');
@@ -57,7 +57,7 @@ function* rowsOf(header: readonly string[], sheet: readonly unknown[][], from: n
   for (let i = from; i < sheet.length; i++) {
     const cells = trimmed(sheet[i] ?? []).map((cell) => (cell instanceof Date ? wallTime(cell) : cell));
     if (cells.length > header.length)
-      throw new UnreadableTable(`row ${i + 1} has cells outside the header; nothing of the file was taken`);
+      throw new UnreadableTable(`row ${i + 1} has cells outside the header; no item of the file was read`);
     yield { place: `row ${i + 1}`, cells: cellsOf(header, cells) };
   }
 }

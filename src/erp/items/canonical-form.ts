@@ -1,6 +1,5 @@
-// The one form of an item, whatever source it came from: null and empty text are absent, date-times have a
-// zone, point types their documented name, plates and documents no punctuation. What does not fit is left as it
-// is, for the validation to name.
+// Converts an item of any source to canonical form: null and empty texts are absent, date-times have a zone, point types
+// have their documented name, plates and documents no punctuation. An invalid value stays unchanged: validation reports it.
 import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import { stableJsonWithoutNulls } from '../../core/text/stable-json.ts';
@@ -62,7 +61,7 @@ function objectForm({ types }: FieldTable, zone: string, parts: Record<string, F
       const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
       form.push([name, type === undefined ? (part?.(value) ?? value) : valueForm(type, value, zone)]);
     }
-    // Not by assignment: a field named __proto__ would become the prototype, and its fields stand in for absent ones.
+    // Not by assignment: a field named __proto__ would become the prototype and supply the values of absent fields.
     return Object.fromEntries(form);
   };
 }
@@ -98,8 +97,8 @@ function valueForm(type: FieldType, value: Json, zone: string): Json {
 }
 
 /**
- * A fingerprint of what would be sent, SHA-256 in hexadecimal: equal content gives the same one whatever the order of its
- * keys, and an absent field is the same as a null one. Where an item came from does not count.
+ * SHA-256 of the content to be sent, in hexadecimal. The order of keys does not matter, and an absent field equals a null
+ * one. The origin of the item is not part of it.
  */
 export const contentHash = ({ data, options = {} }: Pick<ErpItem, 'data' | 'options'>): string =>
   hash('sha256', stableJsonWithoutNulls({ data, options }));

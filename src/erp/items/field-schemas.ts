@@ -1,5 +1,5 @@
-// The schema of each type of field, and of an object with a table of fields. Each names what is wrong in the words of
-// docs/erp-sources.md; null counts as absent.
+// The schemas of field types, and of objects with a table of fields. Their messages use the words of docs/erp-sources.md.
+// Null counts as absent.
 import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { isJsonObject } from '../../core/glossary.ts';
@@ -10,16 +10,16 @@ import { PLATE } from './identifiers.ts';
 import { FIRST_YEAR, LAST_YEAR, momentMs } from './moments.ts';
 import { POINT_TYPE_NAMES } from './point-types.ts';
 
-export const UNSTORABLE = 'holds a NUL or half a character, which no database keeps';
+export const UNSTORABLE = 'contains a NUL or half a character, which databases cannot store';
 
-/** `message` where there is a value. */
+/** The error `message` for a wrong value, or `absent` for a missing one. */
 export const wrong = (message: string, absent = 'is required') => ({
   error: ({ input }: { input?: unknown }) => (input === undefined || input === null ? absent : message),
 });
 
-/** Does not abort, so that the rules of the object around it are still held. */
-const value = (holds: (value: unknown) => boolean, message: string) =>
-  z.custom(holds, { ...wrong(message), abort: false });
+/** Does not abort, so that the rules of the enclosing object are checked too. */
+const value = (isValid: (value: unknown) => boolean, message: string) =>
+  z.custom(isValid, { ...wrong(message), abort: false });
 
 const text = z
   .string(wrong('is not a text'))
@@ -38,8 +38,8 @@ const outside = (bound: number): string => `outside -${bound}..${bound}`;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isPlate = (value: unknown): boolean => typeof value === 'string' && PLATE.test(value);
 const isDocument = (value: unknown): boolean => typeof value === 'string' && isCpf(value);
-const isListOf = (holds: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(holds);
+const isListOf = (isValid: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(isValid);
 
 const MOMENT = `is not an ISO 8601 date-time of the years ${FIRST_YEAR} to ${LAST_YEAR}, such as 2026-05-18T08:00 or 2026-05-18T08:00:00-03:00`;
 const CATEGORIES = POINT_OF_INTEREST_CATEGORIES.map(({ id }) => id);
@@ -56,13 +56,13 @@ const SCHEMAS: Readonly<Record<FieldType, z.ZodType>> = {
   point_type: z.enum(POINT_TYPE_NAMES, wrong(`is not one of ${POINT_TYPE_NAMES.join(', ')}`)),
   plate: value(isPlate, 'is not a plate of the form ABC1234 or ABC1D23'),
   plates: value(isListOf(isPlate), 'is not a list of plates of the form ABC1234 or ABC1D23'),
-  document: value(isDocument, 'is not a tax number with right check digits'),
-  documents: value(isListOf(isDocument), 'is not a list of tax numbers with right check digits'),
+  document: value(isDocument, 'is not a tax number with valid check digits'),
+  documents: value(isListOf(isDocument), 'is not a list of tax numbers with valid check digits'),
   address,
   category: z.literal(CATEGORIES, wrong(`is not one of ${CATEGORIES.join(', ')}`)),
 };
 
-/** An object with the fields of the table and the `parts` beside them, and no others. */
+/** An object with the fields of the table and the nested `parts`, and no others. */
 export function objectOf(
   { types, required }: FieldTable,
   parts: Record<string, z.ZodType> = {},

@@ -1,5 +1,5 @@
-// The fields of each item as data: reading cells, the canonical form and the schemas all go by these tables, so that a
-// field is known everywhere or nowhere.
+// The fields of each kind of item. Cell readers, canonical form and schemas all use these tables, so that a field is known
+// everywhere or nowhere.
 import type { FeedKind } from '../feed-kinds.ts';
 
 export type FieldType =
@@ -24,7 +24,7 @@ export type FieldType =
 
 export type Fields = Readonly<Record<string, FieldType>>;
 
-/** Types by name, and the names without which there is no such object. */
+/** The types of an object's fields, and its required fields. */
 export interface FieldTable {
   types: Fields;
   required: readonly string[];
@@ -70,7 +70,7 @@ export const POINT_FIELDS: FieldTable = {
   required: ['name'],
 };
 
-/** The service does not document the form of a time window; this one is read and checked. */
+/** The service does not document the form of a time window. This form is read and checked. */
 export const WINDOW_FIELDS: FieldTable = {
   types: { start: 'moment', end: 'moment' },
   required: ['start', 'end'],
@@ -148,7 +148,7 @@ export const ITINERARY_FIELDS: FieldTable = {
 const prefixed = (prefix: string, { types }: FieldTable): Fields =>
   Object.fromEntries(Object.entries(types).map(([name, type]) => [`${prefix}.${name}`, type]));
 
-/** The columns of flat rows by canonical path, and those without which no row can be read. */
+/** The columns of flat rows by canonical path, and the required columns. */
 export const FLAT_COLUMNS: Readonly<Record<FeedKind, FieldTable>> = {
   route_plans: {
     types: {

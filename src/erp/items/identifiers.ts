@@ -1,4 +1,4 @@
-// Plates and tax numbers in their one canonical form, however an ERP punctuates them.
+// The canonical form of plates and tax numbers: without the ERP's punctuation.
 
 const DOCUMENT_LENGTH = 11;
 const PUNCTUATED_DOCUMENT = /^\d{3}\.?\d{3}\.?\d{3}-?\d{2}$/;
@@ -8,7 +8,7 @@ export const PLATE = /^[A-Z]{3}\d[A-Z0-9]\d{2}$/;
 
 export const plateText = (text: string): string => text.toUpperCase().replace(/[\s.-]/g, '');
 
-/** Digits alone. A number cell has lost its leading zeros; a text that has another shape stays as it is. */
+/** The digits only. A number gets back its lost leading zeros; a text of another shape stays unchanged. */
 export function documentText(given: string | number): string {
   if (typeof given === 'number') return String(given).padStart(DOCUMENT_LENGTH, '0');
   const text = given.trim();

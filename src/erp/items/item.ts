@@ -1,5 +1,5 @@
-// Makes an item of what a source has read: canonical form, and the code by which the ERP knows it. Without a
-// code nobody could be told the answer, so that is a fault; so is a code that the outbox would keep as another one.
+// Builds an item in canonical form, with the code by which the ERP knows it. Without a code no outcome could be reported, so
+// a missing code is a read error. So is a code that the database could not store unchanged.
 import { isJsonObject, type JsonObject } from '../../core/glossary.ts';
 import { isStorable } from '../../core/text/storable-text.ts';
 import type { FeedKind } from '../feed-kinds.ts';
@@ -8,9 +8,9 @@ import { canonicalData, canonicalOptions } from './canonical-form.ts';
 import { UNSTORABLE } from './field-schemas.ts';
 import { localDay } from './moments.ts';
 
-export type Reading = { item: ErpItem } | { fault: ErpFault };
+export type Reading = { item: ErpItem } | { readError: ErpFault };
 
-/** Where the code stands, in order of preference; `external_code` itself is no field of these calls. */
+/** The fields that may hold the code, in order of preference. The calls of points and agents have no `external_code`. */
 const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {
   route_plans: ['external_code'],
   points_of_interest: ['external_code', 'title'],
@@ -18,16 +18,16 @@ const CODE_FIELDS: Readonly<Record<FeedKind, readonly string[]>> = {
   itineraries: ['external_id'],
 };
 
-/** Where the start of the period stands; the other kinds have none. */
+/** The field with the start of the period; other kinds have no start. */
 const START_FIELDS: Readonly<Partial<Record<FeedKind, string>>> = {
   route_plans: 'date_time_start',
   itineraries: 'date_time_start_estimated',
 };
 
-/** Characters of one item. Each is checked, compared and sent at once: a larger one would block the daemon. */
+/** Characters per item. An item is checked, compared and sent in one step, so a larger one would block the daemon. */
 export const LARGEST_ITEM = 4 * 1024 * 1024;
 
-/** Read errors that are kept of one item; the first ones say what to correct. */
+/** Listed read errors per item; the first ones are enough to correct it. */
 export const MOST_ITEM_ERRORS = 100;
 
 export const TOO_LARGE = 'is larger than 4 MB; split it';
@@ -40,15 +40,17 @@ export interface ItemContext {
 export function itemOf(given: JsonObject, origin: string, context: ItemContext): Reading {
   const { kind, zone } = context;
   const isPlan = kind === 'route_plans';
-  const whole = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
-  const { options = null, ...planFields } = whole;
-  const data = canonicalData(kind, isPlan ? planFields : whole, zone);
+  const fields = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
+  const { options = null, ...planFields } = fields;
+  const data = canonicalData(kind, isPlan ? planFields : fields, zone);
   const names = CODE_FIELDS[kind];
-  // The same text in the outbox, in what is sent and in what is searched for.
+  // The outbox, the call and the read-back must use the same text.
   for (const name of names) if (typeof data[name] === 'string') data[name] = data[name].trim();
   const externalCode = names.map((name) => codeText(data[name])).find((code) => code !== '');
-  if (externalCode === undefined) return { fault: { origin, reason: `${names.join(' or ')}: is missing` } };
-  if (!isStorable(externalCode)) return { fault: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
+  if (externalCode === undefined)
+    return { readError: { origin, reason: `${names.join(' or ')}: is missing` } };
+  if (!isStorable(externalCode))
+    return { readError: { origin, reason: `${names.join(' or ')}: ${UNSTORABLE}` } };
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);
@@ -56,13 +58,13 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   if (!isPlan || options === null) return { item };
   if (!isJsonObject(options)) {
     const reason = 'options: is not an object';
-    return { fault: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
+    return { readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
   }
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
 
-/** A number is a code too: many ERPs number their items. */
+/** Many ERPs number their items, so a number is a code too. */
 function codeText(value: unknown): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.trim() : '';

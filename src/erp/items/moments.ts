@@ -1,13 +1,13 @@
-// Date-times as an ERP writes them: ISO 8601, with a zone or without. One without is a wall-clock time of the
-// feed's zone, and leaves here with the offset that holds there on that day.
+// Reads the date-times of an ERP: ISO 8601, with or without a zone. One without a zone is a wall-clock time in the feed's
+// zone and gets the offset of that zone on that day.
 import { Temporal } from 'temporal-polyfill';
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?\s?([Zz]|[+-]\d\d(?::?\d\d)?)?$/;
-/** Without a leap second, which names no instant. */
+/** Excludes leap seconds, which are no instants. */
 const USUAL =
   /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** With a zone, or undefined where `text` is no date-time. A form with a zone is kept as it is written. */
+/** The date-time with a zone, or undefined if `text` is no date-time. An existing zone is kept. */
 export function zonedMoment(text: string, zone: string): string | undefined {
   const parts = DATE_TIME.exec(text.trim());
   if (parts === null) return undefined;
@@ -29,7 +29,7 @@ function fullOffset(offset: string): string {
   return `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
 }
 
-/** Other years are errors of an ERP, such as 0001 for no date or 9999 for no end; databases and services differ on them. */
+/** Other years are ERP errors, such as 0001 for no date or 9999 for no end. Databases and services handle them differently. */
 export const [FIRST_YEAR, LAST_YEAR] = [1970, 2199];
 
 export const isUsualYear = (instant: string): boolean => {
@@ -37,12 +37,12 @@ export const isUsualYear = (instant: string): boolean => {
   return year >= FIRST_YEAR && year <= LAST_YEAR;
 };
 
-/** Milliseconds since the epoch, or undefined where `value` is no date-time with a zone, or of an unusual year. */
+/** Milliseconds since the epoch, or undefined if `value` is no date-time with a zone or has an unusual year. */
 export function momentMs(value: unknown): number | undefined {
   const parts = typeof value === 'string' ? USUAL.exec(value) : null;
   if (parts === null) return undefined;
   const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
-  // Date.parse takes 30 February for 2 March. It is used all the same: Temporal needs ten times as long.
+  // Date.parse reads 30 February as 2 March, hence this check. Temporal would take ten times as long.
   if (day > daysOfMonth(year, month) || !isUsualYear(value as string)) return undefined;
   const ms = Date.parse(value as string);
   return Number.isNaN(ms) ? undefined : ms;
@@ -53,27 +53,27 @@ const daysOfMonth = (year: number, month: number): number =>
 
 const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 
-/** The date in `zone` on which a date-time with a zone falls; empty where `value` is none. */
+/** The date of a date-time in `zone`; empty if `value` is no date-time with a zone. */
 export function localDay(value: unknown, zone: string): string {
   const ms = momentMs(value);
   return ms === undefined ? '' : dayOfInstant(ms, zone);
 }
 
 const MOST_DAYS = 1_000;
-/** Plans of one morning start at few instants, and a zone is slow to ask. */
+/** A cache: zone conversion is slow, and the plans of a morning start at few different times. */
 const days = new Map<string, string>();
 
 function dayOfInstant(ms: number, zone: string): string {
-  const name = `${ms} ${zone}`;
-  const known = days.get(name);
+  const key = `${ms} ${zone}`;
+  const known = days.get(key);
   if (known !== undefined) return known;
   if (days.size >= MOST_DAYS) days.clear();
   const day = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
-  days.set(name, day);
+  days.set(key, day);
   return day;
 }
 
-/** The wall-clock time that a spreadsheet's date cell shows, to the second; cells hold fractions of days. */
+/** The wall-clock time of a spreadsheet's date cell, rounded to the second: cells store fractions of days. */
 export function wallTime(cell: Date): string {
   return new Date(Math.round(cell.getTime() / 1_000) * 1_000).toISOString().slice(0, 19);
 }

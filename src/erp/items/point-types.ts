@@ -1,6 +1,6 @@
-// The types of a stop: the names that the service documents, and the codes that ERPs use for them.
+// The types of a stop: the names that the service documents, and the codes that ERPs use.
 
-/** The service names the codes PA, PE and CH without saying what they mean; the initials do. */
+/** The service uses the codes PA, PE and CH without explaining them; the initials suggest these names. */
 const NAME_BY_CODE: Readonly<Record<string, string>> = {
   PA: 'Partida',
   CO: 'Coleta',
@@ -10,7 +10,7 @@ const NAME_BY_CODE: Readonly<Record<string, string>> = {
 
 export const POINT_TYPE_NAMES: readonly string[] = Object.values(NAME_BY_CODE);
 
-/** The documented name of a name or code in any case; anything else stays as it is. */
+/** The documented name for a name or code, in upper or lower case; any other text stays unchanged. */
 export function pointTypeName(word: string): string {
   const typed = word.trim();
   const name = POINT_TYPE_NAMES.find((known) => known.toLowerCase() === typed.toLowerCase());

@@ -1,5 +1,5 @@
-// A drop file of sample plans for tomorrow, so that a newcomer sees a push without an ERP. Places are public
-// squares, names are numbers: nobody's data.
+// Sample plans for tomorrow as a drop file, so that a new user sees a push without an ERP. The places are public squares
+// and the names are numbers: no personal data.
 import { Temporal } from 'temporal-polyfill';
 import type { JsonObject } from '../../core/glossary.ts';
 
@@ -8,7 +8,7 @@ export interface SampleOptions {
   nowMs: number;
   /** IANA zone in which tomorrow begins. */
   zone: string;
-  /** Plates of vehicles that the service knows, one a plan; without any the plans name no vehicle. */
+  /** Plates of vehicles at the service, one per plan; if empty, the plans have no vehicle. */
   plates: readonly string[];
 }
 
@@ -22,7 +22,7 @@ const PLANS = 2;
 const START_HOURS = [8, 13];
 const PLAN_HOURS = 4;
 
-/** Squares of São Paulo, five a plan. */
+/** Squares of São Paulo, five per plan. */
 const STOPS: readonly (readonly [type: string, latitude: number, longitude: number])[] = [
   ['Partida', -23.5503, -46.6339],
   ['Entrega', -23.5446, -46.6423],

@@ -1,5 +1,5 @@
-// What each kind of item must keep to before it is sent: its fields, and the rules between them. Everything that is wrong
-// with an item is named at once: fields in the order of their table, then unknown ones, then broken rules.
+// Validates an item before it is sent: its fields and the rules between them. All issues are reported at once: fields in
+// the order of their table, then unknown fields, then broken rules.
 import { z } from 'zod';
 import { type BrokenRule, type FieldRule, isGiven, withRules } from '../../core/field-rules.ts';
 import { isJsonObject } from '../../core/glossary.ts';
@@ -21,13 +21,13 @@ import {
 } from './fields.ts';
 import { momentMs } from './moments.ts';
 
-/** A period does not end before it begins; says nothing where either is no date-time. */
+/** A period does not end before it begins. Not checked if either is no date-time. */
 const inOrder =
   (from: string, to: string): FieldRule =>
   (given) => {
     const [fromMs, toMs] = [momentMs(given[from]), momentMs(given[to])];
     if (fromMs === undefined || toMs === undefined || fromMs <= toMs) return [];
-    return [{ path: [to], message: `lies before ${from}` }];
+    return [{ path: [to], message: `is before ${from}` }];
   };
 
 const onlyOneOf =
@@ -51,8 +51,8 @@ const hasPlace: FieldRule = ({ address, latitude, longitude }) => {
 const pointsOf = (plan: Record<string, unknown>): unknown[] =>
   Array.isArray(plan.route_points) ? plan.route_points : [];
 
-/** An outcome is brought back by the point's code, so a code means one point. */
-const oneCodeAPoint: FieldRule = (plan) => {
+/** The ERP matches stop outcomes by the point's code, so a code must be unique within a plan. */
+const uniquePointCodes: FieldRule = (plan) => {
   const first = new Map<string, number>();
   const broken: BrokenRule[] = [];
   for (const [i, point] of pointsOf(plan).entries()) {
@@ -63,7 +63,7 @@ const oneCodeAPoint: FieldRule = (plan) => {
     else
       broken.push({
         path: ['route_points', i, 'external_code'],
-        message: `is also that of route_points[${before}]`,
+        message: `is already used by route_points[${before}]`,
       });
   }
   return broken;
@@ -78,11 +78,13 @@ const windowsInPlan: FieldRule = (plan) =>
       const ms = momentMs(window[name]);
       if (ms === undefined || fromMs === undefined || toMs === undefined) return [];
       if (ms >= fromMs && ms <= toMs) return [];
-      return [{ path: ['route_points', i, 'time_window', name], message: 'lies outside the plan' }];
+      return [
+        { path: ['route_points', i, 'time_window', name], message: 'is outside the period of the plan' },
+      ];
     });
   });
 
-/** The service documents no form for a time window: one with `start` or `end` is checked, any other is sent as it is. */
+/** The service documents no form for a time window. One with `start` or `end` is checked; any other is sent unchanged. */
 const isOtherWindow = (window: unknown): boolean =>
   !isJsonObject(window) || !('start' in window || 'end' in window);
 
@@ -106,7 +108,7 @@ const routePlan = withRules(
   inOrder('date_time_start', 'date_time_end'),
   onlyOneOf('vehicle_plates', 'document_numbers'),
   windowsInPlan,
-  oneCodeAPoint,
+  uniquePointCodes,
 );
 
 const pointOfInterest = withRules(
@@ -130,7 +132,7 @@ const SCHEMAS: Readonly<Record<FeedKind, z.ZodType>> = {
 
 const OPTIONS = z.strictObject({ options: objectOf(OPTION_FIELDS).optional() });
 
-/** Why the item may not be sent; empty where it may. */
+/** The reasons why the item cannot be sent; empty if it can. */
 export function validateItem(kind: FeedKind, { data, options }: Pick<ErpItem, 'data' | 'options'>): string[] {
   return [...reasonsAgainst(SCHEMAS[kind], data), ...reasonsAgainst(OPTIONS, { options })];
 }

@@ -1,15 +1,15 @@
-// One cell of a flat row as the value its column holds. Cells are texts, numbers or truth values; what cannot
-// be read is told by its rule, never by its content.
-import type { Json } from '../../core/glossary.ts';
-import type { FieldType } from '../items/fields.ts';
+// Converts one cell of a flat row to the type of its column. Cells are texts, numbers or booleans. An issue names the rule
+// that a cell breaks, never the cell's content.
+import type { Json, JsonObject } from '../../core/glossary.ts';
+import type { Fields, FieldType } from '../items/fields.ts';
 import { documentText } from '../items/identifiers.ts';
 
-export type CellReading = { value: Json } | { fault: string };
+export type CellReading = { value: Json } | { issue: string };
 
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** One comma and no point can only be a decimal comma. */
+/** A single comma without a point is a decimal comma. */
 const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
-const WORDS: Readonly<Record<string, boolean>> = {
+const BOOLEAN_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
   false: false,
   '1': true,
@@ -24,9 +24,24 @@ const WORDS: Readonly<Record<string, boolean>> = {
 export const isEmptyCell = (cell: unknown): boolean =>
   cell === undefined || cell === null || (typeof cell === 'string' && cell.trim() === '');
 
+/** The values of the cells by path, and the reasons why cells cannot be read. */
+export function readCells(
+  types: Fields,
+  cells: Readonly<Record<string, unknown>>,
+): { values: JsonObject; reasons: string[] } {
+  const values: JsonObject = {};
+  const reasons: string[] = [];
+  for (const [path, cell] of Object.entries(cells)) {
+    const read = readCell(types[path] ?? 'text', cell);
+    if ('value' in read) values[path] = read.value;
+    else reasons.push(`${path} ${read.issue}`);
+  }
+  return { values, reasons };
+}
+
 export function readCell(type: FieldType, cell: unknown): CellReading {
   if (Array.isArray(cell) && (type === 'plates' || type === 'documents')) return { value: cell as Json };
-  if (typeof cell === 'object') return { fault: 'holds no plain value' };
+  if (typeof cell === 'object') return { issue: 'is not a single value' };
   switch (type) {
     case 'number':
     case 'latitude':
@@ -53,21 +68,21 @@ function numberOf(cell: unknown): CellReading {
   const text = String(cell).trim();
   if (PLAIN_NUMBER.test(text)) return { value: Number(text) };
   if (COMMA_NUMBER.test(text)) return { value: Number(text.replace(',', '.')) };
-  return { fault: 'is not a number; write it as -23.55, without thousands separators' };
+  return { issue: 'is not a number; write it as -23.55, without thousands separators' };
 }
 
 function integerOf(cell: unknown): CellReading {
   const read = numberOf(cell);
-  return 'value' in read && Number.isSafeInteger(read.value) ? read : { fault: 'is not a whole number' };
+  return 'value' in read && Number.isSafeInteger(read.value) ? read : { issue: 'is not a whole number' };
 }
 
 function booleanOf(cell: unknown): CellReading {
   if (typeof cell === 'boolean') return { value: cell };
-  const value = WORDS[String(cell).trim().toLowerCase()];
-  return value === undefined ? { fault: 'is neither true nor false; write true or false' } : { value };
+  const value = BOOLEAN_WORDS[String(cell).trim().toLowerCase()];
+  return value === undefined ? { issue: 'is neither true nor false; write true or false' } : { value };
 }
 
-/** Several plates or documents in one cell. */
+/** One cell may hold several plates or documents. */
 const listOf = (text: string): string[] =>
   text
     .split(/[|;,]/)

@@ -1,5 +1,5 @@
-// Which column of a flat source holds which canonical path. Decided once for a header, so that a wrong header is
-// one fault that names every wrong column, not a fault for each row.
+// Matches the columns of a flat source to canonical paths. This is done once per header, so that a wrong header gives one
+// issue for each wrong column, not one for each row.
 import { didYouMean } from '../../core/text/near-word.ts';
 import type { FeedKind } from '../feed-kinds.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
@@ -9,13 +9,13 @@ import type { ReadyMapping, Rename } from './mapping.ts';
 export type Cells = Readonly<Record<string, unknown>>;
 
 export interface FlatColumnsInUse {
-  /** Why rows under this header cannot be read; empty where they can. */
-  faults: string[];
-  /** The cells that are not empty, by canonical path. */
+  /** Why rows under this header cannot be read; empty if they can. */
+  issues: string[];
+  /** The non-empty cells, by canonical path. */
   pick(cells: Cells): Record<string, unknown>;
 }
 
-/** What a table promises that single JSON objects do not: each row has every column of the header. */
+/** In a table each row has every column of the header; JSON objects may leave columns out. */
 export interface HeaderOptions {
   isTable: boolean;
 }
@@ -37,23 +37,23 @@ export function columnsInUse(
     } else if (mapping.isEmpty) unknown.push(column);
   }
   const reads = [...direct, ...mapping.renames];
-  const faults = unknown.map((column) => unknownColumn(column, Object.keys(types)));
-  if (isTable) faults.push(...duplicates(header), ...missing(required, reads, mapping, header));
-  return { faults, pick: (cells) => pick(reads, cells) };
+  const issues = unknown.map((column) => unknownColumn(column, Object.keys(types)));
+  if (isTable) issues.push(...duplicates(header), ...missing(required, reads, mapping, header));
+  return { issues, pick: (cells) => pick(reads, cells) };
 }
 
 const unknownColumn = (column: string, known: readonly string[]): string =>
   column.trim() === ''
-    ? 'a column has cells but no name in the header; name it or remove it'
+    ? 'a column has no name in the header; name it or remove it'
     : `unknown column "${shown(column)}"${didYouMean(column, known)}; rename it, remove it or map it`;
 
-/** A header may be a megabyte of something else. */
+/** A wrong file may have a header of a megabyte. */
 const shown = (column: string): string => (column.length > 80 ? `${column.slice(0, 80)}…` : column);
 
 function duplicates(header: readonly string[]): string[] {
   const seen = new Set<string>();
   const twice = new Set(header.filter((column) => seen.size === seen.add(column).size));
-  return [...twice].map((column) => `the column "${shown(column)}" stands in the header twice; keep one`);
+  return [...twice].map((column) => `the column "${shown(column)}" occurs twice in the header; keep one`);
 }
 
 function missing(
@@ -83,7 +83,7 @@ function pick(reads: readonly Rename[], cells: Cells): Record<string, unknown> {
   return picked;
 }
 
-/** A column by its name, or a dotted path into a nested object. */
+/** The cell of a column, by name or by a dotted path into a nested object. */
 export function cellAt(cells: Cells, column: string): unknown {
   if (Object.hasOwn(cells, column)) return cells[column];
   let at: unknown = cells;

@@ -1,29 +1,30 @@
-// Folds flat rows, one for each stop or item, into plans with points and items. Rows of one plan follow one
-// another; a plan with any row that cannot be read is no plan, so that a stop is never left out silently.
+// Folds flat rows, one per stop or stop item, into plans with points and items. The rows of a plan must be consecutive. If
+// one row of a plan cannot be read, the plan is not sent: otherwise a stop would be left out silently.
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { LARGEST_ITEM, MOST_ITEM_ERRORS, TOO_LARGE } from '../items/item.ts';
 import { localDay, zonedMoment } from '../items/moments.ts';
 import type { ErpFault, SourceContext } from '../source.ts';
-import { readCell } from './cell-values.ts';
+import { readCells } from './cell-values.ts';
 
 export interface FlatRow {
-  /** Where it stands, for messages: file and row. */
+  /** Where the row was read, for messages: file and row. */
   origin: string;
-  /** Cells that are not empty, by canonical path. */
+  /** The non-empty cells, by canonical path. */
   cells: Readonly<Record<string, unknown>>;
 }
 
-export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { fault: ErpFault };
+export type Folded = { plan: JsonObject; options: JsonObject; origin: string } | { readError: ErpFault };
 
 export interface PlanFold {
-  /** What the row completed: nothing, or the plan before it. */
+  /** Adds a row. Returns the previous plan if this row begins a new one. */
   push(row: FlatRow): Folded[];
   end(): Folded[];
 }
 
-type Part = 'plan' | 'entity' | 'options' | 'point' | 'item';
-type Parts = Record<Part, JsonObject>;
+type Section = 'plan' | 'entity' | 'options' | 'point' | 'item';
+/** The cells of a row, by the prefix of their paths. */
+type Sections = Record<Section, JsonObject>;
 
 interface PointDraft {
   fields: JsonObject;
@@ -35,34 +36,34 @@ interface PlanDraft {
   origin: string;
   plan: JsonObject;
   options: JsonObject;
-  /** By their content. */
+  /** By content, so that repeated rows give one entity. */
   entities: Map<string, JsonObject>;
   points: PointDraft[];
-  /** Characters of its cells. */
+  /** Characters in its cells. */
   size: number;
-  faults: ErpFault[];
-  /** A row may belong to another plan of this code. */
+  readErrors: ErpFault[];
+  /** One of the rows may belong to another plan of this code. */
   isDayUnclear: boolean;
 }
 
 type FoldContext = Pick<SourceContext, 'zone' | 'reuseCodes'>;
 
-/** `fill` stands where a field is absent, by canonical path. */
+/** `fill` holds the values of absent fields, by canonical path. */
 export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldContext): PlanFold {
-  const defaults = partsOf(fill);
+  const defaults = sectionsOf(fill);
   let draft: PlanDraft | undefined;
 
   const close = (): Folded[] => {
     if (draft === undefined) return [];
-    const { plan, faults, isDayUnclear } = draft;
+    const { plan, readErrors, isDayUnclear } = draft;
     const startDay =
-      faults.length === 0 || isDayUnclear ? '' : startDayOf({ ...defaults.plan, ...plan }, zone);
-    const done = finished(draft, defaults, startDay);
+      readErrors.length === 0 || isDayUnclear ? '' : startDayOf({ ...defaults.plan, ...plan }, zone);
+    const done = finishedPlan(draft, defaults, startDay);
     draft = undefined;
     return done;
   };
 
-  /** The row says that it starts on another day than the plan under way, or on none. */
+  /** The row has another start day than the current plan, or a start that cannot be read. */
   const hasOtherDay = ({ plan }: PlanDraft, row: JsonObject): boolean => {
     const [known, given] = [plan.date_time_start, row.date_time_start];
     if (known === undefined || given === undefined || isSame(known, given)) return false;
@@ -71,25 +72,26 @@ export function createPlanFold(fill: JsonObject, { zone, reuseCodes }: FoldConte
 
   return {
     push({ origin, cells }) {
-      const { parts, reasons } = readParts(cells);
+      const { values, reasons } = readCells(FLAT_COLUMNS.route_plans.types, cells);
+      const sections = sectionsOf(values);
       if (Object.keys(cells).length === 0) return [];
-      const code = parts.plan.external_code;
-      const continues = isEmpty(parts.plan) && draft !== undefined;
-      const isOtherDay = draft !== undefined && hasOtherDay(draft, parts.plan);
-      const isReused = reuseCodes && isOtherDay && startDayOf(parts.plan, zone) !== '';
+      const code = sections.plan.external_code;
+      const continues = isEmpty(sections.plan) && draft !== undefined;
+      const isOtherDay = draft !== undefined && hasOtherDay(draft, sections.plan);
+      const isReused = reuseCodes && isOtherDay && startDayOf(sections.plan, zone) !== '';
       const before = !continues && code !== undefined && (code !== draft?.code || isReused) ? close() : [];
       if (draft !== undefined && isOtherDay) draft.isDayUnclear = true;
       if (typeof code !== 'string' && !continues) {
-        // The row may belong to the plan under way: that plan must not be sent without it.
+        // The row may belong to the current plan, which must not be sent without it.
         const reason = 'plan.external_code is empty';
-        if (draft === undefined) return [...before, { fault: { origin, reason } }];
-        addFault(draft, origin, reason);
+        if (draft === undefined) return [...before, { readError: { origin, reason } }];
+        addReadError(draft, origin, reason);
         return before;
       }
       draft ??= newDraft(code as string, origin);
       if (draft.size > LARGEST_ITEM) return before;
       draft.size += sizeOf(cells);
-      if (draft.size <= LARGEST_ITEM) addRow(draft, parts, reasons, origin);
+      if (draft.size <= LARGEST_ITEM) addRow(draft, sections, reasons, origin);
       else dropRows(draft);
       return before;
     },
@@ -105,52 +107,54 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
   entities: new Map(),
   points: [],
   size: 0,
-  faults: [],
+  readErrors: [],
   isDayUnclear: false,
 });
 
 const sizeOf = (cells: FlatRow['cells']): number =>
   Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, 0);
 
-function addFault({ faults, code }: PlanDraft, origin: string, reason: string): void {
-  if (faults.length < MOST_ITEM_ERRORS) faults.push({ origin, reason, externalCode: code });
+function addReadError({ readErrors, code }: PlanDraft, origin: string, reason: string): void {
+  if (readErrors.length < MOST_ITEM_ERRORS) readErrors.push({ origin, reason, externalCode: code });
 }
 
-/** Nothing of the plan is kept but its fault. */
+/** Drops the rows of a plan that is too large, and keeps only its read error. */
 function dropRows(draft: PlanDraft): void {
   draft.entities.clear();
   draft.points = [];
-  draft.faults = [{ origin: draft.origin, reason: TOO_LARGE, externalCode: draft.code }];
+  draft.readErrors = [{ origin: draft.origin, reason: TOO_LARGE, externalCode: draft.code }];
 }
 
 const startDayOf = ({ date_time_start: start }: JsonObject, zone: string): string =>
   typeof start === 'string' ? localDay(zonedMoment(start, zone), zone) : '';
 
-function addRow(draft: PlanDraft, parts: Parts, reasons: string[], origin: string): void {
-  const tell = (reason: string) => addFault(draft, origin, reason);
-  for (const reason of reasons) tell(reason);
-  for (const name of merge(draft.plan, parts.plan)) tell(`plan.${name} differs from the plan's rows above`);
-  for (const name of merge(draft.options, parts.options)) tell(`options.${name} differs from the rows above`);
-  if (!isEmpty(parts.entity)) draft.entities.set(JSON.stringify(parts.entity), parts.entity);
+function addRow(draft: PlanDraft, sections: Sections, reasons: string[], origin: string): void {
+  const addReason = (reason: string) => addReadError(draft, origin, reason);
+  for (const reason of reasons) addReason(reason);
+  for (const name of merge(draft.plan, sections.plan))
+    addReason(`plan.${name} differs from the plan's rows above`);
+  for (const name of merge(draft.options, sections.options))
+    addReason(`options.${name} differs from the rows above`);
+  if (!isEmpty(sections.entity)) draft.entities.set(JSON.stringify(sections.entity), sections.entity);
   const last = draft.points.at(-1);
-  if (last !== undefined && continuesPoint(last, parts)) {
-    for (const name of merge(last.fields, parts.point))
-      tell(`point.${name} differs from the point's rows above`);
-  } else if (!isEmpty(parts.point) || !isEmpty(parts.item)) {
-    draft.points.push({ fields: parts.point, items: [] });
+  if (last !== undefined && continuesPoint(last, sections)) {
+    for (const name of merge(last.fields, sections.point))
+      addReason(`point.${name} differs from the point's rows above`);
+  } else if (!isEmpty(sections.point) || !isEmpty(sections.item)) {
+    draft.points.push({ fields: sections.point, items: [] });
   }
-  if (!isEmpty(parts.item)) draft.points.at(-1)?.items.push(parts.item);
+  if (!isEmpty(sections.item)) draft.points.at(-1)?.items.push(sections.item);
 }
 
-/** Without an item the same point again is a duplicate, which the validation names. */
-function continuesPoint({ fields }: PointDraft, { point, item }: Parts): boolean {
+/** Whether the row adds an item to the last point. A repeated point without an item is a duplicate: validation reports it. */
+function continuesPoint({ fields }: PointDraft, { point, item }: Sections): boolean {
   if (isEmpty(item)) return false;
   if (isEmpty(point)) return true;
   if (point.external_code !== undefined) return point.external_code === fields.external_code;
   return point.name === fields.name && point.order === fields.order;
 }
 
-/** Adds what is not there yet; names what is there with another value. */
+/** Adds new fields; returns the names of fields that already have another value. */
 function merge(into: JsonObject, given: JsonObject): string[] {
   const different: string[] = [];
   for (const [name, value] of Object.entries(given)) {
@@ -161,15 +165,17 @@ function merge(into: JsonObject, given: JsonObject): string[] {
   return different;
 }
 
-function finished(draft: PlanDraft, defaults: Parts, startDay: string): Folded[] {
-  const { plan, options, entities, points, faults, origin } = draft;
-  if (faults.length > 0)
-    return faults.map((fault) => ({ fault: { ...fault, ...(startDay !== '' && { startDay }) } }));
+function finishedPlan(draft: PlanDraft, defaults: Sections, startDay: string): Folded[] {
+  const { plan, options, entities, points, readErrors, origin } = draft;
+  if (readErrors.length > 0)
+    return readErrors.map((readError) => ({
+      readError: { ...readError, ...(startDay !== '' && { startDay }) },
+    }));
   const routePoints = points.map(({ fields, items }) => ({
     ...nestedFields({ ...defaults.point, ...fields }),
     ...(items.length > 0 && { route_point_items: items.map((item) => ({ ...defaults.item, ...item })) }),
   }));
-  const whole: JsonObject = {
+  const data: JsonObject = {
     ...defaults.plan,
     ...plan,
     ...(entities.size > 0 && {
@@ -177,38 +183,26 @@ function finished(draft: PlanDraft, defaults: Parts, startDay: string): Folded[]
     }),
     route_points: routePoints,
   };
-  return [{ plan: whole, options: { ...defaults.options, ...options }, origin }];
+  return [{ plan: data, options: { ...defaults.options, ...options }, origin }];
 }
 
-function readParts(cells: FlatRow['cells']): { parts: Parts; reasons: string[] } {
-  const { types } = FLAT_COLUMNS.route_plans;
-  const values: JsonObject = {};
-  const reasons: string[] = [];
-  for (const [path, cell] of Object.entries(cells)) {
-    const read = readCell(types[path] ?? 'text', cell);
-    if ('value' in read) values[path] = read.value;
-    else reasons.push(`${path} ${read.fault}`);
-  }
-  return { parts: partsOf(values), reasons };
-}
-
-function partsOf(values: JsonObject): Parts {
-  const parts: Parts = { plan: {}, entity: {}, options: {}, point: {}, item: {} };
+function sectionsOf(values: JsonObject): Sections {
+  const sections: Sections = { plan: {}, entity: {}, options: {}, point: {}, item: {} };
   for (const [path, value] of Object.entries(values)) {
     const dot = path.indexOf('.');
-    parts[path.slice(0, dot) as Part][path.slice(dot + 1)] = value;
+    sections[path.slice(0, dot) as Section][path.slice(dot + 1)] = value;
   }
-  return parts;
+  return sections;
 }
 
-/** `a.b` becomes b within a. */
+/** Converts the field `a.b` into the field `b` of an object `a`. */
 export function nestedFields(fields: JsonObject): JsonObject {
-  const whole: JsonObject = {};
+  const nested: JsonObject = {};
   for (const [name, value] of Object.entries(fields)) {
     const [outer = name, inner] = name.split('.');
-    whole[outer] = inner === undefined ? value : { ...(whole[outer] as JsonObject), [inner]: value };
+    nested[outer] = inner === undefined ? value : { ...(nested[outer] as JsonObject), [inner]: value };
   }
-  return whole;
+  return nested;
 }
 
 const isEmpty = (part: JsonObject): boolean => Object.keys(part).length === 0;

@@ -1,5 +1,5 @@
-// The ERP's own columns by canonical path: where a field comes from, what its words mean, what stands in for an
-// empty cell. Constants and defaults are filled in after folding, so that they never make an empty row look full.
+// Maps the ERP's columns to canonical paths: the column of a field, the meaning of its words, the default of an empty cell.
+// Constants and defaults are filled in after folding: before it, an empty row would no longer be empty.
 import { Fatal } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/glossary.ts';
 import { didYouMean } from '../../core/text/near-word.ts';
@@ -14,9 +14,9 @@ export interface MappingRule {
   column?: string;
   /** A constant instead of a column. */
   value?: Scalar;
-  /** Stands in for an empty cell. */
+  /** The value of an empty cell. */
   default?: Scalar;
-  /** What the words of the column mean; others are taken as they are. */
+  /** The meaning of words in the column; other words stay unchanged. */
   values?: Readonly<Record<string, Scalar>>;
 }
 
@@ -31,9 +31,9 @@ export interface Rename {
 
 export interface ReadyMapping {
   isEmpty: boolean;
-  /** Columns that are read under another name. */
+  /** Columns with names of their own. */
   renames: Rename[];
-  /** What stands where a field is absent, by canonical path. */
+  /** Values of absent fields, by canonical path. */
   fill: JsonObject;
 }
 
@@ -42,8 +42,8 @@ export function prepareMapping(kind: FeedKind, mapping: Mapping): ReadyMapping {
   const fill: JsonObject = {};
   for (const [path, given] of Object.entries(mapping)) {
     const rule = typeof given === 'string' ? { column: given } : given;
-    const stands = rule.value ?? rule.default;
-    if (stands !== undefined) fill[path] = fillValue(kind, path, stands);
+    const constant = rule.value ?? rule.default;
+    if (constant !== undefined) fill[path] = fillValue(kind, path, constant);
     else checkPath(kind, path);
     if (rule.column !== undefined) renames.push({ path, column: rule.column, values: rule.values ?? {} });
   }
@@ -53,7 +53,7 @@ export function prepareMapping(kind: FeedKind, mapping: Mapping): ReadyMapping {
 function fillValue(kind: FeedKind, path: string, value: Scalar): Json {
   const read = readCell(checkPath(kind, path), value);
   if ('value' in read) return read.value;
-  throw wrongMapping(path, `the value given ${read.fault}`, 'Correct the value in the mapping.');
+  throw wrongMapping(path, `its value ${read.issue}`, 'Correct the value in the mapping.');
 }
 
 function checkPath(kind: FeedKind, path: string) {
@@ -63,7 +63,7 @@ function checkPath(kind: FeedKind, path: string) {
   throw wrongMapping(
     path,
     `${kind} have no such field${didYouMean(path, Object.keys(types))}`,
-    'The mapping is keyed by canonical path; docs/erp-sources.md lists the paths of each kind.',
+    'The keys of a mapping are canonical paths; docs/erp-sources.md lists the paths of each kind.',
   );
 }
 

@@ -1,9 +1,9 @@
-// From rows or JSON records to items. A header that does not fit is one fault and ends the reading; a record
-// that does not fit is a fault and the others go on.
+// Reads items from rows or JSON records. A wrong header ends the read with its issues. A record that cannot be read is a
+// read error, and the read goes on with the next.
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import { FLAT_COLUMNS } from '../items/fields.ts';
 import { type ItemContext, itemOf, type Reading } from '../items/item.ts';
-import { readCell } from './cell-values.ts';
+import { readCells } from './cell-values.ts';
 import { type Cells, columnsInUse, type FlatColumnsInUse } from './flat-columns.ts';
 import { createPlanFold, type FlatRow, type Folded, nestedFields } from './flat-rows.ts';
 import type { ReadyMapping } from './mapping.ts';
@@ -14,7 +14,7 @@ export interface ReaderContext extends ItemContext {
 }
 
 export interface TableRow {
-  /** `row 7`, for messages. */
+  /** For messages, such as `row 7`. */
   place: string;
   cells: Cells;
 }
@@ -24,11 +24,11 @@ export interface Table {
   rows: AsyncIterable<TableRow> | Iterable<TableRow>;
 }
 
-/** A table with one header: CSV, XLSX, SQL. `name` is that of the file or query. */
+/** Reads a table with one header: CSV, XLSX, SQL. `name` is the name of the file or query. */
 export async function* readTable(table: Table, name: string, context: ReaderContext): AsyncIterable<Reading> {
   const columns = columnsInUse(context.kind, context.mapping, table.header, { isTable: true });
-  for (const reason of columns.faults) yield { fault: { origin: name, reason } };
-  if (columns.faults.length > 0) return;
+  for (const reason of columns.issues) yield { readError: { origin: name, reason } };
+  if (columns.issues.length > 0) return;
   const reader = flatReader(context);
   for await (const { place, cells } of table.rows) {
     yield* reader.push({ origin: `${name} ${place}`, cells: columns.pick(cells) });
@@ -36,7 +36,7 @@ export async function* readTable(table: Table, name: string, context: ReaderCont
   yield* reader.end();
 }
 
-/** JSON records: canonical items, or flat rows where a mapping or the dotted names say so. */
+/** Reads JSON records: flat rows if there is a mapping or a dotted name, otherwise canonical items. */
 export function* readRecords(
   records: readonly Json[],
   name: string,
@@ -47,7 +47,7 @@ export function* readRecords(
   const known = new Map<string, FlatColumnsInUse>();
   for (const [i, record] of records.entries()) {
     const origin = `${name} record ${i + 1}`;
-    if (!isJsonObject(record)) yield { fault: { origin, reason: 'is not an object' } };
+    if (!isJsonObject(record)) yield { readError: { origin, reason: 'is not an object' } };
     else if (!isFlat) yield itemOf(record, origin, context);
     else yield* readFlatRecord(record, origin, context, { reader, known });
   }
@@ -70,8 +70,8 @@ function* readFlatRecord(
   const columns =
     flat.known.get(key) ?? columnsInUse(context.kind, context.mapping, header, { isTable: false });
   flat.known.set(key, columns);
-  if (columns.faults.length === 0) yield* flat.reader.push({ origin, cells: columns.pick(record) });
-  else for (const reason of columns.faults) yield { fault: { origin, reason } };
+  if (columns.issues.length === 0) yield* flat.reader.push({ origin, cells: columns.pick(record) });
+  else for (const reason of columns.issues) yield { readError: { origin, reason } };
 }
 
 const hasDottedName = (record: Json): boolean =>
@@ -87,24 +87,19 @@ function flatReader(context: ReaderContext): FlatReader {
   if (kind !== 'route_plans') return { push: (row) => recordOf(row, context), end: () => [] };
   const fold = createPlanFold(mapping.fill, context);
   const toReading = (folded: Folded): Reading =>
-    'fault' in folded ? folded : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
+    'readError' in folded
+      ? folded
+      : itemOf({ ...folded.plan, options: folded.options }, folded.origin, context);
   return {
     push: (row) => fold.push(row).map(toReading),
     end: () => fold.end().map(toReading),
   };
 }
 
-/** One row is one item for every kind but plans. */
+/** Except for plans, one row is one item. */
 function recordOf({ origin, cells }: FlatRow, context: ReaderContext): Reading[] {
-  const { types } = FLAT_COLUMNS[context.kind];
-  const values: JsonObject = {};
-  const reasons: string[] = [];
-  for (const [path, cell] of Object.entries(cells)) {
-    const read = readCell(types[path] ?? 'text', cell);
-    if ('value' in read) values[path] = read.value;
-    else reasons.push(`${path} ${read.fault}`);
-  }
+  const { values, reasons } = readCells(FLAT_COLUMNS[context.kind].types, cells);
   if (Object.keys(cells).length === 0) return [];
-  if (reasons.length > 0) return reasons.map((reason) => ({ fault: { origin, reason } }));
+  if (reasons.length > 0) return reasons.map((reason) => ({ readError: { origin, reason } }));
   return [itemOf(nestedFields({ ...context.mapping.fill, ...values }), origin, context)];
 }

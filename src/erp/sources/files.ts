@@ -1,6 +1,6 @@
-// The `files` source: a folder into which the ERP drops JSON, CSV or XLSX. A file is read once it has stopped growing, and
-// stays where it is until every item in it is final. Then its result is written, and the file is moved beside it. The engine
-// remembers which files it has taken; this source keeps nothing that a crash could lose.
+// The `files` source: a folder into which the ERP drops JSON, CSV or XLSX files. A file is read once it has stopped growing,
+// and stays in place until every item in it is final. Then its result is written, and the file is moved beside the result.
+// The engine stores which files it has taken; this source has no state that a crash could lose.
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
@@ -10,9 +10,9 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
 import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
-import { createDropFolder, dropNames, type SettledFile } from '../files/drop-folder.ts';
+import { createDropFolder, dropNames, type StableFile } from '../files/drop-folder.ts';
 import { finishFile, hasResult, removeExpired, removeJournals } from '../files/finish.ts';
-import { isGone, orGone } from '../files/gone.ts';
+import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
 import { prepareMapping } from '../rows/mapping.ts';
@@ -32,7 +32,7 @@ import type {
 export interface FilesSettings extends SharedSettings {
   source: 'files';
   folder: string;
-  /** How long a file must stay the same before it is read. */
+  /** How long a file must stay unchanged before it is read. */
   settleMs: number;
   /** How long finished files are kept. */
   keepFilesMs: number;
@@ -45,7 +45,7 @@ export const files: SourceKind<FilesSettings> = { open: openFiles };
 interface FileReading {
   reader: ReaderContext;
   log: Log;
-  /** What this process has read, by name: a file that waits need not be read again in every run. */
+  /** Contents read by this process, by file name, so that a waiting file is not read again in every run. */
   contents: Map<string, { mark: FileMark; content: FileContent }>;
 }
 
@@ -55,7 +55,7 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
   const drops = createDropFolder({ folder, settleMs, clock });
   const mapping = prepareMapping(kind, settings.mapping);
   const reading: FileReading = { reader: { kind, zone, reuseCodes, mapping }, log, contents: new Map() };
-  // A return file is read, changed and replaced: two at once would lose one.
+  // A return file is read, changed and replaced: two updates at once would lose one.
   const returns = new PQueue({ concurrency: 1 });
 
   return {
@@ -63,7 +63,7 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
       const known = new Map(taken.map((file) => [file.name, file]));
       for (const name of reading.contents.keys()) if (!known.has(name)) reading.contents.delete(name);
       try {
-        for await (const file of drops.settled(signal)) {
+        for await (const file of drops.stableFiles(signal)) {
           signal?.throwIfAborted();
           const before = known.get(file.name);
           if (before === undefined || !isSameContent(before, file)) yield* readFile(reading, file, signal);
@@ -77,7 +77,7 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
     files: droppedFiles(settings, context, reading),
     returnExecutions: (stops) =>
       returns.add(() => inFolder(folder, () => writeReturns(join(folder, 'returns'), stops, context))),
-    check: () => inFolder(folder, () => findings(folder)),
+    check: () => inFolder(folder, () => checkFolder(folder)),
     async close() {},
   };
 }
@@ -127,7 +127,7 @@ function droppedFiles(
 
 async function* readFile(
   { reader, log, contents }: FileReading,
-  file: SettledFile,
+  file: StableFile,
   signal?: AbortSignal,
 ): AsyncIterable<ErpBatch> {
   const { name, path, size, mtimeMs } = file;
@@ -139,7 +139,7 @@ async function* readFile(
         yield batch;
         continue;
       }
-      // Without its last part nothing of the file counts; all of it is read again.
+      // The file has changed. Without a last part none of its parts counts, and it is read again.
       if (!(await isUnchanged(path, file))) break;
       const content = collector.content();
       const mark = { size, mtimeMs, items: content.items.length };
@@ -151,38 +151,38 @@ async function* readFile(
     signal?.throwIfAborted();
     if (!isGone(error) && (await isUnchanged(path, file))) throw error;
   }
-  log.warn({ file: name }, 'erp file changed or vanished while it was read; it will be read again');
+  log.warn({ file: name }, 'erp file changed or disappeared during the read; it will be read again');
 }
 
 async function isUnchanged(path: string, file: FileIdentity): Promise<boolean> {
-  const now = await orGone(stat(path));
+  const now = await ifExists(stat(path));
   return now !== undefined && isSameContent(now, file);
 }
 
-async function findings(folder: string): Promise<string> {
+async function checkFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await access(folder, constants.R_OK | constants.W_OK);
   const waiting = (await dropNames(folder)).length;
-  return `The drop folder ${folder} can be read and written; ${waiting} files are in it.`;
+  return `The drop folder ${folder} is readable and writable; it contains ${waiting} files.`;
 }
 
-/** A failure of the file system, in plain words with its code; any other stays as it is. */
+/** Converts a file system error into one with a readable message and a hint; any other error stays unchanged. */
 function folderFailure(thrown: unknown, folder: string): unknown {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
   if (typeof code !== 'string' || syscall === undefined) return thrown;
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
     return new Retriable(`The disk of the drop folder ${folder} is full (${code})`, {
       code: 'erp_folder_full',
-      hint: 'Free disk space; nothing that was stored is lost.',
+      hint: 'Free disk space; no stored data is lost.',
     });
   }
   return new Fatal(`The drop folder ${folder} cannot be used (${syscall}, ${code})`, {
     code: 'erp_folder_unusable',
-    hint: 'Check that the folder and its sub-folders exist on one disk and that this user may write to them.',
+    hint: 'Check that the folder and its subfolders are on one disk and that this user may write to them.',
   });
 }
 
-/** Runs `work`; a failure of the file system leaves in plain words. */
+/** Runs `work` and converts its file system errors. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

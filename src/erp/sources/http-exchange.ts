@@ -1,5 +1,5 @@
-// One HTTP exchange with the ERP: bounded in time and size, its headers sent nowhere else, its failures told by
-// address and status alone. Every call of a feed may be repeated, so what may pass is tried again.
+// One HTTP exchange with the ERP, limited in time and size. Its headers are sent to no other host, and its errors contain
+// only address and status. Every call of a feed may be repeated, so temporary failures are retried.
 import type { Got, PlainResponse } from 'got';
 import { Fatal, Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
@@ -23,12 +23,12 @@ export function createHttpExchange(
   headers: Readonly<Record<string, string>>,
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
 ): HttpExchange {
-  let opened: Promise<Got> | undefined;
+  let client: Promise<Got> | undefined;
   const send = (url: string, body: Json | undefined, signal?: AbortSignal): Promise<Buffer> =>
     retry(
       async () => {
-        opened ??= openClient(headers);
-        const { answer, content } = await once(await opened, url, body, signal);
+        client ??= openClient(headers);
+        const { answer, content } = await sendOnce(await client, url, body, signal);
         const failure = statusFailure(url, answer, clock.now());
         if (failure !== undefined) throw failure;
         return content;
@@ -43,9 +43,9 @@ export function createHttpExchange(
         return parseJson(text);
       } catch (error) {
         if (!(error instanceof UnreadableJson)) throw error;
-        throw new Fatal(`The ERP answered ${shown(url)} with ${error.message}`, {
+        throw new Fatal(`The ERP answered ${withoutQuery(url)} with ${error.message}`, {
           code: 'erp_answer_unreadable',
-          hint: 'The address must answer with JSON; open it in a browser or with curl to see what it gives.',
+          hint: 'The address must answer with JSON; open it in a browser or with curl to see its answer.',
         });
       }
     },
@@ -55,7 +55,7 @@ export function createHttpExchange(
   };
 }
 
-/** Loaded with the first call: who only opens a feed need not wait for it. */
+/** Loads the HTTP client with the first call: opening a feed must not wait for it. */
 async function openClient(headers: Readonly<Record<string, string>>): Promise<Got> {
   const { default: got } = await import('got');
   return got.extend({
@@ -68,7 +68,7 @@ async function openClient(headers: Readonly<Record<string, string>>): Promise<Go
   });
 }
 
-async function once(
+async function sendOnce(
   client: Got,
   url: string,
   body: Json | undefined,
@@ -98,7 +98,7 @@ async function once(
   return { answer, content: Buffer.concat(chunks) };
 }
 
-/** The headers hold the feed's credentials, and a POST is not sent to a second address. */
+/** The headers contain the feed's credentials, and a POST is not sent to a second address. */
 function staysOnHost({ headers, url, request }: PlainResponse): boolean {
   const target = URL.parse(headers.location ?? '', url);
   return request.options.method === 'GET' && target?.origin === new URL(url).origin;
@@ -110,12 +110,12 @@ function statusFailure(
   nowMs: number,
 ): RoadbookError | undefined {
   if (statusCode >= 200 && statusCode < 300) return undefined;
-  const message = `The ERP answered ${shown(url)} with status ${statusCode}`;
+  const message = `The ERP answered ${withoutQuery(url)} with status ${statusCode}`;
   if (statusCode === 429 || statusCode >= 500) {
     const asked = retryAfterMs(headers['retry-after'], nowMs);
     return new Retriable(message, {
       code: 'erp_unavailable',
-      hint: 'It is tried again at the next run; ask the people of the ERP if it stays.',
+      hint: 'It will be retried at the next run; if it persists, ask the administrator of the ERP.',
       ...(asked !== undefined && { pauseMs: Math.min(asked, LONGEST_PAUSE_MS) }),
     });
   }
@@ -124,31 +124,31 @@ function statusFailure(
   }
   const hint =
     statusCode < 400
-      ? 'It redirects to another place, which is not followed: write the final address into the feed.'
+      ? 'The address redirects elsewhere, which is not followed; set the final address in the feed.'
       : 'Check the address of the feed.';
   return new Fatal(message, { code: 'erp_answer_refused', hint });
 }
 
 const tooLarge = (url: string): Fatal =>
-  new Fatal(`The ERP's answer to ${shown(url)} is larger than 64 MB`, {
+  new Fatal(`The ERP's answer to ${withoutQuery(url)} is larger than 64 MB`, {
     code: 'erp_answer_too_large',
-    hint: 'Let the address give only what is new.',
+    hint: 'Make the address return only new records.',
   });
 
-/** got's own error holds the request with its headers, so only its code is kept. */
+/** got's own error contains the request with its headers, so only its code is kept. */
 function unreachable(url: string, error: unknown): Retriable {
   const { code } = (error ?? {}) as { code?: unknown };
   return new Retriable(
-    `The ERP cannot be reached at ${shown(url)} (${typeof code === 'string' ? code : 'no answer'})`,
+    `The ERP cannot be reached at ${withoutQuery(url)} (${typeof code === 'string' ? code : 'no answer'})`,
     {
       code: 'erp_unreachable',
-      hint: 'It is tried again at the next run; check address and network if it stays.',
+      hint: 'It will be retried at the next run; if it persists, check the address and the network.',
     },
   );
 }
 
-/** Without the query, which may hold a key. */
-function shown(url: string): string {
+/** Without the query, which may contain a key. */
+function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

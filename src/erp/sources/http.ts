@@ -1,5 +1,5 @@
-// The `http` source: an address that gives JSON records, and addresses that take the answers. Whether a record is
-// new is the ERP's business; the engine knows what it has by code and content, so nothing is marked when taken.
+// The `http` source: one address returns JSON records, others take the outcomes. The ERP decides which records it returns.
+// The engine recognises known items by code and content, so no record is marked as taken.
 import { Fatal } from '../../core/errors.ts';
 import type { Json } from '../../core/glossary.ts';
 import { inBatches } from '../batches.ts';
@@ -15,13 +15,13 @@ export interface HttpSettings extends SharedSettings {
   source: 'http';
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Dotted path to the list; empty where the answer itself is the list. */
+  /** Dotted path to the list; empty if the answer itself is the list. */
   records: string;
   acknowledgeUrl?: string | undefined;
   returnUrl?: string | undefined;
 }
 
-/** Entries of one POST. */
+/** Entries per POST. */
 const PAGE = 500;
 
 export const http: SourceKind<HttpSettings> = { open: openHttp };
@@ -48,7 +48,7 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
     acknowledge: (outcomes) => send(settings.acknowledgeUrl, 'outcomes', outcomes.map(reportedOutcome)),
     returnExecutions: (stops) => send(settings.returnUrl, 'stops', stops.map(returnedStop)),
     async check() {
-      return `The address of the ERP answers; it gives ${(await list()).length} records now.`;
+      return `The address of the ERP answers with ${(await list()).length} records.`;
     },
     async close() {},
   };
@@ -57,8 +57,8 @@ function openHttp(settings: HttpSettings, context: SourceContext): ErpSource {
 function listAt(answer: Json, path: string): Json[] {
   const found = path === '' ? answer : cellAt(answer as Record<string, Json>, path);
   if (Array.isArray(found)) return found as Json[];
-  const where = path === '' ? "The ERP's answer is" : `What the ERP's answer has at "${path}" is`;
-  throw new Fatal(`${where} not a list`, {
+  const what = path === '' ? "The ERP's answer" : `The field "${path}" of the ERP's answer`;
+  throw new Fatal(`${what} is not a list`, {
     code: 'erp_records_missing',
     hint: 'Set `records` of the feed to the dotted path of the list, for example data.orders.',
   });

@@ -1,5 +1,5 @@
-// The `sql` source: a query that gives flat rows, and statements that take the answers. Whether a row is new is
-// the query's business; the engine knows what it has by code and content, so nothing is marked when it is taken.
+// The `sql` source: a query returns flat rows, and statements take the outcomes. The query decides which rows it returns.
+// The engine recognises known items by code and content, so no row is marked as taken.
 import knex, { type Knex } from 'knex';
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import { inBatches } from '../batches.ts';
@@ -15,7 +15,6 @@ import type {
   StopOutcome,
 } from '../source.ts';
 import { sqlFailure } from './sql-failure.ts';
-import { type SqlRow, sqlRows } from './sql-rows.ts';
 
 export interface SqlSettings extends SharedSettings {
   source: 'sql';
@@ -30,6 +29,7 @@ export interface SqlSettings extends SharedSettings {
 const MOST_CONNECTIONS = 4;
 const CONNECT_MS = 15_000;
 
+type SqlRow = Record<string, unknown>;
 type Bindings = Record<string, string | number | null>;
 
 export const sql: SourceKind<SqlSettings> = { open: openSql };
@@ -62,8 +62,8 @@ function openSql(settings: SqlSettings, { kind, zone, reuseCodes }: SourceContex
       await runEach(database, 'return', settings.return, stops.map(stopBindings));
     },
     async check() {
-      for await (const reading of readings()) return firstFound(reading);
-      return 'The query of the ERP answers; it gives no rows now.';
+      for await (const reading of readings()) return checkReading(reading);
+      return 'The query of the ERP works; it returns no rows at present.';
     },
     close: () => database.destroy(),
   };
@@ -78,7 +78,7 @@ function connect({ client, connection }: SqlSettings): Knex {
       pool: { min: 0, max: MOST_CONNECTIONS, afterCreate: keepWallClocks },
       acquireConnectionTimeout: CONNECT_MS,
       useNullAsDefault: true,
-      // It would print statements and values.
+      // Knex would print statements and values.
       log: { warn: silent, error: silent, deprecate: silent, debug: silent },
     });
   } catch (error) {
@@ -86,14 +86,14 @@ function connect({ client, connection }: SqlSettings): Knex {
   }
 }
 
-/** PostgreSQL's numbers for `date` and `timestamp without time zone`. */
+/** PostgreSQL's type numbers of `date` and `timestamp without time zone`. */
 const WALL_CLOCK_TYPES = [1082, 1114];
 
 interface PgConnection {
   setTypeParser?(type: number, format: 'text', parse: (text: string) => string): void;
 }
 
-/** pg would read a time without a zone in that of this machine; as text it is read in that of the configuration. */
+/** Keeps times without a zone as text. pg would read them in this machine's zone, not in that of the configuration. */
 function keepWallClocks(
   connection: PgConnection,
   done: (error: null, connection: PgConnection) => void,
@@ -118,6 +118,43 @@ async function* queryRows(
   }
 }
 
+/** Clients whose driver cannot stream. */
+const WITHOUT_STREAMS: readonly string[] = ['sqlite3', 'better-sqlite3'];
+const PAGE = 1_000;
+
+/**
+ * Streams the rows of a query in bounded memory. SQLite's driver returns a complete result, so the result is first stored
+ * in a temporary table, which is read in pages. This also keeps the ERP's own tables locked only while the query itself runs.
+ */
+function sqlRows(database: Knex, client: string, query: string): AsyncIterable<SqlRow> {
+  // Oracle rejects a semicolon at the end.
+  const statement = query.replace(/;\s*$/, '');
+  return WITHOUT_STREAMS.includes(client)
+    ? pagedRows(database, statement)
+    : (database.raw(statement).stream() as AsyncIterable<SqlRow>);
+}
+
+async function* pagedRows(database: Knex, statement: string): AsyncGenerator<SqlRow> {
+  // Only its own connection can read a temporary table.
+  const connection = await database.client.acquireConnection();
+  const run = (text: string): Promise<SqlRow[]> => database.raw(text).connection(connection);
+  try {
+    await run('pragma temp_store = file');
+    await run('drop table if exists temp.roadbook_feed');
+    await run(`create temp table roadbook_feed as ${statement}`);
+    for (let after = 0; ; after += PAGE) {
+      const rows = await run(
+        `select * from temp.roadbook_feed where rowid > ${after} order by rowid limit ${PAGE}`,
+      );
+      yield* rows;
+      if (rows.length < PAGE) return;
+    }
+  } finally {
+    await run('drop table if exists temp.roadbook_feed').catch(() => undefined);
+    await database.client.releaseConnection(connection);
+  }
+}
+
 async function* tableRows(first: SqlRow, rest: AsyncIterable<SqlRow>): AsyncIterable<TableRow> {
   let row = 1;
   yield { place: `row ${row}`, cells: plainCells(first) };
@@ -127,7 +164,7 @@ async function* tableRows(first: SqlRow, rest: AsyncIterable<SqlRow>): AsyncIter
   }
 }
 
-/** Drivers give instants as dates and large numbers as bigints. */
+/** Drivers return instants as dates and large numbers as bigints. */
 function plainCells(row: SqlRow): SqlRow {
   const cells: SqlRow = {};
   for (const [name, cell] of Object.entries(row)) {
@@ -137,7 +174,7 @@ function plainCells(row: SqlRow): SqlRow {
   return cells;
 }
 
-/** One that is refused does not hold up the others; one that finds no database does. */
+/** Runs the statement once for each entry. A rejected entry does not stop the others; an unreachable database does. */
 async function runEach(
   database: Knex,
   name: string,
@@ -145,21 +182,21 @@ async function runEach(
   all: readonly Bindings[],
 ): Promise<void> {
   if (statement === undefined) return;
-  let refused: RoadbookError | undefined;
+  let rejected: RoadbookError | undefined;
   for (const bindings of all) {
     try {
-      await database.raw(castsApart(statement, bindings), bindings as never);
+      await database.raw(separateCasts(statement, bindings), bindings as never);
     } catch (error) {
       const failure = sqlFailure(error, name);
       if (failure instanceof Retriable) throw failure;
-      refused ??= failure;
+      rejected ??= failure;
     }
   }
-  if (refused !== undefined) throw refused;
+  if (rejected !== undefined) throw rejected;
 }
 
-/** `:state::state` casts to a type that is named as a value is; knex would put the value in its place. */
-const castsApart = (statement: string, bindings: Bindings): string =>
+/** In `:state::state` the second name is a type. Knex would bind a value there, so a space is inserted. */
+const separateCasts = (statement: string, bindings: Bindings): string =>
   statement.replace(new RegExp(`::(?=(?:${Object.keys(bindings).join('|')})\\b)`, 'g'), ':: ');
 
 const outcomeBindings = ({
@@ -187,10 +224,10 @@ const stopBindings = (stop: StopOutcome): Bindings => ({
   pictures: stop.pictures.join(' '),
 });
 
-function firstFound(reading: Reading): string {
-  if ('item' in reading) return 'The query of the ERP answers, and its rows can be read.';
-  throw new Fatal(`The query of the ERP answers, but its rows cannot be read: ${reading.fault.reason}`, {
+function checkReading(reading: Reading): string {
+  if ('item' in reading) return 'The query of the ERP works, and its rows can be read.';
+  throw new Fatal(`The query of the ERP works, but its rows cannot be read: ${reading.readError.reason}`, {
     code: 'erp_rows_unreadable',
-    hint: 'Name the columns by canonical paths, or map them; docs/erp-sources.md shows both.',
+    hint: 'Use canonical paths as column names, or map the columns; docs/erp-sources.md shows both.',
   });
 }

@@ -1,4 +1,4 @@
-// PUT /point_of_interest/: changes a point of interest; the whole point is sent, its id in the body.
+// PUT /point_of_interest/: changes a point of interest. All of its fields are sent, with its id in the body.
 import { z } from 'zod';
 import { readWritten, writeEndpoint } from '../endpoint.ts';
 import { itemData } from '../request-fields.ts';

@@ -8,7 +8,7 @@ export const checklistAnswers = listEndpoint({
   name: 'checklist-answers',
   path: '/checklist_form_field_executed/',
   query: z.strictObject({
-    /** Of the execution. */
+    /** The id of the execution. */
     id: recordId,
     includes: includesOf([
       'checklist_form_field',

@@ -1,12 +1,12 @@
-// GET /checklist/picture/: the bytes of one image of a checklist, named by its hash.
+// GET /checklist/picture/: the bytes of one picture of a checklist, identified by its hash.
 import { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 import { type Picture, readPicture } from '../picture.ts';
 import { encodeQuery } from '../query.ts';
 import { checkRequest } from '../request-check.ts';
-import { word } from '../request-fields.ts';
+import { nonEmptyText } from '../request-fields.ts';
 
-const query = z.strictObject({ picture: word });
+const query = z.strictObject({ picture: nonEmptyText });
 
 export const checklistPicture: Endpoint<z.input<typeof query>, Picture> = {
   name: 'checklist-picture',

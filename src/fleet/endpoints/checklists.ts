@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { anyIncludes, moment, periodRule, recordIds } from '../request-fields.ts';
+import { anyIncludes, dateTime, periodRule, recordIds } from '../request-fields.ts';
 import { integer, list, text } from '../wire.ts';
 
 export const checklists = listEndpoint({
@@ -10,9 +10,9 @@ export const checklists = listEndpoint({
   path: '/checklist/',
   query: withRules(
     z.strictObject({
-      date_time_start: moment,
-      date_time_end: moment,
-      /** Of the execution. */
+      date_time_start: dateTime,
+      date_time_end: dateTime,
+      /** The code of the execution. */
       checklist_code: z.int().optional(),
       user_ids: recordIds.optional(),
       /** The service's own default is user and checklist_form. */

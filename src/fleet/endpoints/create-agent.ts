@@ -1,4 +1,4 @@
-// POST /driver/: a new agent. The flag is sent inside and beside the data, as documented.
+// POST /driver/: creates an agent. is_deliveryman is sent inside the data and beside it, as documented.
 import { z } from 'zod';
 import { readWritten, writeEndpoint } from '../endpoint.ts';
 import { itemData } from '../request-fields.ts';

@@ -1,4 +1,4 @@
-// POST /itinerary/: a new itinerary.
+// POST /itinerary/: creates an itinerary.
 import { z } from 'zod';
 import { readWritten, writeEndpoint } from '../endpoint.ts';
 import { itemData } from '../request-fields.ts';

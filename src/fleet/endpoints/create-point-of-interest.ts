@@ -1,10 +1,10 @@
-// POST /point_of_interest/: a new point of interest.
+// POST /point_of_interest/: creates a point of interest.
 import { z } from 'zod';
 import { readWritten, writeEndpoint } from '../endpoint.ts';
 import { categoryAsSent } from '../readings.ts';
 import { itemData } from '../request-fields.ts';
 
-/** The data of a create or change, with the category in the one form that is sent. */
+/** The data of a create or change, with the category in the form that is sent. */
 export function pointOfInterestData({
   point_of_interest_category_id: id,
   ...fields

@@ -1,18 +1,18 @@
-// GET /daily_summary/: figures of use per vehicle or driver, day by day or over the whole period.
+// GET /daily_summary/: usage figures per vehicle or driver, for each day or for the period.
 import { z } from 'zod';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { includesOf, moment, periodRule, recordIds } from '../request-fields.ts';
+import { dateTime, includesOf, periodRule, recordIds } from '../request-fields.ts';
 
 export const dailySummary = listEndpoint({
   name: 'daily-summary',
   path: '/daily_summary/',
   query: withRules(
     z.strictObject({
-      initial_date: moment,
-      end_date: moment,
+      initial_date: dateTime,
+      end_date: dateTime,
       daily_type: z.enum(['analytical', 'aggregate']).default('aggregate'),
-      /** When it is required is not documented, so it never is here. */
+      /** The service does not document when it is required, so it is optional here. */
       aggregated_fields: z.array(z.enum(['vehicle', 'driver'])).optional(),
       vehicles_id: recordIds.min(1),
       driver_ids: recordIds.optional(),
@@ -20,6 +20,6 @@ export const dailySummary = listEndpoint({
     }),
     periodRule('initial_date', 'end_date'),
   ),
-  /** The plate of the vehicle or the label of the driver: the only identity that a row has. */
+  /** The plate of the vehicle or the label of the driver: a row has no other identity. */
   identity: 'title',
 });

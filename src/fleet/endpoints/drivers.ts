@@ -3,22 +3,22 @@ import { z } from 'zod';
 import { CNH_CATEGORIES } from '../../core/code-lists.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { TEXT_INCLUDES } from '../readings.ts';
-import { anyIncludes, idOfList, recordId, word } from '../request-fields.ts';
+import { anyIncludes, listedId, nonEmptyText, recordId } from '../request-fields.ts';
 import { object } from '../wire.ts';
 
 export const drivers = listEndpoint({
   name: 'drivers',
   path: '/driver/',
   query: z.strictObject({
-    cpf: word.optional(),
+    cpf: nonEmptyText.optional(),
     id: recordId.optional(),
-    name: word.optional(),
+    name: nonEmptyText.optional(),
     is_deliveryman: z.boolean().default(true),
-    identifier: word.optional(),
-    company_registry: word.optional(),
+    identifier: nonEmptyText.optional(),
+    company_registry: nonEmptyText.optional(),
     /** The service's own default is department, cost_center and work_shift. */
     includes: anyIncludes.optional(),
-    cnh_category_id: idOfList(CNH_CATEGORIES).optional(),
+    cnh_category_id: listedId(CNH_CATEGORIES).optional(),
   }),
   forms: TEXT_INCLUDES,
   fields: { work_shift: object({}), cnh_category: object({}) },

@@ -4,7 +4,15 @@ import { EVENT_CATEGORIES } from '../../core/code-lists.ts';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
 import { EVENT_FORMS, EVENT_GROUPING } from '../readings.ts';
-import { idOfList, includesOf, moment, oneOfRule, periodRule, recordIds, word } from '../request-fields.ts';
+import {
+  dateTime,
+  includesOf,
+  listedId,
+  nonEmptyText,
+  oneOfRule,
+  periodRule,
+  recordIds,
+} from '../request-fields.ts';
 
 export const events = listEndpoint({
   name: 'events',
@@ -12,14 +20,14 @@ export const events = listEndpoint({
   query: withRules(
     z.strictObject({
       periods: z
-        .array(withRules(z.strictObject({ begin: moment, end: moment }), periodRule('begin', 'end')))
+        .array(withRules(z.strictObject({ begin: dateTime, end: dateTime }), periodRule('begin', 'end')))
         .min(1),
-      event_category: idOfList(EVENT_CATEGORIES),
+      event_category: listedId(EVENT_CATEGORIES),
       vehicles_id: recordIds.optional(),
       driver_ids: recordIds.optional(),
-      /** Meters at least. */
+      /** Minimum, in metres. */
       distance: z.int().nonnegative().optional(),
-      [EVENT_GROUPING]: word.optional(),
+      [EVENT_GROUPING]: nonEmptyText.optional(),
       includes: includesOf([
         'position_start',
         'position_end',

@@ -1,20 +1,20 @@
-// POST /import/route_plan: hands a plan over for execution. Not repeatable: a plan that is sent twice is there
-// twice, and no call changes it.
+// POST /import/route_plan: creates a plan for execution. Not repeatable: a plan that is sent twice exists twice, and no call
+// changes it.
 import { z } from 'zod';
 import { isJsonObject, type Json } from '../../core/glossary.ts';
 import { documentOf, idOf } from '../answer.ts';
 import { writeEndpoint } from '../endpoint.ts';
-import { itemData, word } from '../request-fields.ts';
+import { itemData, nonEmptyText } from '../request-fields.ts';
 import type { WireAnswer } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
 
 export interface ImportedPlan {
-  /** How many points were routed; undefined where the answer does not tell. */
+  /** Number of routed points; undefined if the answer does not contain it. */
   routePoints: number | undefined;
   wrongLines: unknown[];
   wrongRoutePlans: unknown[];
   unassignedPoints: unknown[];
-  /** Undefined where the answer names none: read back to learn it. */
+  /** Undefined if the answer has none; a read-back finds it. */
   id: number | undefined;
   raw: Json;
 }
@@ -26,7 +26,7 @@ export const importRoutePlan = writeEndpoint({
   request: z.strictObject({
     optimize: z.boolean().default(true),
     geocoding: z.boolean().default(true),
-    source: word.default('G'),
+    source: nonEmptyText.default('G'),
     has_time_window: z.boolean().default(false),
     is_async: z.boolean().default(false),
     data: itemData,
@@ -36,13 +36,13 @@ export const importRoutePlan = writeEndpoint({
 
 function readImported(answer: WireAnswer): ImportedPlan {
   const raw = documentOf(answer);
-  if (!isJsonObject(raw)) throw new TransportFault('bad_answer', 'no object');
-  const told = isJsonObject(raw.data) ? raw.data : raw;
+  if (!isJsonObject(raw)) throw new TransportFault('bad_answer', 'not an object');
+  const result = isJsonObject(raw.data) ? raw.data : raw;
   return {
-    routePoints: countOf(told.route_points),
-    wrongLines: listOf(told.wrong_lines),
-    wrongRoutePlans: listOf(told.wrong_route_plans),
-    unassignedPoints: listOf(told.unassigned_points),
+    routePoints: countOf(result.route_points),
+    wrongLines: listOf(result.wrong_lines),
+    wrongRoutePlans: listOf(result.wrong_route_plans),
+    unassignedPoints: listOf(result.unassigned_points),
     id: idOf(raw),
     raw: raw as Json,
   };

@@ -1,11 +1,16 @@
-// POST /auth/login/: the four credentials for a token pair. Sending it twice does no harm, so it counts as a read.
+// POST /auth/login/: exchanges the four credentials for a token pair. Sending it twice does no harm, so it is a read.
 import { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
 import { checkRequest } from '../request-check.ts';
-import { word } from '../request-fields.ts';
+import { nonEmptyText } from '../request-fields.ts';
 import { readTokens, type Tokens } from '../session/tokens.ts';
 
-const credentials = z.strictObject({ username: word, parent_username: word, password: word, realm: word });
+const credentials = z.strictObject({
+  username: nonEmptyText,
+  parent_username: nonEmptyText,
+  password: nonEmptyText,
+  realm: nonEmptyText,
+});
 
 export const login: Endpoint<z.input<typeof credentials>, Tokens> = {
   name: 'login',

@@ -1,11 +1,11 @@
-// POST /auth/token/: a new access token. No payload is documented; the body is there for the reading that the
-// refresh token is sent in it. Sending it twice does no harm, so it counts as a read.
+// POST /auth/token/: returns a new access token. No payload is documented; the body is for the renewal mode that sends the
+// refresh token in it. Sending it twice does no harm, so it is a read.
 import type { Endpoint } from '../endpoint.ts';
 import { refreshAsSent } from '../readings.ts';
 import { readTokens, type Tokens } from '../session/tokens.ts';
 
 export interface Renewal {
-  /** Only where the refresh token goes into the body. */
+  /** Only in the mode `body`. */
   refreshToken?: string;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ROUTE_PLAN_STATUSES } from '../../core/code-lists.ts';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { codeOf, includesOf, moment, periodRule, recordId, word } from '../request-fields.ts';
+import { codeOf, dateTime, includesOf, nonEmptyText, periodRule, recordId } from '../request-fields.ts';
 import { list } from '../wire.ts';
 
 export const routePlans = listEndpoint({
@@ -12,11 +12,11 @@ export const routePlans = listEndpoint({
   query: withRules(
     z.strictObject({
       /** When the plan is expected to start and to end. */
-      begin_date: moment.optional(),
-      end_date: moment.optional(),
+      begin_date: dateTime.optional(),
+      end_date: dateTime.optional(),
       user_id: recordId.optional(),
       vehicle_id: recordId.optional(),
-      route_plan_code: word.optional(),
+      route_plan_code: nonEmptyText.optional(),
       route_plan_statuses: z.array(codeOf(ROUTE_PLAN_STATUSES)).optional(),
       includes: includesOf(['user_excluded', 'vehicle', 'vehicle.device', 'user']).optional(),
     }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { VEHICLE_STATUSES } from '../../core/code-lists.ts';
 import { withRules } from '../../core/field-rules.ts';
 import { listEndpoint } from '../endpoint.ts';
-import { codeOf, includesOf, moment, periodRule, recordIds, word } from '../request-fields.ts';
+import { codeOf, dateTime, includesOf, nonEmptyText, periodRule, recordIds } from '../request-fields.ts';
 import { list } from '../wire.ts';
 
 export const vehicles = listEndpoint({
@@ -13,13 +13,13 @@ export const vehicles = listEndpoint({
     z.strictObject({
       /** 0 not visible, 1 visible, 2 all. */
       visible: z.literal([0, 1, 2]).optional(),
-      title: word.optional(),
+      title: nonEmptyText.optional(),
       cost_center_ids: recordIds.optional(),
       status: codeOf(VEHICLE_STATUSES).optional(),
-      date_created_begin: moment.optional(),
-      date_created_end: moment.optional(),
-      plate: word.optional(),
-      chassi: word.optional(),
+      date_created_begin: dateTime.optional(),
+      date_created_end: dateTime.optional(),
+      plate: nonEmptyText.optional(),
+      chassi: nonEmptyText.optional(),
       includes: includesOf([
         'fleet',
         'vehicle_model',

@@ -1,5 +1,5 @@
-// Logs in with the four credentials. A refusal is counted and final; a failure that says nothing about the
-// credentials is neither.
+// Logs in with the four credentials. A rejection is counted and fatal. A failure that says nothing about the credentials
+// is not counted.
 import { Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { login } from '../endpoints/login.ts';
@@ -7,7 +7,7 @@ import type { Exchange, ExchangeContext } from '../transport/exchange.ts';
 import { faultFailure } from '../transport/failures.ts';
 import type { WireAnswer, WireRequest } from '../transport/transport.ts';
 import { TransportFault } from '../transport/transport-fault.ts';
-import type { LoginGuard } from './login-guard.ts';
+import type { LoginLimit } from './login-limit.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface Credentials {
@@ -19,22 +19,22 @@ export interface Credentials {
 
 export type LogIn = (context: ExchangeContext) => Promise<Tokens>;
 
-const REFUSALS = [400, 401, 403, 422];
+const REJECTIONS = [400, 401, 403, 422];
 
-export function createLogin(exchange: Exchange, guard: LoginGuard, credentials: Credentials): LogIn {
+export function createLogin(exchange: Exchange, limit: LoginLimit, credentials: Credentials): LogIn {
   const { username, parentUsername, password, realm } = credentials;
   return async (context) => {
-    await guard.check();
+    await limit.check();
     const request = login.prepare({ username, parent_username: parentUsername, password, realm }, 'json');
     const answer = await exchange
       .send('read', request, () => undefined, { ...context, priority: PRIORITY.session })
       .catch(rethrowForAll);
-    if (REFUSALS.includes(answer.status)) {
-      await guard.refused();
-      throw refusedError(answer.status);
+    if (REJECTIONS.includes(answer.status)) {
+      await limit.countRejection();
+      throw rejectedError(answer.status);
     }
     const tokens = readTokens(exchange, request, answer);
-    await guard.accepted();
+    await limit.clearRejections();
     return tokens;
   };
 }
@@ -49,23 +49,23 @@ function readTokens(exchange: Exchange, request: WireRequest, answer: WireAnswer
   }
 }
 
-function refusedError(status: number): Fatal {
-  return new Fatal(`The service refused the login (POST ${login.path} answered ${status})`, {
+function rejectedError(status: number): Fatal {
+  return new Fatal(`The service rejected the login (POST ${login.path} answered ${status})`, {
     code: 'login_refused',
     hint: 'Check service.username, parent_username, password and realm.',
   });
 }
 
-/** What trying again cannot help says that there is no login at this address. */
+/** If a retry cannot help, there is no login at this address. */
 function failureOf(exchange: Exchange, request: WireRequest, answer: WireAnswer): Error {
-  const failure = exchange.refusal('read', request, answer);
+  const failure = exchange.statusError('read', request, answer);
   if (failure instanceof Retriable) return failure;
   return unavailable(`it answered ${answer.status}`, failure);
 }
 
-/** An answer that is no answer to a login concerns every call, not the one thing that asked for a token. */
+/** A failed login affects every call. As a Skippable it would skip only the item whose call needed the token. */
 function rethrowForAll(error: unknown): never {
-  throw error instanceof Skippable ? unavailable('its answer is larger than the cap', error) : error;
+  throw error instanceof Skippable ? unavailable('its answer is larger than the limit', error) : error;
 }
 
 const unavailable = (why: string, { cause }: RoadbookError): Fatal =>

@@ -1,5 +1,5 @@
-// Renews tokens in the way that is set or learned. A renewal that is refused in every way, or gets no answer, leaves
-// the login: a session must not hang on the one call that can be done without.
+// Renews tokens in the mode that is configured or learned. If every mode is rejected, or no answer comes, the session logs
+// in instead: a session must not depend on the one call that it can do without.
 import { Retriable, RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { PRIORITY } from '../../core/rate/limiter.ts';
@@ -11,22 +11,22 @@ import { TransportFault } from '../transport/transport-fault.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Undefined means that only a login is left. */
+/** Undefined if the session must log in instead. */
 export type Renew = (old: Tokens, context: ExchangeContext) => Promise<Tokens | undefined>;
 
 export interface RenewalDependencies {
   exchange: Exchange;
   memory: SessionMemory;
   log: Log;
-  /** As set; `auto` learns. */
+  /** service.renewal; `auto` learns the mode. */
   setting: 'auto' | RenewalMode;
 }
 
-/** `refused`: this way does not work here; `failed`: nothing can be said about it; `unanswered`: nor about others. */
-type Trial = Tokens | 'refused' | 'failed' | 'unanswered';
+/** `rejected`: this mode does not work; `failed`: unknown whether it works; `unanswered`: no mode would get an answer. */
+type Trial = Tokens | 'rejected' | 'failed' | 'unanswered';
 
 export function createRenewal({ exchange, memory, log, setting }: RenewalDependencies): Renew {
-  /** No way but login worked: known for this process only, since a refresh token may just have ended. */
+  /** Every mode was rejected. Not stored: the refresh token may only have expired. */
   let onlyLogin = false;
 
   async function modes(): Promise<readonly RenewalMode[]> {
@@ -43,7 +43,7 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalDepende
 
   return async (old, context) => {
     const trials = await modes();
-    let mayBeTriedAgain = trials.length < RENEWAL_TRIALS.length;
+    let canRetryLater = trials.length < RENEWAL_TRIALS.length;
     for (const mode of trials) {
       const trial = await tryMode(exchange, mode, old, context);
       if (typeof trial === 'object') {
@@ -51,11 +51,11 @@ export function createRenewal({ exchange, memory, log, setting }: RenewalDepende
         log.debug({ event: 'token_renewed', mode }, 'token renewed');
         return trial;
       }
-      if (trial !== 'refused') mayBeTriedAgain = true;
-      // Another way would wait as long for the same call.
+      if (trial !== 'rejected') canRetryLater = true;
+      // Another mode would wait just as long for the same call.
       if (trial === 'unanswered') break;
     }
-    if (!mayBeTriedAgain) onlyLogin = true;
+    if (!canRetryLater) onlyLogin = true;
     return undefined;
   };
 }
@@ -66,7 +66,7 @@ async function tryMode(
   old: Tokens,
   context: ExchangeContext,
 ): Promise<Trial> {
-  if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'refused';
+  if (mode === 'login' || (mode !== 'access-bearer' && old.refresh === undefined)) return 'rejected';
   const request = renew.prepare({ refreshToken: mode === 'body' ? old.refresh : undefined }, 'json');
   const bearer = mode === 'refresh-bearer' ? old.refresh : old.access;
   const answer = await answerOrNone(
@@ -74,10 +74,10 @@ async function tryMode(
   );
   if (answer === undefined) return 'unanswered';
   if (answer.status >= 200 && answer.status < 300) return readTrial(answer);
-  const refusal = exchange.refusal('read', request, answer);
-  // A service that asks to wait is not asked in another way meanwhile.
-  if (refusal instanceof Retriable && refusal.pauseMs !== undefined) throw refusal;
-  return answer.status >= 500 ? 'failed' : 'refused';
+  const failure = exchange.statusError('read', request, answer);
+  // The service asked for a pause, so no other mode is tried.
+  if (failure instanceof Retriable && failure.pauseMs !== undefined) throw failure;
+  return answer.status >= 500 ? 'failed' : 'rejected';
 }
 
 async function answerOrNone(sent: Promise<WireAnswer>): Promise<WireAnswer | undefined> {

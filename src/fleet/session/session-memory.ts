@@ -1,30 +1,30 @@
-// What a session should remember across restarts: which renewal works, and how often these credentials were
-// refused. Never a token, and the credentials only as a salted, slow hash.
+// What a session remembers across restarts: the renewal mode that works, and how often the credentials were rejected.
+// Tokens are never stored, and credentials only as a salted, slow hash.
 import type { Log } from '../../core/log.ts';
 import type { RenewalMode } from '../readings.ts';
 
 export interface SessionFacts {
-  /** The mode that worked last, where service.renewal is `auto`. */
+  /** The mode that worked last; only if service.renewal is `auto`. */
   renewal?: RenewalMode;
-  refused?: RefusedLogins;
+  refused?: RejectedLogins;
 }
 
-export interface RefusedLogins {
+export interface RejectedLogins {
   /** scrypt of the four credentials with `salt`, hex. */
   fingerprint: string;
   salt: string;
   count: number;
-  /** UTC instant of the last refusal. */
+  /** UTC instant of the last rejection. */
   lastAt: string;
 }
 
 export interface SessionMemory {
   read(): Promise<SessionFacts | undefined>;
-  /** As one step, also where several processes share the memory; gives what is remembered now. */
+  /** Atomic, even if several processes share the memory. Returns the new facts. */
   update(change: (facts: SessionFacts | undefined) => Promise<SessionFacts>): Promise<SessionFacts>;
 }
 
-/** Remembers for the life of the process. */
+/** A memory that lasts as long as the process. */
 export function createSessionMemory(): SessionMemory {
   let facts: SessionFacts | undefined;
   return {
@@ -36,8 +36,8 @@ export function createSessionMemory(): SessionMemory {
   };
 }
 
-/** A memory that fails does not end a session: what it could not take is kept here, and said. */
-export function createSteadyMemory(memory: SessionMemory, log: Log): SessionMemory {
+/** Keeps a session alive if its memory fails: facts that could not be stored stay in this process, with a warning. */
+export function createResilientMemory(memory: SessionMemory, log: Log): SessionMemory {
   let last: SessionFacts | undefined;
   let unsaved = false;
   return {
@@ -46,7 +46,7 @@ export function createSteadyMemory(memory: SessionMemory, log: Log): SessionMemo
       try {
         last = await memory.read();
       } catch (error) {
-        log.warn({ event: 'session_memory_failed', err: error }, 'session facts not read');
+        log.warn({ event: 'session_memory_failed', err: error }, 'session facts could not be read');
       }
       return last;
     },
@@ -57,7 +57,7 @@ export function createSteadyMemory(memory: SessionMemory, log: Log): SessionMemo
       } catch (error) {
         last = await change(last);
         unsaved = true;
-        log.warn({ event: 'session_memory_failed', err: error }, 'session facts not kept');
+        log.warn({ event: 'session_memory_failed', err: error }, 'session facts could not be stored');
       }
       return last;
     },

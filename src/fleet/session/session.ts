@@ -1,5 +1,5 @@
-// One session for all calls: one token, renewed ahead of its end and after a 401, by one renewal or login at a
-// time whoever asks. Tokens and password are known to the redactor before they are used.
+// One session and one token for all calls. The token is renewed before it expires and after a 401, with one renewal or
+// login at a time however many calls wait. The redactor learns the tokens and the password before they are used.
 
 import { RoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -12,13 +12,13 @@ import { hideTokens, lifeOf, type Tokens } from './tokens.ts';
 
 export interface Token extends Tokens {
   by: 'login' | 'renewal';
-  /** Due for renewal, and over, in ms since the epoch; both far away where the token does not tell. */
+  /** When to renew the token and when it expires, in ms since the epoch; both infinite if the token does not say. */
   renewAt: number;
   expiresAt: number;
-  /** Some call was accepted with it. */
+  /** The service has accepted a call with this token. */
   proven: boolean;
-  /** Some call was answered 401 with it. */
-  refused: boolean;
+  /** The service has answered 401 to a call with this token. */
+  rejected: boolean;
 }
 
 export interface SessionState {
@@ -28,14 +28,14 @@ export interface SessionState {
 
 export interface Session {
   token(context: ExchangeContext): Promise<Token>;
-  /** `token` would answer without asking the service. */
+  /** Whether `token` would return without a call to the service. */
   isReady(): boolean;
-  /** The newest token, without asking for one. */
+  /** The newest token; never calls the service. */
   newest(): Token | undefined;
-  /** Whether the token should still be accepted, by its own word. */
+  /** Whether the token has not expired yet, by its own expiry. */
   isFresh(token: Token): boolean;
-  /** Another token in place of one that was refused with 401. */
-  replace(refused: Token, context: ExchangeContext): Promise<Token>;
+  /** Replaces a token that got a 401. */
+  replace(rejected: Token, context: ExchangeContext): Promise<Token>;
   state(): SessionState;
 }
 
@@ -47,17 +47,17 @@ export interface SessionDependencies {
   redactor: Redactor;
 }
 
-/** Renewed this long before the end, or a fifth of its life where that is shorter. */
+/** A token is renewed this long before it expires, or a fifth of its life if that is shorter. */
 const LONGEST_MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 const FAR_AWAY = Number.POSITIVE_INFINITY;
 
 export function createSession({ renew, logIn, clock, log, redactor }: SessionDependencies): Session {
   let current: Token | undefined;
-  let flight: Promise<Token> | undefined;
-  let refused = false;
+  let pending: Promise<Token> | undefined;
+  let isLoginRejected = false;
 
-  function keep(tokens: Tokens, by: Token['by']): Token {
+  function setCurrent(tokens: Tokens, by: Token['by']): Token {
     hideTokens(tokens, redactor);
     const now = clock.now();
     const lifeMs = lifeOf(tokens.access, now) ?? FAR_AWAY;
@@ -70,36 +70,36 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
       expiresAt: now + lifeMs,
       renewAt: now + lifeMs - marginMs,
       proven: false,
-      refused: false,
+      rejected: false,
     };
-    refused = false;
+    isLoginRejected = false;
     return current;
   }
 
-  const isOver = (token: Token): boolean => token.refused || clock.now() >= token.expiresAt;
+  const isUnusable = (token: Token): boolean => token.rejected || clock.now() >= token.expiresAt;
 
   async function obtain(context: ExchangeContext): Promise<Token> {
     const old = current;
-    // A renewed token that was refused before it was ever accepted says that renewing does not help.
-    const mayRenew = old !== undefined && !(old.by === 'renewal' && old.refused && !old.proven);
+    // The service rejected a renewed token that it never accepted: renewing again does not help.
+    const mayRenew = old !== undefined && !(old.by === 'renewal' && old.rejected && !old.proven);
     const renewed = mayRenew ? await renew(old, context) : undefined;
-    if (renewed !== undefined) return keep(renewed, 'renewal');
-    // What cannot be used or renewed any more is not tried again; ahead of its end it still serves.
-    if (old !== undefined && isOver(old)) current = undefined;
+    if (renewed !== undefined) return setCurrent(renewed, 'renewal');
+    // A token that has not expired stays in use even if its renewal failed.
+    if (old !== undefined && isUnusable(old)) current = undefined;
     try {
-      return keep(await logIn(context), 'login');
+      return setCurrent(await logIn(context), 'login');
     } catch (error) {
-      refused = error instanceof RoadbookError && error.code === 'login_refused';
+      isLoginRejected = error instanceof RoadbookError && error.code === 'login_refused';
       throw error;
     }
   }
 
-  /** The one that asks first lends its context, save its signal: others wait for the same token. */
+  /** Uses the first caller's context without its signal: other callers wait for the same token. */
   function obtainOnce(context: ExchangeContext): Promise<Token> {
-    flight ??= obtain({ onRequest: context.onRequest }).finally(() => {
-      flight = undefined;
+    pending ??= obtain({ onRequest: context.onRequest }).finally(() => {
+      pending = undefined;
     });
-    return untilAborted(flight, context.signal);
+    return untilAborted(pending, context.signal);
   }
 
   async function renewAhead(token: Token, context: ExchangeContext): Promise<Token> {
@@ -108,33 +108,33 @@ export function createSession({ renew, logIn, clock, log, redactor }: SessionDep
     } catch (error) {
       context.signal?.throwIfAborted();
       token.renewAt = token.expiresAt;
-      log.warn({ event: 'renewal_failed', err: error }, 'token not renewed ahead of its end');
+      log.warn({ event: 'renewal_failed', err: error }, 'token could not be renewed before its expiry');
       return token;
     }
   }
 
   const isReady = (token = current): token is Token =>
-    token !== undefined && !isOver(token) && clock.now() < token.renewAt;
+    token !== undefined && !isUnusable(token) && clock.now() < token.renewAt;
 
-  async function usable(context: ExchangeContext): Promise<Token> {
+  async function usableToken(context: ExchangeContext): Promise<Token> {
     const token = current;
     if (isReady(token)) return token;
-    return token === undefined || isOver(token) ? obtainOnce(context) : renewAhead(token, context);
+    return token === undefined || isUnusable(token) ? obtainOnce(context) : renewAhead(token, context);
   }
 
   return {
-    token: usable,
+    token: usableToken,
     isReady: () => isReady(),
     newest: () => current,
     async replace(token, context) {
-      // Another call may have had it replaced already; then the mark on the old token changes nothing.
-      token.refused = true;
-      return usable(context);
+      // If another call has replaced the token already, marking the old one changes nothing.
+      token.rejected = true;
+      return usableToken(context);
     },
     isFresh: (token) => clock.now() < token.expiresAt,
     state() {
-      if (current === undefined || isOver(current)) {
-        return { state: refused ? 'refused' : 'none', expires_at: null };
+      if (current === undefined || isUnusable(current)) {
+        return { state: isLoginRejected ? 'refused' : 'none', expires_at: null };
       }
       const { expiresAt } = current;
       return { state: 'active', expires_at: expiresAt === FAR_AWAY ? null : isoInstant(expiresAt) };

@@ -1,4 +1,4 @@
-// The tokens inside the answer of a login or renewal, and what their text tells about their life.
+// Reads the tokens from the answer to a login or renewal, and their lifetime from the JWT claims.
 import { decodeJwt } from 'jose/jwt/decode';
 import { isJsonObject } from '../../core/glossary.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
@@ -8,7 +8,7 @@ import { TransportFault } from '../transport/transport-fault.ts';
 
 export interface Tokens {
   access: string;
-  /** Login gives one; a renewal may give a new one. */
+  /** A login returns one; a renewal may return a new one. */
   refresh: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export function readTokens(answer: WireAnswer): Tokens {
   return { access, refresh: typeof refresh === 'string' && refresh !== '' ? refresh : undefined };
 }
 
-/** Makes tokens known to the redactor, save those it recognises by their shape: a long life renews often. */
+/** Adds tokens to the redactor, except those it recognises by their shape: a long-lived process renews often. */
 export function hideTokens({ access, refresh }: Tokens, redactor: Redactor): void {
   for (const token of [access, refresh]) {
     if (token !== undefined && redactor.redact(token).includes(token)) redactor.add(token);
@@ -28,8 +28,8 @@ export function hideTokens({ access, refresh }: Tokens, redactor: Redactor): voi
 }
 
 /**
- * How long a token lives from when it is received, ms; undefined where its text does not tell. The token's own
- * two instants are compared with each other, so a wrong clock on this machine does not matter.
+ * Lifetime of a token from its receipt, ms; undefined if its claims do not say. Compares the token's own `exp` and `iat`,
+ * so a wrong clock on this machine does not matter.
  */
 export function lifeOf(access: string, nowMs: number): number | undefined {
   const { exp, iat } = claimsOf(access);
@@ -42,7 +42,7 @@ function claimsOf(access: string): { exp?: unknown; iat?: unknown } {
   try {
     return decodeJwt(access);
   } catch {
-    // Not a JWT: it is used as it is.
+    // Not a JWT: the token is used without a known lifetime.
     return {};
   }
 }

@@ -1,5 +1,5 @@
-// Sends one request: a slot of the limiter for every attempt, the breaker, the pause that an answer asks for.
-// Knows nothing of tokens beyond the bearer it is given, and nothing of retries.
+// Sends one request: takes a limiter slot for every attempt, applies the circuit breaker and the pause that an answer asks
+// for. It does not handle retries, and knows of tokens only the bearer.
 
 import { Fatal, Retriable, type RoadbookError } from '../../core/errors.ts';
 import type { Limiter } from '../../core/rate/limiter.ts';
@@ -18,17 +18,17 @@ export interface ExchangeContext {
 }
 
 export interface Exchange {
-  /** The answer, whatever its status; what is below HTTP is thrown as what to do about it. `bearer` is asked
-   * for when the slot is there, so that a token renewed meanwhile is the one that is sent. */
+  /** The answer, whatever its status. A failure below HTTP is thrown as the error that says how to handle it. `bearer` is
+   * called when the slot is free, so that a token renewed in the meantime is sent. */
   send(
     kind: FailedCall['kind'],
     request: WireRequest,
     bearer: () => string | undefined,
     context: ExchangeContext,
   ): Promise<WireAnswer>;
-  /** What a status that is no success means; holds all calls back where the answer asks for it. */
-  refusal(kind: FailedCall['kind'], request: WireRequest, answer: WireAnswer): RoadbookError;
-  /** How far this machine's clock is ahead of the service's, by the last answer; undefined before one. */
+  /** The error for a status that is no success. Pauses all calls if the answer asks for it. */
+  statusError(kind: FailedCall['kind'], request: WireRequest, answer: WireAnswer): RoadbookError;
+  /** How far this machine's clock is ahead of the service's, by the last answer; undefined before the first answer. */
   clockSkewMs(): number | undefined;
   close(): void;
 }
@@ -56,9 +56,9 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
         onRequest?.();
         return transport.send(request, { bearer: bearer(), signal, freshConnection: kind === 'write' });
       };
-      const guarded = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));
+      const sendIfUp = () => breaker.run(sendOnce, (leftMs) => outageError(call, leftMs));
       try {
-        const answer = await limiter.run(guarded, { signal, priority });
+        const answer = await limiter.run(sendIfUp, { signal, priority });
         skewMs = skewOf(answer, clock.now()) ?? skewMs;
         return answer;
       } catch (error) {
@@ -67,7 +67,7 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
         throw faultFailure(call, error);
       }
     },
-    refusal(kind, request, answer) {
+    statusError(kind, request, answer) {
       const call = { kind, method: request.method, path: request.path };
       const { error, pauseMs } = statusFailure(call, answer, { nowMs: clock.now(), redact: redactor.redact });
       if (pauseMs !== undefined) limiter.pause(pauseMs);
@@ -81,7 +81,7 @@ export function createExchange({ transport, limiter, clock, redactor }: Exchange
   };
 }
 
-/** The Date header has whole seconds, so half a second is the best guess at the rest. */
+/** The Date header has full seconds; half a second is the best estimate of the fraction. */
 function skewOf({ headers }: WireAnswer, nowMs: number): number | undefined {
   const at = Date.parse(headers.date ?? '');
   return Number.isNaN(at) ? undefined : nowMs - (at + 500);
@@ -93,9 +93,9 @@ function verdictOf(error: unknown): Verdict {
 }
 
 function outageError({ method, path }: FailedCall, leftMs: number): Retriable {
-  return new Retriable(`${method} ${path} was not sent: the service has been down for a while`, {
+  return new Retriable(`${method} ${path} was not sent: the service has been unreachable for some time`, {
     code: 'service_unreachable',
-    hint: `Check service.base_url and the network; the service is tried again in ${Math.ceil(leftMs / 1_000)} s.`,
+    hint: `Check service.base_url and the network; the next attempt is in ${Math.ceil(leftMs / 1_000)} s.`,
   });
 }
 

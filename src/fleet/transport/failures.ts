@@ -1,5 +1,5 @@
-// Turns a status or a fault into the error that says what to do about it, by the one table. A message names
-// method, path and status; body, query and token stay out of it.
+// Converts a status or a fault into the error that says how to handle it, by the status table. A message contains method,
+// path and status, never body, query or token.
 import { Ambiguous, Fatal, Retriable, type RoadbookError, Skippable } from '../../core/errors.ts';
 import { DEFAULT_PAUSE_MS, retryAfterMs } from '../../core/retry/retry-after.ts';
 import { parseJson } from '../json.ts';
@@ -7,21 +7,21 @@ import { FAULT_TABLE, type Meaning, meaningOfStatus, readMeaning } from './statu
 import type { WireAnswer } from './transport.ts';
 import type { TransportFault } from './transport-fault.ts';
 
-/** Which call failed; what is sent once only is a `write`. */
+/** The call that failed. A `write` is sent only once. */
 export interface FailedCall {
   kind: 'read' | 'write';
   method: string;
   path: string;
 }
 
-/** The cause of an error that came of an answer. */
+/** The cause of an error that the service answered with. */
 export class FleetHttpError extends Error {
   readonly status: number;
-  /** Whether it answered a read or a write. */
+  /** Whether the call was a read or a write. */
   readonly kind: FailedCall['kind'];
   readonly method: string;
   readonly path: string;
-  /** What the service said about it, short and redacted; not enumerable, so that it is shown only on purpose. */
+  /** The message of the service, shortened and redacted. Not enumerable, so that it is printed only on purpose. */
   declare readonly said: string | undefined;
 
   constructor(call: FailedCall, status: number, said: string | undefined) {
@@ -35,7 +35,7 @@ export class FleetHttpError extends Error {
   }
 }
 
-/** What the service said when it refused, where an error came of an answer that says something. */
+/** The message of the service in the answer that caused the error; undefined if there is none. */
 export function saidBy(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof FleetHttpError ? cause.said : undefined;
@@ -50,30 +50,30 @@ export function statusFailure(
   },
 ): { error: RoadbookError; pauseMs: number | undefined } {
   const meaning = meaningOfStatus(answer.status);
-  const said = serviceWords(answer.body, context.redact);
+  const said = messageInBody(answer.body, context.redact);
   const cause = new FleetHttpError(call, answer.status, said);
   const pauseMs = pauseOf(meaning, answer, context.nowMs);
   return { error: asError(cause.message, call, meaning, cause, pauseMs), pauseMs };
 }
 
 export function faultFailure(call: FailedCall, fault: TransportFault): RoadbookError {
-  const message = `${call.method} ${call.path} failed: ${FAULT_WORDS[fault.fault]}`;
+  const message = `${call.method} ${call.path} failed: ${FAULT_MESSAGES[fault.fault]}`;
   const detail = fault.detail === undefined ? '' : ` (${fault.detail})`;
   return asError(message + detail, call, FAULT_TABLE[fault.fault], fault);
 }
 
-const FAULT_WORDS: Readonly<Record<TransportFault['fault'], string>> = {
+const FAULT_MESSAGES: Readonly<Record<TransportFault['fault'], string>> = {
   unreachable: 'no connection to the service',
   tls: 'no trusted connection',
   timed_out: 'no answer in time',
   connection_lost: 'the connection was lost',
-  aborted: 'it was stopped',
+  aborted: 'the call was aborted',
   redirected: 'redirected too often',
   bad_answer: 'the answer cannot be read',
-  body_too_large: 'the answer is larger than the cap',
+  body_too_large: 'the answer is larger than the limit',
 };
 
-/** A pause is asked for by the answer alone: it holds for every call, whatever the error is to this one. */
+/** The pause depends on the answer alone: it applies to every call, whatever the error means for this one. */
 function pauseOf(meaning: Meaning, answer: WireAnswer, nowMs: number): number | undefined {
   if (meaning.pause === undefined) return undefined;
   const asked = retryAfterMs(answer.headers['retry-after'], nowMs);
@@ -102,39 +102,42 @@ function asError(
 }
 
 const MESSAGE_FIELDS = ['message', 'error', 'detail', 'description', 'errors', 'reason'];
-const LONGEST = 300;
-/** Characters of a refusal that are looked at, however long it is. */
-const MOST_READ = 64_000;
-/** No secret is longer, so no half of one that was cut at the end reaches further back. */
+const LONGEST_MESSAGE = 300;
+/** Characters of the message that are read, however long it is. */
+const MOST_READ_CHARACTERS = 64_000;
+/** No secret is longer. Dropping this many characters from a cut message removes any secret that was cut in half. */
 const LONGEST_SECRET = 16_000;
 
 /**
- * The reason inside a refusal. The form of error bodies is not documented, so only fields that commonly hold a message are
- * read, short and redacted; a body of any other form says nothing.
+ * The message in an error body, shortened and redacted. The form of error bodies is not documented, so only fields that
+ * commonly hold a message are read; any other body gives undefined.
  */
-export function serviceWords(body: Buffer, redact: (text: string) => string): string | undefined {
+export function messageInBody(body: Buffer, redact: (text: string) => string): string | undefined {
   let document: unknown;
   try {
     document = parseJson(body.toString('utf8'));
   } catch {
     return undefined;
   }
-  const words = wordsIn(document, 0).join('; ');
+  const words = messagesIn(document, 0).join('; ');
   return words === '' ? undefined : shortened(words, redact);
 }
 
 function shortened(words: string, redact: (text: string) => string): string {
-  const clean = redact(words.slice(0, MOST_READ));
-  return (words.length > MOST_READ ? clean.slice(0, -LONGEST_SECRET) : clean).slice(0, LONGEST);
+  const clean = redact(words.slice(0, MOST_READ_CHARACTERS));
+  return (words.length > MOST_READ_CHARACTERS ? clean.slice(0, -LONGEST_SECRET) : clean).slice(
+    0,
+    LONGEST_MESSAGE,
+  );
 }
 
-function wordsIn(value: unknown, depth: number): string[] {
+function messagesIn(value: unknown, depth: number): string[] {
   if (depth > 3 || value === null) return [];
   if (typeof value === 'string') return depth === 0 ? [] : [value];
-  if (Array.isArray(value)) return value.slice(0, 5).flatMap((item) => wordsIn(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, 5).flatMap((item) => messagesIn(item, depth + 1));
   if (typeof value !== 'object') return [];
   const fields = value as Record<string, unknown>;
   return MESSAGE_FIELDS.flatMap((name) =>
-    Object.hasOwn(fields, name) ? wordsIn(fields[name], depth + 1) : [],
+    Object.hasOwn(fields, name) ? messagesIn(fields[name], depth + 1) : [],
   );
 }

@@ -1,11 +1,10 @@
-// What can go wrong below HTTP, in one list: the name of the fault for every code that Node and got use.
-// Whatever is not listed, and whatever happens on a connection that was made, counts as lost on the way, which is the
-// careful reading for a write.
+// Names the failures below HTTP: one fault for every error code of Node and got. An unknown code, or any failure on an
+// established connection, counts as a lost connection. That is the safe choice for a write, which may have arrived.
 
 export type FaultName =
-  /** No connection was made: nothing was sent. */
+  /** No connection was established: nothing was sent. */
   | 'unreachable'
-  /** No trusted connection was made: nothing was sent. */
+  /** No trusted connection was established: nothing was sent. */
   | 'tls'
   | 'timed_out'
   | 'connection_lost'
@@ -16,7 +15,7 @@ export type FaultName =
 
 export class TransportFault extends Error {
   readonly fault: FaultName;
-  /** Node's or got's code, for the message; never a value. */
+  /** The error code of Node or got, for the message; never a value. */
   readonly detail: string | undefined;
 
   constructor(fault: FaultName, detail?: string) {
@@ -50,31 +49,31 @@ const FAULT_BY_CODE: Readonly<Record<string, FaultName>> = {
 const FAULT_BY_PREFIX: ReadonlyArray<readonly [prefix: string, fault: FaultName]> = [
   ['CERT_', 'tls'],
   ['ERR_TLS_CERT_', 'tls'],
-  // A body that does not decompress, or a head that is no HTTP.
+  // A body that cannot be decompressed, or a response that is not HTTP.
   ['Z_', 'bad_answer'],
   ['ERR_BROTLI', 'bad_answer'],
   ['ERR_ZSTD', 'bad_answer'],
   ['HPE_', 'bad_answer'],
 ];
 
-/** Codes of TLS that occur in the handshake and after it alike, unlike those of certificates. */
+/** TLS codes that may occur during the handshake or after it, unlike the codes of certificates. */
 const TLS_AT_ANY_TIME = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/;
 
-/** Phases of got's timeouts that lie before the first byte of the request. */
+/** Phases of got's timeouts before the first byte of the request. */
 const PHASES_BEFORE_SENDING = ['lookup', 'connect', 'secureConnect'];
 
 export interface FaultSigns {
   code?: string;
   syscall?: string;
-  /** The phase that a timeout ended. */
+  /** The phase in which a timeout occurred. */
   phase?: string;
-  /** Whether the connection had been made, its TLS handshake included; undefined where that cannot be told. */
+  /** Whether the connection was established, including its TLS handshake; undefined if unknown. */
   connected?: boolean;
 }
 
 export function faultOf(signs: FaultSigns): FaultName {
   const fault = faultByCode(signs);
-  // A proxy may break TLS, or a router report the host as unreachable, after the request went out.
+  // After the request was sent, a proxy may still break TLS, or a router may report the host as unreachable.
   if (signs.connected === true && (fault === 'tls' || fault === 'unreachable')) return 'connection_lost';
   if (signs.connected === false && (fault === 'timed_out' || fault === 'connection_lost'))
     return 'unreachable';

@@ -1,5 +1,5 @@
-// One HTTP exchange with the service, once: no retry, no status judgement. The body is counted as it streams,
-// after decompression, and cut at the cap; whatever goes wrong leaves as a TransportFault without request data.
+// One HTTP exchange with the service, without retries and without judging the status. The body is counted as it streams,
+// after decompression, against the size limit. Every failure is a TransportFault without request data.
 import http, { type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'PUT';
   /** Starts with a slash, relative to the base URL. */
   path: string;
-  /** Encoded, without the question mark; empty where there is none. */
+  /** Encoded, without the question mark; may be empty. */
   query: string;
   /** JSON text. */
   body?: string;
@@ -25,7 +25,7 @@ export interface WireAnswer {
 export interface SendOptions {
   bearer?: string;
   signal?: AbortSignal;
-  /** Takes no connection that was idle for long: the service may be closing it, which would make a write's outcome unclear. */
+  /** Avoids connections that were idle for long: the service may be closing them, which makes a write's outcome unclear. */
   freshConnection?: boolean;
 }
 
@@ -36,43 +36,43 @@ export interface Transport {
 
 export interface TransportOptions {
   baseUrl: string;
-  /** For one whole exchange, ms. */
+  /** Limit for one complete exchange, ms. */
   timeoutMs: number;
   maxBodyBytes: number;
 }
 
 /** Longest wait for each step before the first byte of the request, ms. */
 const CONNECT_MS = 10_000;
-/** A write reuses a connection that was idle for less than this, ms: the next of a batch. */
+/** A write reuses a connection that was idle for less than this, ms, such as that of the previous write of a batch. */
 const LONGEST_IDLE_MS = 500;
-/** What is read of the body of an answer that is not a success. */
-const REFUSAL_BYTES = 64 * 1024;
+/** Limit for the body of an answer that is not a success. */
+const ERROR_BODY_BYTES = 64 * 1024;
 const MOST_REDIRECTS = 3;
 
 export function createTransport({ baseUrl, timeoutMs, maxBodyBytes }: TransportOptions): Transport {
   const base = baseUrl.replace(/(?<!\/)\/+$/, '');
-  const kept = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
-  const brief = { keepAlive: true, timeout: LONGEST_IDLE_MS };
-  const fresh = { http: new http.Agent(brief), https: new https.Agent(brief) };
+  const forReads = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
+  const shortIdle = { keepAlive: true, timeout: LONGEST_IDLE_MS };
+  const forWrites = { http: new http.Agent(shortIdle), https: new https.Agent(shortIdle) };
   const client = configuredGot(new URL(base).origin, timeoutMs);
 
   return {
     async send({ method, path, query, body }, { bearer, signal, freshConnection = false } = {}) {
       const stream = client.stream(query === '' ? base + path : `${base}${path}?${query}`, {
         method,
-        // got waits for a piped body on a POST without one.
+        // Without a body, got waits for one to be piped into a POST.
         ...(method === 'GET' ? {} : { body: body ?? '' }),
         headers: {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        agent: freshConnection ? fresh : kept,
+        agent: freshConnection ? forWrites : forReads,
         signal,
       });
-      return collect(stream, maxBodyBytes);
+      return readAnswer(stream, maxBodyBytes);
     },
     close() {
-      for (const agent of [kept.http, kept.https, fresh.http, fresh.https]) agent.destroy();
+      for (const agent of [forReads.http, forReads.https, forWrites.http, forWrites.https]) agent.destroy();
     },
   };
 }
@@ -83,7 +83,7 @@ function configuredGot(origin: string, timeoutMs: number): Got {
     retry: { limit: 0 },
     throwHttpErrors: false,
     maxRedirects: MOST_REDIRECTS,
-    // The bearer goes nowhere else, and a write is never sent to a second address.
+    // The bearer is never sent to another origin, and a write is never sent to a second address.
     followRedirect: (response) => response.request.options.method === 'GET' && staysOn(origin, response),
     timeout: { lookup: connectMs, connect: connectMs, secureConnect: connectMs, request: timeoutMs },
     headers: { accept: 'application/json, */*;q=0.5', 'user-agent': 'roadbook' },
@@ -95,7 +95,7 @@ function staysOn(origin: string, { headers, url }: PlainResponse): boolean {
   return target !== undefined && URL.canParse(target, url) && new URL(target, url).origin === origin;
 }
 
-async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number): Promise<WireAnswer> {
+async function readAnswer(stream: ReturnType<Got['stream']>, maxBodyBytes: number): Promise<WireAnswer> {
   const isConnected = watchConnection(stream);
   let head: PlainResponse | undefined;
   stream.once('response', (response: PlainResponse) => {
@@ -107,7 +107,7 @@ async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number):
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       const isSuccess = head !== undefined && head.statusCode < 300;
-      if (!isSuccess && bytes > REFUSAL_BYTES) break;
+      if (!isSuccess && bytes > ERROR_BODY_BYTES) break;
       if (bytes > maxBodyBytes) throw new TransportFault('body_too_large');
       chunks.push(chunk);
     }
@@ -120,31 +120,31 @@ async function collect(stream: ReturnType<Got['stream']>, maxBodyBytes: number):
   return { status: head.statusCode, headers: head.headers, body: Buffer.concat(chunks) };
 }
 
-/** Tells whether the connection of the newest request has been made, its TLS handshake included; undefined where it was
- * gone before it could be watched. Node holds the request back until it is made, and says so before the first byte leaves. */
+/** Whether the connection of the newest request is established, including its TLS handshake; undefined if the connection
+ * ended before it could be watched. Node reports the connection before it sends the first byte of the request. */
 function watchConnection(stream: ReturnType<Got['stream']>): () => boolean | undefined {
-  let isMade: boolean | undefined;
+  let isEstablished: boolean | undefined;
   const watch = (socket: Socket) => {
-    isMade = socket.destroyed ? undefined : !socket.connecting;
-    if (isMade !== false) return;
+    isEstablished = socket.destroyed ? undefined : !socket.connecting;
+    if (isEstablished !== false) return;
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
-      isMade = true;
+      isEstablished = true;
     });
   };
   stream.on('request', (request: ClientRequest) => {
-    isMade = undefined;
+    isEstablished = undefined;
     if (request.socket === null) request.once('socket', watch);
     else watch(request.socket);
   });
-  return () => isMade;
+  return () => isEstablished;
 }
 
-/** got's own error holds the request with its headers, so it is not kept as the cause. */
+/** got's own error contains the request with its headers, so it is not kept as the cause. */
 function toFault(error: unknown, connected: boolean | undefined): TransportFault {
   const phase = error instanceof TimeoutError ? error.event : undefined;
   const outer = error as NodeJS.ErrnoException;
   const inner = outer.cause as NodeJS.ErrnoException | undefined;
-  // The abort of a signal has a number for a code.
+  // The error of an aborted signal has a number as its code.
   const code = typeof inner?.code === 'string' ? inner.code : outer.code;
   const syscall = inner?.syscall ?? outer.syscall;
   return new TransportFault(faultOf({ code, syscall, phase, connected }), code);
