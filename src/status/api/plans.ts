@@ -1,5 +1,5 @@
-// The push board: entries of the outbox by page, what needs a person, the history of one entry, and how tomorrow stands
-// against the deadline.
+// The push board: outbox entries by page, entries that need a person, the history of one entry, and the plans for
+// tomorrow against the deadline.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -37,7 +37,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       counts: await outboxCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
       deadline: await deadline(dependencies),
-      /** How many entries the search matches, those on other pages included. */
+      /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
       ...paged(
         rows.map((entry) => shown(entry, dependencies)),
@@ -56,7 +56,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
     const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
     const entry = uses.find(({ code_use }) => code_use === use);
     if (entry === undefined) {
-      throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search for a part of its code.');
+      throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search by a part of the code.');
     }
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
     return c.json({ ...shown(entry, dependencies), attempts });
@@ -64,13 +64,13 @@ export function plans(dependencies: PlansApiDependencies): Hono {
   return app;
 }
 
-/** `needs_person`: why somebody has to look at it, or null. */
+/** `needs_person`: why the entry needs a person, or null. */
 const shown = (entry: OutboxEntry, { clock }: PlansApiDependencies) => ({
   ...shownEntry(entry),
   needs_person: attentionReason(entry, clock.now()),
 });
 
-/** How the plans of tomorrow stand; null where no deadline is set. */
+/** The plans for tomorrow against the deadline; null if no deadline is set. */
 async function deadline({ engine, clock, running }: PlansApiDependencies) {
   const status = await deadlineStatus({ config: running().config, engine, clock });
   if (status === null) return null;

@@ -1,4 +1,4 @@
-// The runs: a day of them as a timeline, a list by page, and one whole with its last log lines.
+// The runs: the last day as a timeline, a list by page, and one run with all its facts and last log lines.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -8,7 +8,7 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 const DAY_MS = 86_400_000;
-/** Bars that a timeline shows at most; the newest win. */
+/** The timeline shows at most this many runs, the newest ones. */
 const MOST_BARS = 5_000;
 
 export function runs(
@@ -46,7 +46,7 @@ export function runs(
     const { id } = query(c, { id: z.string().max(64) });
     const run = await runNamed(engine, id);
     if (run === undefined) {
-      throw new ApiError(404, 'not_found', 'There is no such run', 'It may be too old to be kept.');
+      throw new ApiError(404, 'not_found', 'No such run', 'Old runs are deleted after a while.');
     }
     return c.json({ ...run, log: logTail.linesOf(id) });
   });
