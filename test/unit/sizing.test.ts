@@ -62,7 +62,9 @@ describe('the size of a fleet', () => {
   it('says that no account can be set to such a rate', () => {
     const push = job('push', '* * * * *', (periodMs) => (200e6 * periodMs) / DAY);
     const { changes } = size([push], 600);
-    expect(changes.join('\n')).toMatch(/more than one account can be set to.*several accounts/s);
+    expect(changes.join('\n')).toMatch(
+      /more than the configuration accepts for one account.*several accounts/s,
+    );
   });
 
   it('asks for PostgreSQL and more daemons where one is too little', () => {

@@ -1,5 +1,5 @@
-// Changes the records of an answer, whatever envelope they came in. Used by faults that repeat or reorder
-// them and by the dirty records that a test adds.
+// Changes the records of an answer in any envelope. Used by faults that repeat or reorder records, and for the invalid
+// records that a test adds.
 import type { Answer } from './answer.ts';
 
 export function mapRecords(answer: Answer, change: (records: unknown[]) => unknown[]): Answer {

@@ -1,10 +1,10 @@
-// GET /daily_summary/. A day counts when it opens before end_date and closes after initial_date. Without
-// aggregated_fields rows are by vehicle; a vehicle without movement in the period has no row.
-import { Refusal } from '../http/answer.ts';
+// GET /daily_summary/. A day counts if it starts before end_date and ends after initial_date. Without aggregated_fields,
+// rows are by vehicle. A vehicle that did not move in the period has no row.
+import { Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, readCall } from '../http/call.ts';
 import {
   integerCollection,
-  mustBeThere,
+  requireCollection,
   requiredInstant,
   requireParameter,
   wordCollection,
@@ -28,11 +28,11 @@ function querySummaries(world: World, { query }: CallRequest) {
   const to = requiredInstant(query, 'end_date');
   const type = requireParameter(query, 'daily_type');
   if (type !== 'analytical' && type !== 'aggregate') {
-    throw new Refusal(422, 'daily_type: must be analytical or aggregate');
+    throw new Rejection(422, 'daily_type: must be analytical or aggregate');
   }
   const fieldsName = query.has('aggregated_field') ? 'aggregated_field' : 'aggregated_fields';
   const subjects = wordCollection(query, fieldsName, SUBJECTS) ?? ['vehicle'];
-  const vehicles = mustBeThere('vehicles_id', integerCollection(query, 'vehicles_id')).map(
+  const vehicles = requireCollection('vehicles_id', integerCollection(query, 'vehicles_id')).map(
     vehicleIds.indexOf,
   );
   const drivers = (integerCollection(query, 'driver_ids') ?? []).map(driverIds.indexOf);

@@ -71,7 +71,10 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
   const loop = createLoop(
     clock,
     EVERY_MS,
-    () => runOnce().catch((error) => log.warn({ event: 'alert_failed', err: error }, 'alert conditions not checked')),
+    () =>
+      runOnce().catch((error) =>
+        log.warn({ event: 'alert_failed', err: error }, 'alert conditions not checked'),
+      ),
     { restFirst: true },
   );
 

@@ -92,9 +92,15 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
       const words = `${done} ${doneWord}, ${skipped} skipped because their state does not allow it`;
       return left > 0 ? `${words}, ${left} left: repeat the action.` : `${words}.`;
     };
-    return carryOutAudited(c, { action: `${action} many`, subject: redactor.redact(subjectOfMany(search)), carryOut });
+    return carryOutAudited(c, {
+      action: `${action} many`,
+      subject: redactor.redact(subjectOfMany(search)),
+      carryOut,
+    });
   }
-  app.post('/outbox/retry', (c) => onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)));
+  app.post('/outbox/retry', (c) =>
+    onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)),
+  );
   app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
   app.post('/outbox/retry-many', (c) => onMany(c, 'retry', retry, 'retried'));
   app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', cancel({ isForced: false }), 'cancelled'));
@@ -104,7 +110,9 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     if (rows.length === 0) throw notFound(`No record in quarantine has the id ${id}`);
     const carryOut = async () => {
       const [result] = await retryQuarantined(rows, dependencies.jobs, randomUUID(), dependencies);
-      return result?.loaded === true ? 'The record is valid now and was loaded.' : `The record is still invalid: ${result?.reason}`;
+      return result?.loaded === true
+        ? 'The record is valid now and was loaded.'
+        : `The record is still invalid: ${result?.reason}`;
     };
     return carryOutAudited(c, { action: 'retry quarantine', subject: id, carryOut });
   });
@@ -124,12 +132,7 @@ const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyRequest>
 function knownJob(name: string, { jobs }: StatusServerDependencies): string {
   const names = jobs.map((job) => job.name);
   if (names.includes(name)) return name;
-  throw new ApiError(
-    404,
-    'no_such_job',
-    'No job has this name',
-    suggest(name, names) ?? 'See /api/status.',
-  );
+  throw new ApiError(404, 'no_such_job', 'No job has this name', suggest(name, names) ?? 'See /api/status.');
 }
 
 async function namedEntry(

@@ -20,12 +20,7 @@ export function query<Shape extends z.ZodRawShape>(c: Context, shape: Shape): z.
   const parsed = z.object(shape).safeParse(c.req.query());
   if (parsed.success) return parsed.data;
   const names = parsed.error.issues.map(({ path }) => pathText(path)).join(', ');
-  throw new ApiError(
-    400,
-    'bad_request',
-    `Invalid query parameters: ${names}`,
-    'Correct or remove them.',
-  );
+  throw new ApiError(400, 'bad_request', `Invalid query parameters: ${names}`, 'Correct or remove them.');
 }
 
 /** One page of `rows`. The caller reads one row more than a page, so that `more` is known. */

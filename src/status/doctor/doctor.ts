@@ -11,7 +11,7 @@ import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type CheckResult, type CheckOutcome, ok, warn } from './check-result.ts';
+import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
@@ -71,7 +71,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
         : warn('nothing was sent: alerts.webhook is empty', 'Set alerts.webhook.');
     }
     await sendTestAlert?.();
-    if (isUnencrypted(config.alerts.webhook)) return warn('the webhook address is not encrypted', 'Use https://.');
+    if (isUnencrypted(config.alerts.webhook)) return warn('the webhook uses no encryption', 'Use https://.');
     return ok(sendTestAlert === undefined ? 'a webhook is set' : 'the webhook accepted a test message');
   },
   transport: async ({ config }) => {
@@ -79,7 +79,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (baseUrl === 'sandbox') return ok('built-in sandbox: no real service is called');
     const { host } = new URL(baseUrl);
     return isUnencrypted(baseUrl)
-      ? warn(`the connection to ${host} is not encrypted`, 'Use https:// in service.base_url.')
+      ? warn(`the connection to ${host} uses no encryption`, 'Use https:// in service.base_url.')
       : ok(host);
   },
   login: async ({ openService }) => {

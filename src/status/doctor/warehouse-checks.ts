@@ -36,7 +36,11 @@ export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckO
   const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
   if (held.length === 0) {
     const last = await lastScheduled(engine);
-    return ok(last === null ? 'no daemon has run here yet' : `no run is under way; the last scheduled run started ${last}`);
+    return ok(
+      last === null
+        ? 'no daemon has run here yet'
+        : `no run is under way; the last scheduled run started ${last}`,
+    );
   }
   const nowMs = await databaseTime(engine, clock);
   const silentMs = (at: string | null): number => nowMs - Date.parse(at ?? isoInstant(0));

@@ -7,7 +7,7 @@ export const forgetToken = () => sessionStorage.removeItem(KEY);
 export const keepToken = (text) => sessionStorage.setItem(KEY, text);
 
 /** An error response of the server: `status`, `code`, message and hint. */
-export class Refusal extends Error {
+export class ServerError extends Error {
   constructor(status, { code, message, hint }) {
     super(message);
     this.status = status;
@@ -24,11 +24,11 @@ async function opened(path, options = {}) {
     answer = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
   } catch {
     const hint = 'Is the daemon running? The page retries by itself.';
-    throw new Refusal(0, { code: 'unreachable', message: 'The server does not answer', hint });
+    throw new ServerError(0, { code: 'unreachable', message: 'The server does not answer', hint });
   }
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({}));
-  throw new Refusal(
+  throw new ServerError(
     answer.status,
     body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null },
   );

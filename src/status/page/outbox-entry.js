@@ -54,7 +54,11 @@ function actions(entry) {
   const { kind, external_code: code, code_use: use, state, attention } = entry;
   const body = { kind, code, use };
   if (state === 'sending')
-    return el('span', { class: 'hint' }, 'This entry is being sent now; there are no actions until that ends.');
+    return el(
+      'span',
+      { class: 'hint' },
+      'This entry is being sent now; there are no actions until that ends.',
+    );
   const isReadBack = state === 'unknown' || (state === 'confirmed' && attention !== null);
   return [
     isReadBack || state !== 'confirmed'

@@ -116,7 +116,10 @@ const LISTEN_ERRORS: Readonly<Record<string, readonly [words: string, hint: stri
     'is not an address of this machine',
     'Set status.host to 127.0.0.1 or to an address of this machine.',
   ],
-  ENOTFOUND: ['is not an address of this machine', 'Set status.host to 127.0.0.1 or to an address of this machine.'],
+  ENOTFOUND: [
+    'is not an address of this machine',
+    'Set status.host to 127.0.0.1 or to an address of this machine.',
+  ],
 };
 
 function addressError(thrown: unknown, host: string, port: number): Fatal {

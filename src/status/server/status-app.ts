@@ -14,9 +14,9 @@ import { today } from '../api/today.ts';
 import { createReadiness } from '../health/readiness.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import { createMetrics } from '../metrics/metrics.ts';
+import { createTokenAuth, rightHost, securityHeaders } from './access.ts';
 import { ApiError, answerError } from './api-error.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
-import { createTokenAuth, rightHost, securityHeaders } from './access.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
 import { pageFiles } from './page-files.ts';
 import { singleFlight } from './single-flight.ts';
@@ -92,7 +92,4 @@ function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
 const answerNotFound =
   (dependencies: StatusServerDependencies) =>
   (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
-    answerError(dependencies)(
-      new ApiError(404, 'not_found', 'No such path', 'The page is at /.'),
-      c,
-    );
+    answerError(dependencies)(new ApiError(404, 'not_found', 'No such path', 'The page is at /.'), c);

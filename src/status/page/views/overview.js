@@ -41,7 +41,11 @@ export const render = (status) => [
     : el(
         'section',
         { class: 'banner bad', 'aria-label': 'Configuration' },
-        el('strong', {}, 'The last edit of the configuration was rejected; the previous one stays in effect. '),
+        el(
+          'strong',
+          {},
+          'The last edit of the configuration was rejected; the previous one stays in effect. ',
+        ),
         el('code', {}, status.config.error),
         el('a', { href: '#/config' }, 'See the configuration'),
       ),
@@ -195,15 +199,10 @@ function cards({ outbox, attention, quarantine, session, tables, config }) {
       tone: outbox.rejected > 0 ? 'bad' : '',
       href: '#/plans/rejected',
     }),
-    card(
-      'In quarantine',
-      count(quarantine),
-      quarantine === 0 ? 'no invalid records' : 'invalid records',
-      {
-        tone: quarantine > 0 ? 'late' : '',
-        href: '#/data',
-      },
-    ),
+    card('In quarantine', count(quarantine), quarantine === 0 ? 'no invalid records' : 'invalid records', {
+      tone: quarantine > 0 ? 'late' : '',
+      href: '#/data',
+    }),
     card('Warehouse rows', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
     card(
       'Service session',

@@ -83,12 +83,7 @@ const showBoard = ({ counts, attention, deadline, found, ...list }) => [
     ),
     actionsOnMany(found),
   ),
-  table(
-    'Outbox entries, those that need a person first',
-    COLUMNS,
-    list.rows.map(row),
-    'No entry matches.',
-  ),
+  table('Outbox entries, those that need a person first', COLUMNS, list.rows.map(row), 'No entry matches.'),
   pager(list),
 ];
 

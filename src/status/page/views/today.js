@@ -75,7 +75,12 @@ export function render(day) {
         stops === 0 ? 'none planned' : `${Math.round(((stops - open) / stops) * 100)} % done`,
       ),
       figure('Open', count(open), 'not done yet'),
-      figure('Returned', count(picture.byStatus.D ?? 0), 'not delivered', picture.byStatus.D > 0 ? 'bad' : ''),
+      figure(
+        'Returned',
+        count(picture.byStatus.D ?? 0),
+        'not delivered',
+        picture.byStatus.D > 0 ? 'bad' : '',
+      ),
       figure(
         'Late',
         count(picture.lateCount),
