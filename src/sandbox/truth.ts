@@ -1,9 +1,9 @@
 // Everything that the service would show now, without filters and without an envelope. Tests compare their tables with
 // it. Records are in wire format, with all related objects.
 import { Hono } from 'hono';
+import { summaryRow } from './routes/daily-summaries.ts';
 import { eventRecord } from './routes/event-records.ts';
 import { planRecord } from './routes/plan-records.ts';
-import { summaryRow } from './routes/summary-rows.ts';
 import { VEHICLE_INCLUDES, vehicleRecord } from './routes/vehicle-records.ts';
 import { arrivedEvents } from './world/arrived-events.ts';
 import { answerRecord, checklistRecord, checklistsBetween } from './world/checklists.ts';

@@ -5,7 +5,7 @@ import { applyLateFault, replacementFor } from '../faults/fault-effects.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 import type { LedgerRecorder } from '../ledger.ts';
 import type { SandboxClock } from '../sandbox-clock.ts';
-import { type Answer, problemAnswer, Rejection } from './answer.ts';
+import { type Answer, mapRecords, problemAnswer, Rejection } from './answer.ts';
 import type { Call, CallRequest } from './call.ts';
 import type { CallName } from './call-names.ts';
 import {
@@ -17,7 +17,6 @@ import {
   untilClosed,
   waitOrClose,
 } from './delivery.ts';
-import { mapRecords } from './records.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface PipelineDependencies {

@@ -11,10 +11,11 @@ import {
 } from '../http/parameters.ts';
 import { listAnswer } from '../http/shapes.ts';
 import { driverIds, vehicleIds } from '../made-up/identifiers.ts';
+import { personName } from '../made-up/names.ts';
 import { dayOf, startOfDay } from '../world/company-time.ts';
 import { accumulate, type Summary, summaryOf } from '../world/daily-summaries.ts';
 import type { World } from '../world/world.ts';
-import { summaryRow } from './summary-rows.ts';
+import { vehicleIdentity } from './vehicle-records.ts';
 
 const SUBJECTS = ['vehicle', 'driver'] as const;
 const INCLUDES = ['driver', 'vehicle', 'vehicle.device'] as const;
@@ -56,4 +57,22 @@ function summariesOf(world: World, index: number, from: number, to: number): Sum
     if (summary !== undefined) found.push(summary);
   }
   return found;
+}
+
+/** One row of the report. Its title is the vehicle's plate or the driver's name. */
+export function summaryRow(
+  world: World,
+  index: number,
+  summary: Summary,
+  byDriver: boolean,
+  includes: readonly string[],
+): Record<string, unknown> {
+  const { id, title, plate, device } = vehicleIdentity(world.seed, index);
+  const name = personName(world.seed, 'driver', index);
+  const row: Record<string, unknown> = { title: byDriver ? name : plate, ...summary };
+  if (includes.includes('driver')) row.driver = { id: driverIds.of(index), name };
+  if (includes.some((one) => one.startsWith('vehicle'))) {
+    row.vehicle = { id, title, plate, ...(includes.includes('vehicle.device') ? { device } : {}) };
+  }
+  return row;
 }
