@@ -14,7 +14,7 @@ export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionRea
     return attention === 'code_reused' && isOver ? null : attention;
   }
   if (state === 'unknown') return isLate(entry.unknown_since) ? 'unknown' : null;
-  // A confirmed entry without an identifier still waits for it; the ERP is notified afterwards.
+  // A confirmed entry may still wait for its identifier; until then the ERP is not due to be notified.
   const isAwaited = state === 'confirmed' && entry.remote_id === null;
   return FINAL.includes(state) && !isAwaited && entry.told_at === null && isLate(entry.updated_at)
     ? 'not_acknowledged'

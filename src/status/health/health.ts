@@ -32,7 +32,7 @@ export interface RunEnd {
   status: string;
   /** The run ended with an error, so a part of its data is missing. */
   hadError: boolean;
-  /** The run was stopped on request. The next run makes up for the rest, so nothing is wrong. */
+  /** The run was stopped or lost its lease. A later run makes up for the rest, so this is not a failure. */
   wasCutOff: boolean;
 }
 
