@@ -14,8 +14,8 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
   app.get('/dictionary', (c) => c.json({ tables: dictionary() }));
 
   app.get('/quarantine', async (c) => {
-    const asked = query(c, { page, table: text });
-    const found = await quarantined(engine, { table: asked.table }, PAGE_ROWS + 1, asked.page * PAGE_ROWS);
+    const params = query(c, { page, table: text });
+    const found = await quarantined(engine, { table: params.table }, PAGE_ROWS + 1, params.page * PAGE_ROWS);
     const rows = found.map(({ payload, ...row }) => {
       const table = tables.find(({ name }) => name === row.table_name);
       return {
@@ -25,7 +25,7 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
         payload: maskedRecord(JSON.parse(payload), table),
       };
     });
-    return c.json({ total: await countRows(engine, 'sync_quarantine'), ...paged(rows, asked.page) });
+    return c.json({ total: await countRows(engine, 'sync_quarantine'), ...paged(rows, params.page) });
   });
   return app;
 }

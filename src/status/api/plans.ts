@@ -20,18 +20,18 @@ export function plans(dependencies: PlansApiDependencies): Hono {
   const app = new Hono();
 
   app.get('/outbox', async (c) => {
-    const asked = query(c, {
+    const params = query(c, {
       page,
       state: z.enum(['', ...OUTBOX_STATES]).default(''),
       kind: text,
       code: text,
     });
     const search = {
-      ...(asked.state !== '' && { states: [asked.state] }),
-      ...(asked.kind !== undefined && { kind: asked.kind }),
-      ...(asked.code !== undefined && { code: asked.code }),
+      ...(params.state !== '' && { states: [params.state] }),
+      ...(params.kind !== undefined && { kind: params.kind }),
+      ...(params.code !== undefined && { code: params.code }),
     };
-    const slice = { limit: PAGE_ROWS + 1, offset: asked.page * PAGE_ROWS };
+    const slice = { limit: PAGE_ROWS + 1, offset: params.page * PAGE_ROWS };
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({
       counts: await outboxCounts(engine),
@@ -41,18 +41,18 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       found: await engine.read((sql) => countEntries(sql, search)),
       ...paged(
         rows.map((entry) => shown(entry, dependencies)),
-        asked.page,
+        params.page,
       ),
     });
   });
 
   app.get('/outbox/entry', async (c) => {
-    const asked = {
+    const shape = {
       kind: z.string().max(100),
       code: z.string().max(1_000),
       use: z.coerce.number().int().min(1).default(1),
     };
-    const { kind, code, use } = query(c, asked);
+    const { kind, code, use } = query(c, shape);
     const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
     const entry = uses.find(({ code_use }) => code_use === use);
     if (entry === undefined) {

@@ -32,14 +32,14 @@ export function runs(
   });
 
   app.get('/runs', async (c) => {
-    const asked = query(c, { page, job: text, status: text });
+    const params = query(c, { page, job: text, status: text });
     const found = await searchRuns(engine, {
-      jobs: asked.job === undefined ? all : [asked.job],
-      statuses: asked.status?.split(','),
+      jobs: params.job === undefined ? all : [params.job],
+      statuses: params.status?.split(','),
       limit: PAGE_ROWS + 1,
-      offset: asked.page * PAGE_ROWS,
+      offset: params.page * PAGE_ROWS,
     });
-    return c.json(paged(found, asked.page));
+    return c.json(paged(found, params.page));
   });
 
   app.get('/run', async (c) => {

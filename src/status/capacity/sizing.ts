@@ -12,7 +12,7 @@ export interface SizingJob extends BudgetJob {
   readingsOf(periodMs: number): number;
 }
 
-export interface SizingAsked {
+export interface SizingInput {
   day: FleetDay;
   /** Name of the warehouse's engine. */
   engine: string;
@@ -82,12 +82,12 @@ const MIB = 1_048_576;
 /** A larger single file is hard to back up and to move. */
 const MOST_SQLITE_GB = 200;
 
-export function sizing(jobs: readonly SizingJob[], budget: CallBudget, asked: SizingAsked): Sizing {
-  const { day, latencyMs, pictureKb } = asked;
+export function sizing(jobs: readonly SizingJob[], budget: CallBudget, input: SizingInput): Sizing {
+  const { day, latencyMs, pictureKb } = input;
   const rate = budget.requests_per_minute;
   const callsAMinute = budget.calls_per_day / 1_440;
   const rows = rowsADay(day);
-  const tables = tableSizes(rows, asked);
+  const tables = tableSizes(rows, input);
   const records = recordsADay(jobs, budget, rows) / (DAY_MS / 1_000);
   const base = {
     vehicles: day.vehicles,
@@ -106,10 +106,10 @@ export function sizing(jobs: readonly SizingJob[], budget: CallBudget, asked: Si
     tables,
     slower: slowerSchedules(jobs, budget),
   };
-  return { ...base, changes: changesFor(base, asked) };
+  return { ...base, changes: changesFor(base, input) };
 }
 
-function tableSizes(rows: Record<string, number>, { engine, retention }: SizingAsked): TableSize[] {
+function tableSizes(rows: Record<string, number>, { engine, retention }: SizingInput): TableSize[] {
   return Object.entries(rows).map(([table, count]) => {
     const bytes = rowBytes(engine, table);
     const days = Math.min(DAYS_A_YEAR, (retention[table] ?? Number.POSITIVE_INFINITY) / DAY_MS);
@@ -140,12 +140,12 @@ function recordsADay(
 
 type Figures = Omit<Sizing, 'changes'>;
 
-const changesFor = (found: Figures, asked: SizingAsked): string[] => [
-  ...(found.fits ? [] : changesOfRate(found, asked)),
-  ...changesOfMachines(found, asked),
+const changesFor = (found: Figures, input: SizingInput): string[] => [
+  ...(found.fits ? [] : changesOfRate(found, input)),
+  ...changesOfMachines(found, input),
 ];
 
-function changesOfRate(found: Figures, { most }: SizingAsked): string[] {
+function changesOfRate(found: Figures, { most }: SizingInput): string[] {
   const slower = found.slower.map(({ job, every }) => `${job} every ${every}`);
   return [
     found.requests_per_minute_needed > most.requestsPerMinute
@@ -158,8 +158,8 @@ function changesOfRate(found: Figures, { most }: SizingAsked): string[] {
   ];
 }
 
-function changesOfMachines(found: Figures, asked: SizingAsked): string[] {
-  const { hasQueueHome, concurrency, latencyMs, maxBodyMb, most } = asked;
+function changesOfMachines(found: Figures, input: SizingInput): string[] {
+  const { hasQueueHome, concurrency, latencyMs, maxBodyMb, most } = input;
   const changes: string[] = [];
   const listingMb = Math.ceil((found.vehicles * LISTED_VEHICLE_BYTES) / MIB);
   if (listingMb > maxBodyMb) {
