@@ -1,4 +1,4 @@
-// Builds the parts of a sandbox from its settings: clock, ledger, journal, world, account, tokens and faults.
+// Creates the dependencies of a sandbox from its settings: clock, ledger, journal, world, account, tokens and faults.
 
 import { createFaults } from './faults/faults.ts';
 import { createAccount } from './http/account.ts';
@@ -9,7 +9,7 @@ import { createLedger } from './ledger.ts';
 import type { SessionDependencies } from './routes/session.ts';
 import { createSandboxClock, isAccelerated, newOrigin } from './sandbox-clock.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { createJournal, type JournalEntry, keptOrigin, type WrittenKind } from './world/journal.ts';
+import { createJournal, type JournalEntry, storedOrigin, type WrittenKind } from './world/journal.ts';
 import { createWorld, type World } from './world/world.ts';
 
 export interface SandboxDependencies extends SessionDependencies, PipelineDependencies, AdminDependencies {
@@ -25,7 +25,7 @@ const LEDGER_LISTS = {
 
 export function createSandboxDependencies(settings: SandboxSettings): SandboxDependencies {
   const { seed, stateFile, time, renewal, rotateRefresh, accessTokenTtlMs, refreshTokenTtlMs } = settings;
-  const origin = isAccelerated(time) ? keptOrigin(stateFile, newOrigin(time)) : undefined;
+  const origin = isAccelerated(time) ? storedOrigin(stateFile, newOrigin(time)) : undefined;
   const clock = createSandboxClock(time, origin);
   const ledger = createLedger(clock.wallNow);
   const countCreated = (entry: JournalEntry): void => {

@@ -1,5 +1,5 @@
-// What really happened, counted on arrival and on acceptance: the oracle of the tests. It never counts the
-// admin endpoints. `per_minute_max` slides over the time that clients share with the sandbox.
+// Counts every request on arrival and every write on acceptance: the ground truth of the tests. Admin endpoints are not
+// counted. `per_minute_max` is a sliding window over the time that clients share with the sandbox.
 import { MINUTE_MS } from './world/company-time.ts';
 
 export interface Ledger {
@@ -7,14 +7,14 @@ export interface Ledger {
   logins_refused: number;
   renewals: number;
   renewals_refused: number;
-  /** Requests that arrived, by call, whatever became of them. */
+  /** Requests that arrived, by call, whatever their outcome. */
   requests: Record<string, number>;
   /** Answers by status; a request without an answer counts as `none`. */
   requests_by_status: Record<string, number>;
   max_in_flight: number;
   /** The most requests in any 60 seconds. */
   per_minute_max: number;
-  /** How often each was accepted. */
+  /** How often each external code was accepted; the next three count other writes the same way. */
   plans: Record<string, number>;
   points_of_interest: Record<string, number>;
   agents: Record<string, number>;
@@ -33,25 +33,25 @@ export interface LedgerRecorder {
 }
 
 export function createLedger(wallNow: () => number): LedgerRecorder {
-  const book = emptyLedger();
+  const ledger = emptyLedger();
   const lastMinute = createSlidingCount(MINUTE_MS);
   let inFlight = 0;
 
   const count: LedgerRecorder['count'] = (list, name) => {
-    book[list][name] = (book[list][name] ?? 0) + 1;
+    ledger[list][name] = (ledger[list][name] ?? 0) + 1;
   };
 
   return {
-    read: () => structuredClone(book),
+    read: () => structuredClone(ledger),
     session: (what) => {
-      book[what] += 1;
+      ledger[what] += 1;
     },
     count,
     arrived(call) {
       count('requests', call);
       inFlight += 1;
-      book.max_in_flight = Math.max(book.max_in_flight, inFlight);
-      book.per_minute_max = Math.max(book.per_minute_max, lastMinute(wallNow()));
+      ledger.max_in_flight = Math.max(ledger.max_in_flight, inFlight);
+      ledger.per_minute_max = Math.max(ledger.per_minute_max, lastMinute(wallNow()));
     },
     left(status) {
       inFlight -= 1;
@@ -60,7 +60,7 @@ export function createLedger(wallNow: () => number): LedgerRecorder {
   };
 }
 
-/** Without a prototype: a plan may be called `constructor`. */
+/** No prototype, because a plan may have the code `constructor`. */
 const noCounts = (): Record<string, number> => Object.create(null) as Record<string, number>;
 
 const emptyLedger = (): Ledger => ({
@@ -79,7 +79,7 @@ const emptyLedger = (): Ledger => ({
   faults_injected: noCounts(),
 });
 
-/** Adds an instant and tells how many lie within `spanMs` up to it. */
+/** Adds an instant and returns how many lie within the last `spanMs`. */
 function createSlidingCount(spanMs: number): (at: number) => number {
   let instants: number[] = [];
   let first = 0;

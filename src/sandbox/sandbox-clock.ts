@@ -1,5 +1,5 @@
-// The simulated clock: real time, accelerated real time, or stepped by whoever holds it. `wallNow` is the
-// time a client shares with the sandbox: a stepped clock itself, else the machine's.
+// The simulated clock: real, accelerated, or stepped by the test. `wallNow` is the time that a client shares with the
+// sandbox: the stepped clock itself, otherwise the clock of the machine.
 import type { Clock } from '../core/time/clock.ts';
 import { createManualClock, type ManualClock } from '../core/time/manual-clock.ts';
 
@@ -7,12 +7,12 @@ export interface SandboxClock {
   readonly mode: 'real' | 'accelerated' | 'stepped';
   now(): number;
   wallNow(): number;
-  /** Moves a stepped clock; undefined where time runs by itself. */
+  /** Moves a stepped clock; undefined if time runs by itself. */
   advance?: (ms: number) => Promise<void>;
 }
 
 export interface ClockOptions {
-  /** The clock to live on; one that can be advanced makes the sandbox stepped. Default: the system's. */
+  /** The clock of the sandbox. A clock with `advance` makes the sandbox stepped. Default: the system's. */
   clock?: Clock | ManualClock;
   /** Simulated seconds per real second. Default 1. */
   speed?: number;
@@ -22,7 +22,7 @@ export interface ClockOptions {
   startAt?: number;
 }
 
-/** Where accelerated time began; kept in the state file so that a restart does not jump back. */
+/** The start of accelerated time; kept in the state file so that a restart does not jump back. */
 export interface ClockOrigin {
   realAt: number;
   simulatedAt: number;

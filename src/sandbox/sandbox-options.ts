@@ -1,4 +1,4 @@
-// What can be asked of a sandbox, with all defaults in one place.
+// The options of a sandbox, with all defaults in one place.
 
 import type { Fault } from './faults/faults.ts';
 import { type Credentials, DEFAULT_CREDENTIALS } from './http/account.ts';
@@ -15,7 +15,7 @@ export interface SandboxSettings {
   port: number;
   /** Default 1. */
   seed: number;
-  /** About how many vehicles are listed at any time. Default 12. */
+  /** Approximate number of vehicles listed at any time. Default 12. */
   vehicles: number;
   /** False: no vehicle ever joins or leaves, and exactly `vehicles` are listed. Default true. */
   churn: boolean;
@@ -23,13 +23,13 @@ export interface SandboxSettings {
   accessTokenTtlMs: number;
   /** Default 24 hours. */
   refreshTokenTtlMs: number;
-  /** How a renewal must be presented. Default any. */
+  /** How a client must present the token for a renewal. Default any. */
   renewal: Renewal;
-  /** True: a renewal also gives a new refresh token and ends the one it was given. Default false. */
+  /** True: a renewal also issues a new refresh token and revokes the old one. Default false. */
   rotateRefresh: boolean;
-  /** How long after acceptance an imported plan shows in searches. Default 0. */
+  /** Delay after acceptance until searches show an imported plan. Default 0. */
   importVisibleAfterMs: number;
-  /** The same for points of interest, agents and itineraries that were created. Default 0. */
+  /** The same delay for created points of interest, agents and itineraries. Default 0. */
   createdVisibleAfterMs: number;
   /** Default: none. */
   faults: readonly Fault[];
@@ -37,7 +37,7 @@ export interface SandboxSettings {
   shapes: Shapes;
   /** JSONL file that keeps accepted writes and the accelerated clock's origin. Default: memory only. */
   stateFile?: string;
-  /** Replaces the events of the living world by a steady mass of them, for benchmarks. Default: off. */
+  /** Replaces the simulated events by a fixed number per vehicle and day, for benchmarks. Default: off. */
   bulkEvents?: BulkEvents;
   time: ClockOptions;
 }

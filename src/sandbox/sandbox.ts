@@ -1,4 +1,4 @@
-// The simulated service: a living fleet behind the calls of the document. Same seed, same options and same
+// The simulated service: a changing fleet behind the calls that the API document describes. The same seed, options and
 // steps give the same bytes.
 
 import { createSandboxDependencies, type SandboxDependencies } from './dependencies.ts';
@@ -31,13 +31,13 @@ export type { SandboxOptions } from './sandbox-options.ts';
 export interface Sandbox {
   /** `http://host:port`, the base of all paths. */
   readonly url: string;
-  /** What a login must send. */
+  /** The credentials that a login must send. */
   readonly credentials: Credentials;
   readonly clock: SandboxClock;
   ledger(): Ledger;
   addFault(fault: Fault): void;
   clearFaults(): void;
-  /** Cuts open connections; safe to call twice. */
+  /** Closes open connections too; safe to call twice. */
   close(): Promise<void>;
 }
 

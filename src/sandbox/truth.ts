@@ -1,9 +1,9 @@
-// What the service would show right now, whole and without filters or shapes of the envelope: a test compares
-// its tables with this. Everything is in the wire's form, with all related objects.
+// Everything that the service would show now, without filters and without an envelope. Tests compare their tables with
+// it. Records are in wire format, with all related objects.
 import { Hono } from 'hono';
+import { summaryRow } from './routes/daily-summaries.ts';
 import { eventRecord } from './routes/event-records.ts';
 import { planRecord } from './routes/plan-records.ts';
-import { summaryRow } from './routes/summary-rows.ts';
 import { VEHICLE_INCLUDES, vehicleRecord } from './routes/vehicle-records.ts';
 import { arrivedEvents } from './world/arrived-events.ts';
 import { answerRecord, checklistRecord, checklistsBetween } from './world/checklists.ts';
@@ -31,9 +31,9 @@ interface Range {
   to: number;
 }
 
-type Tell = (world: World, range: Range) => unknown[];
+type ReadTruth = (world: World, range: Range) => unknown[];
 
-const TRUTHS: Record<string, Tell> = {
+const TRUTHS: Record<string, ReadTruth> = {
   vehicles: (world) =>
     world.roster.listed(world.now()).map((index) => vehicleRecord(world, index, VEHICLE_INCLUDES)),
   drivers: (world) => allDrivers(world, ['department', 'cost_center', 'work_shift']),
@@ -54,17 +54,17 @@ const TRUTHS: Record<string, Tell> = {
     transitionsBetween(world, from, to).map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
 };
 
-/** GET /<resource>?from&to, or ?day for one local day. Without bounds: since the founding, up to a week ahead. */
+/** GET /<resource>?from&to, or ?day for one local day. Default: from the founding day up to a week ahead. */
 export function createTruth(world: World): Hono {
   const app = new Hono();
   app.get('/:resource', (c) => {
     const resource = c.req.param('resource');
-    const tell = Object.hasOwn(TRUTHS, resource) ? TRUTHS[resource] : undefined;
-    if (tell === undefined) return c.json({ message: `Known: ${Object.keys(TRUTHS).join(', ')}` }, 404);
+    const read = Object.hasOwn(TRUTHS, resource) ? TRUTHS[resource] : undefined;
+    if (read === undefined) return c.json({ message: `Known: ${Object.keys(TRUTHS).join(', ')}` }, 404);
     const range = rangeOf(world, c.req.query());
     return range === undefined
       ? c.json({ message: 'from, to, day: not dates' }, 422)
-      : c.json(tell(world, range));
+      : c.json(read(world, range));
   });
   return app;
 }

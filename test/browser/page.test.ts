@@ -19,14 +19,14 @@ const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
   plans: {
     hash: 'plans',
     shows:
-      /3 entries need a person[\s\S]*2 plans of tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/i,
+      /3 entries need a person[\s\S]*2 plans for tomorrow are not confirmed[\s\S]*found twice[\s\S]*retries exhausted[\s\S]*R-2026-03-11-7/i,
   },
   plan: {
     hash: 'plans/route_plans/R-2026-03-11-7',
     shows: /no clear answer[\s\S]*Read back[\s\S]*too early to say/,
   },
   today: { hash: 'today', shows: /Deliveries by status[\s\S]*Late stops[\s\S]*Events by category/ },
-  data: { hash: 'data', shows: /route_point_execution[\s\S]*did not fit/ },
+  data: { hash: 'data', shows: /route_point_execution[\s\S]*invalid record/ },
   config: { hash: 'config', shows: /The next seven days[\s\S]*requests_per_minute/ },
 };
 
@@ -150,7 +150,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const token = page.getByLabel('Token');
     await token.fill('wrong-token');
     await page.keyboard.press('Enter');
-    await page.getByText('The bearer token is not the right one').waitFor();
+    await page.getByText('The bearer token is wrong').waitFor();
     expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
     await token.fill(TOKEN);
     await page.keyboard.press('Enter');
@@ -184,7 +184,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const page = await openLocked('overview');
     await page.getByLabel('Token').fill('ключ');
     await page.keyboard.press('Enter');
-    await page.getByText('plain letters, digits and signs').waitFor();
+    await page.getByText('only ASCII letters, digits and punctuation').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
@@ -219,7 +219,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('names what needs a person on the overview and leads to it', async () => {
     const page = await open('overview');
-    const hero = page.getByLabel('Health of all');
+    const hero = page.getByLabel('Overall health');
     await hero.getByText('found twice').waitFor();
     await hero.getByRole('link', { name: '3 pushes need a person' }).click();
     await page.getByLabel('Needs a person').getByText('1 item: at the service more than once').waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'R-2026-03-11-7' }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'It may be at the service: press again' }).click();
+    await page.getByRole('button', { name: 'It may be at the service. Press again' }).click();
     await page.getByText('It is cancelled').waitFor();
     const rows = await place.rig.rows("select state from push_outbox where external_code = 'R-2026-03-11-7'");
     expect(rows).toEqual([{ state: 'cancelled' }]);
@@ -271,7 +271,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   it('masks people in the quarantine', async () => {
     const page = await open('data');
     await page.getByText('year: expected a number').click();
-    const record = await page.getByLabel('The record, masked').innerText();
+    const record = await page.getByLabel('Masked record').innerText();
     expect(record).toContain('"plate": "ABC1D23"');
     expect(record).not.toMatch(/Somebody|not declared/);
   });
@@ -327,7 +327,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   it('sends again what a person did not find at the service', async () => {
     const page = await open('plans/route_plans/R-2026-03-10-9');
     await page.getByText('It was sent five times without a clear answer').waitFor();
-    const [ask, confirm] = ['It is not there: send it', 'I have looked at the service'].map((name) =>
+    const [ask, confirm] = ['Not at the service: send it', 'I checked the service'].map((name) =>
       page.getByRole('button', { name }),
     );
     // A live update may take the question away between the two clicks; the page hears of the answer when the clock moves on.
@@ -341,7 +341,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         { timeout: 60_000 },
       )
       .toBe(1);
-    await page.getByText('said to be absent').waitFor();
+    await page.getByText('reported absent').waitFor();
     const rows = await place.rig.rows(
       "select state, attention from push_outbox where external_code = 'R-2026-03-10-9'",
     );

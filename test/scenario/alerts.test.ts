@@ -132,8 +132,8 @@ describe('alerts', () => {
     expect(received.map(({ text }) => text)).toEqual([
       expect.stringMatching(/: 2 items: found_twice\. Try: look at them$/),
       expect.stringMatching(/: 1 items: not_acknowledged\. Try: /),
-      expect.stringMatching(/: the outbox has no entry that needs a person for found twice \(again\)$/),
-      expect.stringMatching(/for not acknowledged \(again\)$/),
+      expect.stringMatching(/: no outbox entry needs a person because of: found twice \(again\)$/),
+      expect.stringMatching(/because of: not acknowledged \(again\)$/),
     ]);
   });
 
@@ -202,7 +202,7 @@ describe('alerts', () => {
         expect(answers).toEqual([]);
         expect(arrived).toEqual([]);
         expect(heard()).toEqual([]);
-        expect(logLines.join('')).toContain(`refused the message (${status})`);
+        expect(logLines.join('')).toContain(`rejected the message (${status})`);
       } finally {
         elsewhere.closeAllConnections();
         await new Promise((resolve) => elsewhere.close(resolve));

@@ -85,7 +85,7 @@ describe('doctor', () => {
     const { code, of } = await doctor(config, ['--alert']);
     expect({ code, found: of('alerts')?.found }).toEqual({
       code: 0,
-      found: 'the webhook took a test message',
+      found: 'the webhook accepted a test message',
     });
     expect(bodies).toHaveLength(1);
     expect(JSON.parse(bodies[0] ?? '')).toMatchObject({

@@ -45,7 +45,7 @@ describe('the probes', () => {
     await clock.advance(61_000);
     const { status, json } = await place.ask('GET', '/readyz');
     expect(status).toBe(503);
-    expect(json.checks.lease).toEqual({ ok: false, words: 'not kept alive: pull-events' });
+    expect(json.checks.lease).toEqual({ ok: false, words: 'without a heartbeat: pull-events' });
     expect((await place.ask('GET', '/livez')).status).toBe(200);
     // A change of hands counts from zero.
     await engine.write(({ sql }) => sql('sync_lease').update({ holder: 'somebody else' }));
@@ -64,7 +64,7 @@ describe('the probes', () => {
         const { status, json } = await place.ask('GET', '/readyz');
         expect({ status, lease: json.checks.lease }).toEqual({
           status: 200,
-          lease: { ok: true, words: '1 held, each kept alive' },
+          lease: { ok: true, words: '1 held, all with recent heartbeats' },
         });
         await clock.advance(55_000);
         await heartbeat.runOnce();
@@ -413,7 +413,7 @@ describe('an action', () => {
       }),
     );
     const answer = await place.ask('POST', '/api/quarantine/retry', { body: { id } });
-    expect(answer).toMatchObject({ status: 202, json: { words: 'It fits now and was loaded.' } });
+    expect(answer).toMatchObject({ status: 202, json: { words: 'The record is valid now and was loaded.' } });
     expect(await place.rig.rows('select plate from vehicle where id = 77')).toEqual([{ plate: 'ABC1D23' }]);
     expect((await place.ask('POST', '/api/quarantine/retry', { body: { id } })).status).toBe(404);
   });

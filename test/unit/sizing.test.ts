@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { callBudget } from '../../src/status/capacity/call-budget.ts';
 import { rowsADay, usualFleetDay } from '../../src/status/capacity/fleet-day.ts';
 import { rowBytes } from '../../src/status/capacity/row-bytes.ts';
-import { type SizingAsked, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
+import { type SizingInput, type SizingJob, sizing } from '../../src/status/capacity/sizing.ts';
 import { slowerSchedules } from '../../src/status/capacity/slower-schedules.ts';
 import { retentionByTable } from '../../src/warehouse/maintenance/retention.ts';
 import { measureRowBytes } from '../support/row-bytes.ts';
@@ -19,7 +19,7 @@ const job = (name: string, cron: string, calls: (periodMs: number) => number): S
   readingsOf: () => 10,
 });
 
-const asked: SizingAsked = {
+const asked: SizingInput = {
   day: { ...usualFleetDay, vehicles: 1_000 },
   engine: 'sqlite',
   hasQueueHome: false,
@@ -31,7 +31,7 @@ const asked: SizingAsked = {
   retention: {},
 };
 
-const size = (jobs: SizingJob[], rate: number, other: Partial<SizingAsked> = {}) =>
+const size = (jobs: SizingJob[], rate: number, other: Partial<SizingInput> = {}) =>
   sizing(jobs, callBudget(jobs, rate, NOW), { ...asked, ...other });
 
 describe('the size of a fleet', () => {
@@ -62,7 +62,9 @@ describe('the size of a fleet', () => {
   it('says that no account can be set to such a rate', () => {
     const push = job('push', '* * * * *', (periodMs) => (200e6 * periodMs) / DAY);
     const { changes } = size([push], 600);
-    expect(changes.join('\n')).toMatch(/more than one account can be set to.*several accounts/s);
+    expect(changes.join('\n')).toMatch(
+      /more than the configuration accepts for one account.*several accounts/s,
+    );
   });
 
   it('asks for PostgreSQL and more daemons where one is too little', () => {

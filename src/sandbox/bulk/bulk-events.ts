@@ -1,5 +1,6 @@
-// Events in bulk, so that the sandbox is never what a benchmark measures. Every vehicle has the same number of
-// events each UTC day, told from its index, the day and a place in the day alone, so repeated reads agree.
+// Events in bulk, so that the sandbox is never the bottleneck of a benchmark. Every vehicle has the same number of
+// events each UTC day. An event depends only on the vehicle index, the day and its place in the day, so repeated reads
+// agree.
 import type { Answer } from '../http/answer.ts';
 import type { EventQuery, Period } from '../routes/event-query.ts';
 import { relatedObjects } from '../routes/event-records.ts';
@@ -10,7 +11,7 @@ import { BULK_DURATION_S, bulkTemplate, type Template, writePatched } from './bu
 
 interface Vehicle {
   index: number;
-  /** Its related objects, padded to the same length as all others. */
+  /** The related objects of the vehicle, padded to the same length for all vehicles. */
   related: Buffer;
 }
 
@@ -41,7 +42,7 @@ export function bulkAnswer(world: World, bulk: BulkEvents, wanted: EventQuery): 
 const lengthOf = (parts: readonly DayPart[]): number =>
   parts.reduce((sum, part) => sum + part.template.bytes.length, 0);
 
-/** `[`, then the records in large pieces; the comma after the last one becomes `]`. */
+/** `[`, then the records in large chunks; the comma after the last record becomes `]`. */
 function* chunksOf(
   vehicles: readonly Vehicle[],
   parts: readonly DayPart[],
@@ -69,9 +70,9 @@ function* chunksOf(
 }
 
 const padded = (block: Buffer, width: number): Buffer => {
-  const whole = Buffer.alloc(width, ' ');
-  whole.set(block);
-  return whole;
+  const result = Buffer.alloc(width, ' ');
+  result.set(block);
+  return result;
 };
 
 /** The related objects as the first fields of a record, with the comma after them. */
@@ -83,7 +84,7 @@ function relatedBytes(world: World, index: number, includes: readonly string[]):
   return Buffer.from(fields === '{}' ? '' : `${fields.slice(1, -1)},`);
 }
 
-/** The UTC days of the periods, each with the template of its part that is shown by now. */
+/** The UTC days of the periods, each with the template of the seconds that are wanted and already visible. */
 function dayParts(now: number, bulk: BulkEvents, wanted: EventQuery, width: number): DayPart[] {
   const templates = new Map<string, Template>();
   const parts: DayPart[] = [];
@@ -103,7 +104,7 @@ function dayParts(now: number, bulk: BulkEvents, wanted: EventQuery, width: numb
   return parts;
 }
 
-/** The same instants as periods that do not meet, so that no event comes twice. */
+/** Merges overlapping periods, so that no event is sent twice. */
 function merged(periods: readonly Period[]): Period[] {
   const result: Period[] = [];
   for (const { begin, end } of [...periods].sort((a, b) => a.begin - b.begin)) {

@@ -1,6 +1,6 @@
-// The records of one category on one day as bytes of equal length, with holes for what differs between
-// vehicles and days: digits of the id, the two dates, the related objects. A copy is only patched, never
-// written anew; padding is white space between fields, which JSON allows.
+// The records of one category on one day as bytes of equal length. Holes mark the bytes that differ between vehicles and
+// days: digits of the id, the two dates, the related objects. Each use copies the bytes and fills the holes, which is
+// faster than writing JSON again. Padding is white space between fields, which JSON allows.
 
 import type { EventQuery } from '../routes/event-query.ts';
 import { dateText } from '../world/company-time.ts';
@@ -13,7 +13,7 @@ export interface Template {
   holes: Holes;
 }
 
-/** Where in a record each thing that differs begins. */
+/** The offset of each hole in a record. */
 interface Holes {
   related: number;
   vehicle: number;
@@ -21,7 +21,7 @@ interface Holes {
   endDate: number;
 }
 
-/** How long an event lasts; it is shown from its end on. */
+/** Duration of an event. An event is visible from its end on. */
 export const BULK_DURATION_S = 30;
 const SECONDS = 86_400;
 const LEAST_DISTANCE = 10_000;
@@ -29,7 +29,7 @@ const DISTANCES = 80_000;
 const DATE = 'YYYY-MM-DD';
 /** Days in ids are counted from 2018-01-01. */
 const FIRST_DAY = 17_532;
-/** An id is seven digits of the vehicle, the first not zero, four of the day and five of the place in the day. */
+/** An id has seven digits for the vehicle (the first is not zero), four for the day and five for the place in the day. */
 const FIRST_VEHICLE = 1_000_000;
 const VEHICLE_AND_DAY = 'VVVVVVVDDDD';
 
@@ -67,7 +67,7 @@ function holesOf(category: number, width: number): Holes {
 
 const timeText = (second: number): string => new Date(second * 1_000).toISOString().slice(10, 19).concat('Z');
 
-/** Writes the template into `target` from `start` on, with the holes filled for a vehicle's day. */
+/** Copies the template into `target` at `start` and fills the holes for one vehicle and day. */
 export function writePatched(
   target: Buffer,
   start: number,

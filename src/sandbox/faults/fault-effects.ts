@@ -1,22 +1,21 @@
-// What faults do to an answer. Early ones replace the call, so nothing is committed; late ones spoil the
-// answer of a call that was carried out. How bytes leave (drip, truncated, reset) is in delivery.ts.
+// What faults do to an answer. Early faults replace the call, so nothing is committed. Late faults change the answer of
+// a call that was carried out. Faults of the transfer (drip, truncated, reset) are in delivery.ts.
 import { gzipSync } from 'node:zlib';
-import { type Answer, problemAnswer, textAnswer } from '../http/answer.ts';
-import { mapRecords } from '../http/records.ts';
+import { type Answer, mapRecords, problemAnswer, textAnswer } from '../http/answer.ts';
 import { hashKey, seededRandom } from '../made-up/seeded-random.ts';
 import type { Fault } from './faults.ts';
 
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_DEPTH = 100_000;
-const PIECE = 1024 * 1024;
+const CHUNK = 1024 * 1024;
 
-/** The answer that takes the call's place before anything is committed. */
+/** The answer that replaces the call before anything is committed; undefined if the fault does not. */
 export function replacementFor(fault: Fault, wallNow: number): Answer | undefined {
-  return fault.after_commit === true ? undefined : insteadOf(fault, wallNow);
+  return fault.after_commit === true ? undefined : substituteFor(fault, wallNow);
 }
 
-/** The answer of a call that was carried out, as this fault leaves it. */
-export function spoil(answer: Answer, fault: Fault, wallNow: number): Answer {
+/** Applies a late fault to the answer of a call that was carried out. */
+export function applyLateFault(answer: Answer, fault: Fault, wallNow: number): Answer {
   switch (fault.fault) {
     case 'html':
       return textAnswer('<!doctype html><title>Maintenance</title><h1>Please wait</h1>', 'text/html');
@@ -45,12 +44,12 @@ export function spoil(answer: Answer, fault: Fault, wallNow: number): Answer {
     case 'fewer-records':
       return mapRecords(answer, (records) => records.slice(0, records.length >> 1));
     default:
-      return (fault.after_commit === true && insteadOf(fault, wallNow)) || answer;
+      return (fault.after_commit === true && substituteFor(fault, wallNow)) || answer;
   }
 }
 
-/** What is answered in place of the call's own answer. */
-function insteadOf(fault: Fault, wallNow: number): Answer | undefined {
+/** The error or redirect that the fault sends instead of the call's own answer. */
+function substituteFor(fault: Fault, wallNow: number): Answer | undefined {
   if (fault.fault === 'redirect') return redirectAnswer(fault.location ?? '/elsewhere');
   return statusAnswer(fault, wallNow);
 }
@@ -78,17 +77,17 @@ const deepAnswer = (depth: number): Answer =>
 
 function hugeAnswer(bytes: number): Answer {
   function* chunks(): Generator<Uint8Array> {
-    const piece = Buffer.alloc(PIECE, 0x20);
-    for (let left = bytes; left > 0; left -= PIECE) yield left >= PIECE ? piece : piece.subarray(0, left);
+    const chunk = Buffer.alloc(CHUNK, 0x20);
+    for (let left = bytes; left > 0; left -= CHUNK) yield left >= CHUNK ? chunk : chunk.subarray(0, left);
   }
   return { status: 200, headers: { 'content-type': 'application/json' }, body: { chunks: chunks(), bytes } };
 }
 
-/** Packed piece by piece: members one after another are one gzip stream, and the sandbox holds one of them. */
+/** A gzip stream may have many members, so the sandbox compresses one chunk and sends it again and again. */
 function gzipBomb(bytes: number): Answer {
-  const piece = Buffer.alloc(PIECE, 0x20);
-  const [member, last] = [gzipSync(piece), gzipSync(piece.subarray(0, bytes % PIECE))];
-  const members = Math.floor(bytes / PIECE);
+  const chunk = Buffer.alloc(CHUNK, 0x20);
+  const [member, last] = [gzipSync(chunk), gzipSync(chunk.subarray(0, bytes % CHUNK))];
+  const members = Math.floor(bytes / CHUNK);
   function* chunks(): Generator<Uint8Array> {
     for (let sent = 0; sent < members; sent++) yield member;
     yield last;
@@ -100,11 +99,11 @@ function gzipBomb(bytes: number): Answer {
   };
 }
 
-/** Fields that would change every object of a careless reader, in each record or in the answer itself. */
+/** Adds prototype-pollution keys to each record, or to the answer itself. A careless reader would change every object. */
 function withProtoKeys(answer: Answer): Answer {
   const polluted = { polluted: true };
-  // By entries, since an assignment to __proto__ makes no field.
-  const spoiled = (value: unknown): unknown =>
+  // Object.fromEntries, because an assignment to __proto__ does not create a field.
+  const withKeys = (value: unknown): unknown =>
     typeof value !== 'object' || value === null || Array.isArray(value)
       ? value
       : Object.fromEntries([
@@ -112,12 +111,12 @@ function withProtoKeys(answer: Answer): Answer {
           ['constructor', { prototype: polluted }],
           ...Object.entries(value),
         ]);
-  const listed = mapRecords(answer, (records) => records.map(spoiled));
+  const listed = mapRecords(answer, (records) => records.map(withKeys));
   if (listed !== answer || !('json' in answer.body)) return listed;
-  return { ...answer, body: { json: spoiled(answer.body.json) } };
+  return { ...answer, body: { json: withKeys(answer.body.json) } };
 }
 
-/** Another order of the same records, the same one for the same records. */
+/** The records in another order; the same records always get the same order. */
 function shuffled(records: unknown[]): unknown[] {
   const random = seededRandom(...hashKey([JSON.stringify(records)]));
   const rest = [...records];

@@ -1,11 +1,11 @@
-// Faults on demand: which ones are set and which of them strike a request. What a fault does to the answer
-// is in fault-effects.ts. Rates are drawn from the seed, so the same steps meet the same faults.
+// Faults on demand: which faults are set and which of them strike a request. Their effect on the answer is in
+// fault-effects.ts. Rates use the seeded random generator, so the same steps meet the same faults.
 import { z } from 'zod';
 import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
 import { CALL_NAMES, type CallName } from '../http/call-names.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
 
-/** Statuses that can be answered instead of the call. */
+/** Statuses that a fault can send instead of the call's answer. */
 const STATUS_FAULTS = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '502', '503'] as const;
 
 export const FAULT_NAMES = [
@@ -40,23 +40,23 @@ export const faultSchema = z.strictObject({
   /** A call's name, or `*` for all of them. */
   call: z.enum(['*', ...CALL_NAMES]),
   fault: z.enum(FAULT_NAMES),
-  /** Share of matching requests that it strikes. Default 1. */
+  /** Share of matching requests that the fault strikes. Default 1. */
   rate: z.number().min(0).max(1).optional(),
-  /** How often it strikes at most. Default: no end. */
+  /** The most times that the fault strikes. Default: no limit. */
   times: z.int().min(0).optional(),
-  /** How many matching requests it lets through first. Default 0. */
+  /** Matching requests that pass before the fault can strike. Default 0. */
   skip: z.int().min(0).optional(),
-  /** latency: the wait (default 1000); drip and endless: the pause between pieces (default 50). */
+  /** latency: the delay (default 1000); drip and endless: the pause between chunks (default 50). */
   ms: z.number().min(0).optional(),
   /** 429 and 503: the form of Retry-After. Default: seconds for 429, missing for 503. */
   retry_after: z.enum(['seconds', 'date', 'missing']).optional(),
-  /** 429 and 503: how long Retry-After asks to wait. Default 1. */
+  /** 429 and 503: the wait in Retry-After. Default 1. */
   seconds: z.int().min(0).optional(),
-  /** huge, gzip-bomb: the size of the body once unpacked (default 64 MiB); deep: levels × 1 (default 100000). */
+  /** huge, gzip-bomb: the uncompressed size of the body (default 64 MiB); deep: the nesting levels (default 100000). */
   bytes: z.int().min(1).optional(),
-  /** redirect: where to. Default `/elsewhere`. */
+  /** redirect: the target. Default `/elsewhere`. */
   location: z.string().optional(),
-  /** Statuses, redirect, latency and hang: true lets the call be carried out first. Default false. */
+  /** Statuses, redirect, latency and hang: true carries the call out first. Default false. */
   after_commit: z.boolean().optional(),
 });
 
@@ -112,7 +112,7 @@ export function createFaults(seed: number, onStrike: (name: string) => void): Fa
 
 const FORM = '<call>:<fault>[:name=value,...]';
 
-/** A fault as a command-line flag, such as `events:429:rate=0.1,retry_after=date`. Throws what is wrong with it, in words. */
+/** Parses a fault from a command-line flag such as `events:429:rate=0.1,retry_after=date`. Throws if it is invalid. */
 export function parseFaultFlag(text: string): Fault {
   const [call, fault, ...rest] = text.split(':');
   const settings = rest.join(':');

@@ -1,5 +1,4 @@
-// The one account of the simulated company. All four parts must match; the password can be changed from
-// outside, which is how a revoked password is played.
+// The single account of the simulated company. All four fields must match. Tests can change the password, or revoke it.
 
 export interface Credentials {
   username: string;
@@ -12,7 +11,7 @@ export interface Account {
   readonly credentials: Credentials;
   matches(given: unknown): boolean;
   changePassword(password: string): void;
-  /** No password is right until it is changed. */
+  /** Rejects every password until `changePassword` is called. */
   revokePassword(): void;
 }
 

@@ -1,5 +1,5 @@
-// The endpoints under /_sandbox/ by which a test drives and questions the sandbox. They need no bearer, meet
-// no faults and are never counted.
+// The endpoints under /_sandbox/ with which a test controls and inspects the sandbox. They need no bearer token, meet no
+// faults and are not counted.
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { issueTexts, parseInWords } from '../../core/text/zod-words.ts';
@@ -53,8 +53,8 @@ export function createAdmin(dependencies: AdminDependencies, truth: Hono): Hono 
 }
 
 function clockEndpoints(app: Hono, clock: SandboxClock): void {
-  const reading = () => ({ mode: clock.mode, now: new Date(clock.now()).toISOString(), now_ms: clock.now() });
-  app.get('/clock', (c) => c.json(reading()));
+  const state = () => ({ mode: clock.mode, now: new Date(clock.now()).toISOString(), now_ms: clock.now() });
+  app.get('/clock', (c) => c.json(state()));
   app.post('/clock', async (c) => {
     if (clock.advance === undefined) {
       return c.json({ message: `The clock is ${clock.mode}; only a stepped one can be advanced` }, 409);
@@ -62,7 +62,7 @@ function clockEndpoints(app: Hono, clock: SandboxClock): void {
     const change = await bodyOf(c, z.strictObject({ advance_ms: z.number().min(0) }));
     if (change instanceof Response) return change;
     await clock.advance(change.advance_ms);
-    return c.json(reading());
+    return c.json(state());
   });
 }
 
@@ -93,7 +93,7 @@ function recordEndpoints(app: Hono, { addedRecords }: AdminDependencies): void {
   });
 }
 
-/** The body as the schema has it, or the 422 that says why not. An empty body counts as `{}`. */
+/** The parsed body, or a 422 response that says why it is invalid. An empty body counts as `{}`. */
 async function bodyOf<T>(c: Context, schema: z.ZodType<T>): Promise<T | Response> {
   const text = await c.req.text();
   let value: unknown;

@@ -1,5 +1,5 @@
-// What a call gives back before it becomes bytes: either a JSON value, which shapes and faults may still
-// change, or bytes that are ready. A Refusal is the other way out of a handler.
+// The answer of a call: a JSON value, which shapes and faults may still change, or finished bytes. A handler that
+// rejects a request throws a Rejection.
 
 export interface Answer {
   status: number;
@@ -22,15 +22,29 @@ export const textAnswer = (text: string, contentType: string, status = 200): Ans
   };
 };
 
-/** The document shows no error body; the sandbox says why in `message`. */
+/** The API document defines no error body; the sandbox puts the reason into `message`. */
 export const problemAnswer = (status: number, message: string): Answer => jsonAnswer({ message }, status);
 
-export class Refusal extends Error {
+export class Rejection extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'Rejection';
     this.status = status;
   }
+}
+
+/** Changes the records of an answer, in any envelope. An answer without a list stays as it is. */
+export function mapRecords(answer: Answer, change: (records: unknown[]) => unknown[]): Answer {
+  const json = 'json' in answer.body ? answer.body.json : parsed(answer.body.chunks);
+  if (Array.isArray(json)) return { ...answer, body: { json: change(json) } };
+  const data = (json as { data?: unknown } | null)?.data;
+  if (!Array.isArray(data)) return answer;
+  return { ...answer, body: { json: { ...(json as object), data: change(data) } } };
+}
+
+function parsed(chunks: Iterable<Uint8Array>): unknown {
+  const text = Buffer.concat([...chunks]).toString();
+  return text.startsWith('[') || text.startsWith('{') ? JSON.parse(text) : text;
 }

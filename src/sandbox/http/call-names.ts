@@ -1,4 +1,4 @@
-// The names of the service's calls, as the ledger counts them and as faults and added records address them.
+// The names of the service's calls, used by the ledger, the faults and the added records.
 
 export const CALL_NAMES = [
   'login',

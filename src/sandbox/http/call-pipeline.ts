@@ -1,11 +1,11 @@
-// The way of every request: count it, let early faults strike, check the bearer, carry the call out, let late
-// faults strike, send. The order is the meaning: nothing is committed before the early faults have passed.
+// The steps of every request: count it, apply early faults, check the bearer token, carry out the call, apply late
+// faults, send the answer. The order matters: nothing is committed before the early faults.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { replacementFor, spoil } from '../faults/fault-effects.ts';
+import { applyLateFault, replacementFor } from '../faults/fault-effects.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 import type { LedgerRecorder } from '../ledger.ts';
 import type { SandboxClock } from '../sandbox-clock.ts';
-import { type Answer, problemAnswer, Refusal } from './answer.ts';
+import { type Answer, mapRecords, problemAnswer, Rejection } from './answer.ts';
 import type { Call, CallRequest } from './call.ts';
 import type { CallName } from './call-names.ts';
 import {
@@ -17,7 +17,6 @@ import {
   untilClosed,
   waitOrClose,
 } from './delivery.ts';
-import { mapRecords } from './records.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface PipelineDependencies {
@@ -27,7 +26,7 @@ export interface PipelineDependencies {
   /** Records that a test added to a call's answers. */
   addedRecords: Map<CallName, unknown[]>;
   clock: SandboxClock;
-  /** What these faults do to the account before the call is looked at. */
+  /** The effect of these faults on the account; it happens before the call. */
   sessionFaults: Record<'expired-token' | 'revoked-password', () => void>;
 }
 
@@ -56,7 +55,7 @@ export async function serveCall(
   }
 }
 
-/** The status that was sent, undefined where the client got no answer. */
+/** Returns the sent status; undefined if the client got no answer. */
 async function answerOrFail(
   dependencies: PipelineDependencies,
   call: Call,
@@ -69,7 +68,7 @@ async function answerOrFail(
     outgoing.socket?.destroy();
     return undefined;
   }
-  if (await heldUp(outgoing, struck, false)) return undefined;
+  if (await delayed(outgoing, struck, false)) return undefined;
   const text = await raw.readText();
   if (has('reset-before-commit')) {
     reset(outgoing);
@@ -80,14 +79,14 @@ async function answerOrFail(
   }
   const answer =
     replacement(struck, dependencies.clock.wallNow()) ??
-    (await carriedOut(dependencies, call, raw, text, struck));
-  if (await heldUp(outgoing, struck, true)) return undefined;
+    (await carryOut(dependencies, call, raw, text, struck));
+  if (await delayed(outgoing, struck, true)) return undefined;
   outgoing.setHeader('date', new Date(dependencies.clock.wallNow()).toUTCString());
   return await send(outgoing, answer, has);
 }
 
-/** Lets latency pass, before or after the commit. True where the client gave up on a fault that never ends. */
-async function heldUp(
+/** Applies latency and hang, before or after the commit. True for a hang, which ends when the client gives up. */
+async function delayed(
   outgoing: ServerResponse,
   struck: readonly Fault[],
   isCommitted: boolean,
@@ -108,32 +107,32 @@ function replacement(struck: readonly Fault[], wallNow: number): Answer | undefi
   return undefined;
 }
 
-async function carriedOut(
+async function carryOut(
   dependencies: PipelineDependencies,
   call: Call,
   raw: RawRequest,
   text: string,
   struck: readonly Fault[],
 ): Promise<Answer> {
-  let answer = await handled(dependencies.tokens, call, raw, text);
+  let answer = await handle(dependencies.tokens, call, raw, text);
   const added = dependencies.addedRecords.get(call.name);
   if (added !== undefined && answer.status === 200) {
     answer = mapRecords(answer, (records) => [...records, ...added]);
   }
-  for (const fault of struck) answer = spoil(answer, fault, dependencies.clock.wallNow());
+  for (const fault of struck) answer = applyLateFault(answer, fault, dependencies.clock.wallNow());
   return answer;
 }
 
-async function handled(tokens: Tokens, call: Call, raw: RawRequest, text: string): Promise<Answer> {
+async function handle(tokens: Tokens, call: Call, raw: RawRequest, text: string): Promise<Answer> {
   try {
     const bearer = bearerOf(raw.incoming);
     if (call.needsBearer && (bearer === undefined || !(await tokens.accepts('access', bearer)))) {
-      throw new Refusal(401, 'Missing, invalid or expired access token');
+      throw new Rejection(401, 'Missing, invalid or expired access token');
     }
     const request: CallRequest = { query: raw.query, params: raw.params, body: parsedBody(text), bearer };
     return await call.handle(request);
   } catch (error) {
-    if (error instanceof Refusal) return problemAnswer(error.status, error.message);
+    if (error instanceof Rejection) return problemAnswer(error.status, error.message);
     throw error;
   }
 }
@@ -163,6 +162,6 @@ function parsedBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(400, 'The body is not JSON');
+    throw new Rejection(400, 'The body is not JSON');
   }
 }

@@ -1,7 +1,7 @@
-// One call of the service as the sandbox declares it: where it is, what the ledger and the faults call it,
-// and how it answers. Handlers know nothing of HTTP, faults or counting.
+// The declaration of one call of the service: its path, its name in the ledger and the faults, and its handler. Handlers
+// know nothing of HTTP, faults or counting.
 import type { Answer } from './answer.ts';
-import { Refusal } from './answer.ts';
+import { Rejection } from './answer.ts';
 import type { CallName } from './call-names.ts';
 import type { Query } from './parameters.ts';
 
@@ -9,7 +9,7 @@ export interface CallRequest {
   query: Query;
   /** Parts of the path, by name. */
   params: Record<string, string>;
-  /** The parsed JSON body, undefined where there was none. */
+  /** The parsed JSON body; undefined if there was none. */
   body: unknown;
   bearer: string | undefined;
 }
@@ -17,11 +17,11 @@ export interface CallRequest {
 export interface Call {
   name: CallName;
   method: 'GET' | 'POST' | 'PUT';
-  /** The path as the document writes it, its slashes included. */
+  /** The path as in the API document, with its trailing slash. */
   path: string;
-  /** False only for login and renewal, which judge their callers themselves. */
+  /** False only for login and renewal, which check their callers themselves. */
   needsBearer: boolean;
-  /** Two calls may share a path; the first whose condition holds is taken. */
+  /** Two calls may share a path; the first one whose condition holds is used. */
   when?: (query: Query) => boolean;
   handle(request: CallRequest): Answer | Promise<Answer>;
 }
@@ -41,11 +41,11 @@ export const writeCall = (
   handle: Call['handle'],
 ): Call => ({ name, method, path, needsBearer: true, handle });
 
-/** The `data` object that the writing calls wrap their fields in. */
+/** The `data` object that holds the fields of a write. */
 export function dataOf(body: unknown): Record<string, unknown> {
   const data = (body as { data?: unknown } | null | undefined)?.data;
   if (data === null || typeof data !== 'object' || Array.isArray(data)) {
-    throw new Refusal(422, 'data: is required and must be an object');
+    throw new Rejection(422, 'data: is required and must be an object');
   }
   return data as Record<string, unknown>;
 }

@@ -1,11 +1,11 @@
-// How an answer leaves: whole, in drips, cut short, or not at all. Writes straight to Node's response, since
-// half an answer and a reset connection are not things a web framework can express.
+// How an answer is sent: complete, in drips, truncated, or not at all. Writes directly to Node's response, because a web
+// framework cannot express half an answer or a reset connection.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
 
-const DRIP_PIECES = 20;
+const DRIP_CHUNKS = 20;
 /** Waiting for the socket after every chunk would halve the speed of large answers. */
 const MOST_UNSENT_BYTES = 4 * 1024 * 1024;
 
@@ -30,25 +30,25 @@ export async function deliver(outgoing: ServerResponse, answer: Answer): Promise
   outgoing.end();
 }
 
-/** The same answer in small pieces with a pause before each. */
+/** Sends the answer in small chunks with a pause before each. */
 export async function deliverInDrips(
   outgoing: ServerResponse,
   answer: Answer,
   pauseMs: number,
 ): Promise<void> {
   const { chunks, bytes } = bytesOf(answer);
-  const whole = Buffer.concat([...chunks]);
-  const step = Math.max(1, Math.ceil(bytes / DRIP_PIECES));
+  const body = Buffer.concat([...chunks]);
+  const step = Math.max(1, Math.ceil(bytes / DRIP_CHUNKS));
   outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes) });
-  for (let at = 0; at < whole.length; at += step) {
+  for (let at = 0; at < body.length; at += step) {
     await waitOrClose(outgoing, pauseMs);
     if (outgoing.destroyed) return;
-    outgoing.write(whole.subarray(at, at + step));
+    outgoing.write(body.subarray(at, at + step));
   }
   outgoing.end();
 }
 
-/** One space after another with a pause before each, until the client gives up. */
+/** Sends one space after another, with a pause between them, until the client gives up. */
 export async function deliverEndlessly(
   outgoing: ServerResponse,
   { status, headers }: Answer,
@@ -61,31 +61,31 @@ export async function deliverEndlessly(
   }
 }
 
-/** Promises the whole length, sends half of it and closes. */
+/** Announces the full length, sends half of it and closes the connection. */
 export async function deliverTruncated(outgoing: ServerResponse, answer: Answer): Promise<void> {
   const { chunks, bytes } = bytesOf(answer);
-  const whole = Buffer.concat([...chunks]);
+  const body = Buffer.concat([...chunks]);
   outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(Math.max(bytes, 2)) });
-  await new Promise<void>((resolve) => outgoing.write(whole.subarray(0, bytes >> 1), () => resolve()));
+  await new Promise<void>((resolve) => outgoing.write(body.subarray(0, bytes >> 1), () => resolve()));
   outgoing.destroy();
 }
 
-/** Resets the connection: the client sees it die without an answer. */
+/** Resets the connection without an answer. */
 export function reset(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy();
 }
 
 function drainOrClose(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const settle = (): void => {
-      outgoing.off('drain', settle).off('close', settle);
+    const finish = (): void => {
+      outgoing.off('drain', finish).off('close', finish);
       resolve();
     };
-    outgoing.on('drain', settle).on('close', settle);
+    outgoing.on('drain', finish).on('close', finish);
   });
 }
 
-/** Waits real time, or until the client is gone. */
+/** Waits in real time, or until the client disconnects. */
 export async function waitOrClose(outgoing: ServerResponse, ms: number): Promise<void> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
@@ -96,7 +96,7 @@ export async function waitOrClose(outgoing: ServerResponse, ms: number): Promise
   outgoing.off('close', onClose);
 }
 
-/** Until the client gives up. */
+/** Waits until the client disconnects. */
 export async function untilClosed(outgoing: ServerResponse): Promise<void> {
   if (!outgoing.destroyed) await once(outgoing, 'close');
 }

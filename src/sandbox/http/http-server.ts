@@ -1,5 +1,5 @@
-// Puts calls and admin endpoints on a real HTTP server. Paths are taken exactly as the document writes them,
-// trailing slashes included; anything else is 404.
+// Serves the calls and the admin endpoints over real HTTP. A path must match the API document exactly, trailing slash
+// included; any other path is a 404.
 import type { Server } from 'node:http';
 import { type HttpBindings, serve } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -52,7 +52,7 @@ export function listen(app: Hono<Env>, hostname: string, port: number): Promise<
   });
 }
 
-/** Cuts open connections: whoever hangs on a fault must not hold the process. */
+/** Closes open connections too: a client that waits on a fault must not keep the process alive. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   await new Promise<void>((resolve) => {

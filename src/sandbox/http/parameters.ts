@@ -1,19 +1,19 @@
-// Reads query parameters as strictly as the document states them: what is required, typed or listed there is
-// refused with 422 when it is wrong; what the document does not mention is ignored.
-import { Refusal } from './answer.ts';
+// Reads query parameters as strictly as the API document defines them. A missing or invalid one is rejected with 422; a
+// parameter that the document does not mention is ignored.
+import { Rejection } from './answer.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
 const DATE_TIME_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$/;
 const COMPANY_OFFSET = '-03:00';
 
-/** Repeated names, as `new URL(...).searchParams.getAll` gives them. */
+/** Names may repeat. */
 export type Query = URLSearchParams;
 
-const refuse = (name: string, why: string): Refusal => new Refusal(422, `${name}: ${why}`);
+const invalid = (name: string, why: string): Rejection => new Rejection(422, `${name}: ${why}`);
 
 export function requireParameter(query: Query, name: string): string {
   const value = query.get(name);
-  if (value === null || value === '') throw refuse(name, 'is required');
+  if (value === null || value === '') throw invalid(name, 'is required');
   return value;
 }
 
@@ -26,7 +26,7 @@ export function instantOf(text: unknown): number | undefined {
 
 export function requiredInstant(query: Query, name: string): number {
   const at = instantOf(requireParameter(query, name));
-  if (at === undefined) throw refuse(name, 'must be an ISO 8601 date-time with Z or an offset');
+  if (at === undefined) throw invalid(name, 'must be an ISO 8601 date-time with Z or an offset');
   return at;
 }
 
@@ -34,7 +34,7 @@ export function optionalInstant(query: Query, name: string): number | undefined 
   return query.get(name) ? requiredInstant(query, name) : undefined;
 }
 
-/** Parameters the document types as Text: a date-time without a zone is the company's local time. */
+/** For parameters of the documented type Text: a date-time without a zone is the company's local time. */
 export function looseInstant(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (!text) return undefined;
@@ -42,14 +42,14 @@ export function looseInstant(query: Query, name: string): number | undefined {
     ? `${(text.length === 10 ? `${text}T00:00` : text).replace(' ', 'T')}${COMPANY_OFFSET}`
     : text;
   const at = instantOf(zoned);
-  if (at === undefined) throw refuse(name, 'must be a date and time');
+  if (at === undefined) throw invalid(name, 'must be a date and time');
   return at;
 }
 
 export function optionalInteger(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  if (!/^-?\d+$/.test(text)) throw refuse(name, 'must be an integer');
+  if (!/^-?\d+$/.test(text)) throw invalid(name, 'must be an integer');
   return Number(text);
 }
 
@@ -61,11 +61,11 @@ export function requiredInteger(query: Query, name: string): number {
 export function optionalWord(query: Query, name: string, allowed: readonly string[]): string | undefined {
   const word = query.get(name);
   if (word === null || word === '') return undefined;
-  if (!allowed.includes(word)) throw refuse(name, `must be one of ${allowed.join(', ')}`);
+  if (!allowed.includes(word)) throw invalid(name, `must be one of ${allowed.join(', ')}`);
   return word;
 }
 
-/** A Collection in any of the encodings a client may try: JSON array, comma list, repeated name, `name[]`. */
+/** A Collection in any common encoding: JSON array, comma list, repeated name, `name[]`. */
 export function collection(query: Query, name: string): string[] | undefined {
   const given = [...query.getAll(name), ...query.getAll(`${name}[]`)];
   if (given.length === 0) return undefined;
@@ -77,21 +77,21 @@ export function collection(query: Query, name: string): string[] | undefined {
 
 export function integerCollection(query: Query, name: string): number[] | undefined {
   return collection(query, name)?.map((item) => {
-    if (!/^-?\d+$/.test(item)) throw refuse(name, 'must hold integers');
+    if (!/^-?\d+$/.test(item)) throw invalid(name, 'must hold integers');
     return Number(item);
   });
 }
 
 export function wordCollection(query: Query, name: string, allowed: readonly string[]): string[] | undefined {
   const words = collection(query, name);
-  const stranger = words?.find((word) => !allowed.includes(word));
-  if (stranger !== undefined) throw refuse(name, `${stranger} is not one of ${allowed.join(', ')}`);
+  const unknown = words?.find((word) => !allowed.includes(word));
+  if (unknown !== undefined) throw invalid(name, `${unknown} is not one of ${allowed.join(', ')}`);
   return words;
 }
 
-/** A required Collection may be empty, but it must be there. */
-export function mustBeThere<T>(name: string, list: T[] | undefined): T[] {
-  if (list === undefined) throw refuse(name, 'is required');
+/** A required Collection may be empty but not absent. */
+export function requireCollection<T>(name: string, list: T[] | undefined): T[] {
+  if (list === undefined) throw invalid(name, 'is required');
   return list;
 }
 
@@ -100,8 +100,8 @@ export function jsonArray(text: string, name: string): unknown[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse(name, 'must be a JSON array');
+    throw invalid(name, 'must be a JSON array');
   }
-  if (!Array.isArray(value)) throw refuse(name, 'must be a JSON array');
+  if (!Array.isArray(value)) throw invalid(name, 'must be a JSON array');
   return value;
 }

@@ -1,5 +1,5 @@
-// The forms of an answer that the document leaves open, each a switch that a test can turn. Applied last, so
-// that the world behind them does not know them.
+// Variants of an answer that the API document leaves open. A test can switch each of them. They are applied last, so the
+// world does not depend on them.
 import { z } from 'zod';
 import { offsetText } from '../world/company-time.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
@@ -13,7 +13,7 @@ export const shapesSchema = z.strictObject({
   created: z.enum(['object', 'data-object', 'id-only', 'empty']),
   /** How instants are written. Default z. */
   dates: z.enum(['z', 'offset', 'z-millis']),
-  /** text: every number that is not an id comes as text. Default number. */
+  /** text: every number except ids is sent as text. Default number. */
   numbers: z.enum(['number', 'text']),
 });
 
@@ -27,7 +27,7 @@ export const DEFAULT_SHAPES: Shapes = {
   numbers: 'number',
 };
 
-/** Writes instants in the form that is switched on. */
+/** Formats instants by the current `dates` shape. */
 export type WriteInstant = (at: number) => string;
 
 export const instantWriter = (shapes: Pick<Shapes, 'dates'>): WriteInstant => {
@@ -42,7 +42,7 @@ export function listAnswer(shapes: Shapes, records: readonly unknown[]): Answer 
   return jsonAnswer({ data: withNumbers(shapes, data) });
 }
 
-/** One thing asked for by its id. */
+/** The answer to a read by id. */
 export function oneAnswer(shapes: Shapes, record: unknown): Answer {
   const shaped = withNumbers(shapes, record);
   return jsonAnswer(shapes.data === 'top-level' ? shaped : { data: shaped });

@@ -1,5 +1,5 @@
-// Access and refresh tokens: real HS256 JWTs on the sandbox's clock, signed with a secret from the seed, so
-// that the same steps give the same token text and a restarted sandbox still knows the tokens it gave.
+// Access and refresh tokens: real HS256 JWTs on the sandbox's clock. The secret comes from the seed, so the same steps
+// give the same tokens, and a restarted sandbox still accepts the tokens that it issued.
 import { createHash } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
 import type { SandboxClock } from '../sandbox-clock.ts';
@@ -16,13 +16,12 @@ export interface TokenOptions {
 
 export interface Tokens {
   issue(use: TokenUse): Promise<string>;
-  /** True for a token of that use that is signed, not expired and not withdrawn. */
+  /** True for a token of this use that is signed, not expired and not revoked. */
   accepts(use: TokenUse, token: string): Promise<boolean>;
-  /** True for an access token, expired or not, whose session could still be renewed. */
+  /** True for an access token, expired or not, whose session can still be renewed. */
   acceptsForRenewal(token: string): Promise<boolean>;
-  /** Withdraws one token. */
   revoke(token: string): void;
-  /** Every token of that use issued so far counts as expired. */
+  /** Every token of this use that was issued so far counts as expired. */
   expireAll(use: TokenUse): void;
 }
 
@@ -33,7 +32,7 @@ interface Claims {
   expiresAt: number;
 }
 
-const REMEMBERED_SIGNATURES = 1_000;
+const MOST_CACHED = 1_000;
 
 export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs }: TokenOptions): Tokens {
   const secret = createHash('sha256').update(`roadbook sandbox ${seed}`).digest();
@@ -72,7 +71,7 @@ export function createTokens({ seed, clock, accessTokenTtlMs, refreshTokenTtlMs 
   };
 }
 
-/** Reads the claims of a signed token, and remembers which tokens it has checked. */
+/** Returns the claims of a correctly signed token and caches them. */
 function createVerifier(secret: Uint8Array): (token: string) => Promise<Claims | undefined> {
   const verified = new Map<string, Claims>();
   return async (token) => {
@@ -86,13 +85,13 @@ function createVerifier(secret: Uint8Array): (token: string) => Promise<Claims |
       issuedAt: (payload.iat ?? 0) * 1_000,
       expiresAt: (payload.exp ?? 0) * 1_000,
     };
-    if (verified.size >= REMEMBERED_SIGNATURES) verified.clear();
+    if (verified.size >= MOST_CACHED) verified.clear();
     verified.set(token, claims);
     return claims;
   };
 }
 
-/** The signature alone: time is judged against the sandbox's clock by the caller. */
+/** Checks only the signature; the caller checks the times against the sandbox's clock. */
 async function isSigned(token: string, secret: Uint8Array): Promise<boolean> {
   try {
     await jwtVerify(token, secret, { algorithms: ['HS256'], currentDate: new Date(0) });

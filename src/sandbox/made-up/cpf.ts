@@ -1,8 +1,8 @@
-// CPF, the Brazilian personal tax number: nine digits and two check digits. Numbers made here are valid in
-// form and different for each index.
+// CPF, the Brazilian personal tax number: nine digits and two check digits. The generated numbers are formally valid and
+// differ for each index.
 
 const BODIES = 1_000_000_000;
-/** Odd and no multiple of five, so that index → body is one to one. */
+/** Coprime to BODIES (odd, not a multiple of five), so that each index has its own number. */
 const STRIDE = 387_420_489;
 
 export function cpfOf(seed: number, index: number): string {
@@ -20,7 +20,7 @@ export function isValidCpf(text: string): boolean {
   return digits === body + first + checkDigit(body + first);
 }
 
-/** Weighted sum modulo 11, the last digit weighing two. */
+/** Weighted sum modulo 11; the last digit has the weight two. */
 function checkDigit(digits: string): string {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) sum += Number(digits[i]) * (digits.length + 1 - i);

@@ -1,5 +1,5 @@
-// Numbers of things. What the sandbox makes up gets even numbers that can be read back (which vehicle, which
-// day, which one of the day); what a client wrote gets odd ones. So the two never meet and nothing is stored.
+// Identifiers. Generated records have even ids that can be decoded into vehicle, day and position of the day; records
+// that a client wrote have odd ids. So the two never collide, and nothing has to be stored.
 
 const FIRST_VEHICLE = 1_000_000;
 const FIRST_DRIVER = 2_000_000;
@@ -29,7 +29,7 @@ export const userIds = even(FIRST_USER);
 export const pointOfInterestIds = even(FIRST_POINT_OF_INTEREST);
 export const deviceIds = even(FIRST_DEVICE);
 
-/** The id of the one thing of its kind that a vehicle has on a day (a plan, a checklist, an itinerary). */
+/** The id of a record that a vehicle has at most once a day (a plan, a checklist, an itinerary). */
 export const dayIds = {
   of: (index: number, day: number): number => 2 * (index * DAYS + (day - FIRST_DAY)),
   keyOf(id: number): DayKey | undefined {
@@ -38,12 +38,12 @@ export const dayIds = {
   },
 };
 
-/** The id of one of several things of a vehicle's day (an event, a point, an answer). */
+/** The id of one of several records of a vehicle's day (an event, a point, an answer). */
 export const partId = (index: number, day: number, part: number): number =>
   (dayIds.of(index, day) / 2) * 2 * PER_DAY + 2 * (part % PER_DAY);
 
-/** The id of the nth thing a client wrote, counted from zero. */
+/** The id of the nth record that a client wrote, counted from zero. */
 export const writtenId = (ordinal: number): number => 2 * ordinal + 1;
 
-/** The id of a part of a written thing; the parts of one thing follow one another. */
+/** The id of a part of a written record; the parts of one record have consecutive ids. */
 export const writtenPartId = (ordinal: number, part: number): number => 2 * (ordinal * 100_000 + part) + 1;

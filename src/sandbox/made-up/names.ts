@@ -1,4 +1,4 @@
-// Invented people and things: every name is put together from short lists of common words.
+// Invented names of people and businesses, combined from short lists of common words.
 import { hashKey, seededRandom } from './seeded-random.ts';
 
 const GIVEN = [
@@ -55,7 +55,7 @@ const BUSINESS_NAMES = [
 ] as const;
 
 const PEOPLE = GIVEN.length * SURNAMES.length ** 2;
-/** Odd and no multiple of five, hence coprime to PEOPLE: the first 5,120 people of a kind have different names. */
+/** Coprime to PEOPLE (odd, not a multiple of five), so that the first 5,120 people of a kind have different names. */
 const STRIDE = 1_847;
 
 export function personName(seed: number, kind: string, index: number): string {

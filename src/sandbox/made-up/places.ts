@@ -1,5 +1,4 @@
-// Where things are: coordinates inside the bounds of the city of São Paulo and street addresses with
-// ordinary street names.
+// Invented places: coordinates within São Paulo and addresses with common street names.
 import { type Key, type Random, seededRandom } from './seeded-random.ts';
 
 export const CITY = { south: -23.7, north: -23.45, west: -46.8, east: -46.45 } as const;
@@ -38,7 +37,7 @@ export function placeFor(...key: Key): Place {
   return { latitude: latitude(random), longitude: longitude(random), address: address(random) };
 }
 
-/** Straight line in metres; near enough for a city. */
+/** Straight-line distance in metres; exact enough for a city. */
 export function metresBetween(a: Place, b: Place): number {
   const north = (a.latitude - b.latitude) * 111_320;
   const east = (a.longitude - b.longitude) * 102_050;

@@ -1,10 +1,10 @@
-// Number plates of both Brazilian formats: the older ABC1234 and the Mercosul ABC1D23. Each index has its
-// own plate; even indexes take the older format, odd ones the newer.
+// Number plates in both Brazilian formats: the older ABC1234 and the Mercosul ABC1D23. Each index has its own plate;
+// even indexes have the older format, odd ones the newer.
 
 const LETTERS = 26;
 const OLDER = LETTERS ** 3 * 10_000;
 const NEWER = LETTERS ** 4 * 1_000;
-/** Prime, hence coprime to both counts: index → plate is one to one. */
+/** Prime, hence coprime to both counts, so that each index has its own plate. */
 const STRIDE = 15_485_863;
 
 export function plateOf(seed: number, index: number): string {

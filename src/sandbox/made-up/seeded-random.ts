@@ -1,12 +1,12 @@
-// The only source of chance in the sandbox: a generator named by a key. The same key always gives the same
-// sequence, in any process, so nothing that was drawn has to be remembered.
+// The only source of randomness in the sandbox: a generator seeded by a key. The same key gives the same sequence in any
+// process, so generated data does not have to be stored.
 
 export type Key = readonly (number | string)[];
 
 export interface Random {
   /** In [0, 1). */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both included. */
   int(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
@@ -18,7 +18,7 @@ export interface Random {
 export function hashKey(key: Key): [number, number] {
   let a = 0x9e3779b9;
   let b = 0x85ebca6b;
-  const take = (value: number): void => {
+  const mix = (value: number): void => {
     a = Math.imul(a ^ value, 0xcc9e2d51);
     a = (a << 13) | (a >>> 19);
     b = Math.imul(b ^ value ^ (a >>> 3), 0x1b873593);
@@ -26,17 +26,17 @@ export function hashKey(key: Key): [number, number] {
   };
   for (const part of key) {
     if (typeof part === 'number') {
-      take(part | 0);
-      take(Math.floor(part / 0x1_0000_0000) | 0);
+      mix(part | 0);
+      mix(Math.floor(part / 0x1_0000_0000) | 0);
     } else {
-      for (let i = 0; i < part.length; i++) take(part.charCodeAt(i));
-      take(part.length + 0x100);
+      for (let i = 0; i < part.length; i++) mix(part.charCodeAt(i));
+      mix(part.length + 0x100);
     }
   }
   return [a >>> 0, b >>> 0];
 }
 
-/** sfc32 over the hash of `key`. */
+/** The sfc32 generator, seeded with the hash of `key`. */
 export function seededRandom(...key: Key): Random {
   let [a, b] = hashKey(key);
   let c = 0x2545f491;

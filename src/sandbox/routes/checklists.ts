@@ -1,12 +1,12 @@
-// GET /checklist/, /checklist/<id>, /checklist_form_field_executed/ and /checklist/picture/. The picture call
-// serves every image whose hash the sandbox gave out, those of route points included.
-import { type Answer, jsonAnswer, Refusal, textAnswer } from '../http/answer.ts';
+// GET /checklist/, /checklist/<id>, /checklist_form_field_executed/ and /checklist/picture/. The picture call serves
+// every image whose hash the sandbox sent, including those of route points.
+import { type Answer, jsonAnswer, Rejection, textAnswer } from '../http/answer.ts';
 import { type Call, type CallRequest, readCall } from '../http/call.ts';
 import {
   collection,
   integerCollection,
-  mustBeThere,
   optionalInteger,
+  requireCollection,
   requiredInstant,
   requiredInteger,
   requireParameter,
@@ -38,14 +38,14 @@ export const checklistCalls = (world: World): Call[] => [
   readCall('checklist-answers', '/checklist_form_field_executed/', (request) => listAnswers(world, request)),
   readCall('checklist-picture', '/checklist/picture/', ({ query }) => {
     const image = drawImage(world.seed, requireParameter(query, 'picture'));
-    if (image === undefined) throw new Refusal(404, 'No such picture');
+    if (image === undefined) throw new Rejection(404, 'No such picture');
     return pictureAnswer(world.shapes, image.toString('base64'));
   }),
 ];
 
 function known(world: World, id: number): Checklist {
   const one = findChecklist(world, id);
-  if (one === undefined) throw new Refusal(404, 'No such checklist');
+  if (one === undefined) throw new Rejection(404, 'No such checklist');
   return one;
 }
 
@@ -66,7 +66,7 @@ function listChecklists(world: World, { query }: CallRequest) {
 
 function listAnswers(world: World, { query }: CallRequest) {
   const id = requiredInteger(query, 'id');
-  const includes = mustBeThere('includes', wordCollection(query, 'includes', ANSWER_INCLUDES));
+  const includes = requireCollection('includes', wordCollection(query, 'includes', ANSWER_INCLUDES));
   const one = findChecklist(world, id);
   return listAnswer(
     world.shapes,

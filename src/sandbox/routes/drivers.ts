@@ -1,7 +1,7 @@
-// POST and GET /driver/. is_deliveryman 1 lists agents, 0 the other drivers. The document requires no field of
-// a new agent; without a name and a CPF there is nobody to list, so these two are asked for.
+// POST and GET /driver/. is_deliveryman 1 lists agents, 0 the other drivers. The API document requires no field of a new
+// agent; the sandbox requires name and CPF, because an agent without them cannot be listed.
 import { isJsonObject } from '../../core/glossary.ts';
-import { Refusal } from '../http/answer.ts';
+import { Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
 import {
   collection,
@@ -50,7 +50,7 @@ function listDrivers(world: World, { query }: CallRequest) {
 function driverFilter(query: Query): (driver: DriverRecord) => boolean {
   const word = requireParameter(query, 'is_deliveryman').toLowerCase();
   if (!['0', '1', 'true', 'false'].includes(word))
-    throw new Refusal(422, 'is_deliveryman: must be a Boolean');
+    throw new Rejection(422, 'is_deliveryman: must be a Boolean');
   const wantsAgents = word === '1' || word === 'true';
   const id = optionalInteger(query, 'id');
   const categories = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];

@@ -1,6 +1,6 @@
-// The parameters of the event query. Its collections are JSON arrays and nothing else, its includes a comma
-// list, and at least one of vehicles and drivers must be named: so the document has it.
-import { Refusal } from '../http/answer.ts';
+// The parameters of the event query. As in the API document, collections must be JSON arrays, includes are a comma list,
+// and at least one of vehicles and drivers is required.
+import { Rejection } from '../http/answer.ts';
 import {
   instantOf,
   jsonArray,
@@ -21,7 +21,7 @@ export interface Period {
 export interface EventQuery {
   periods: Period[];
   category: number;
-  /** Vehicle indexes to look at. */
+  /** Indexes of the wanted vehicles. */
   vehicles: number[];
   leastDistance: number;
   groupsByVehicle: boolean;
@@ -31,15 +31,15 @@ export interface EventQuery {
 export function readEventQuery(query: Query): EventQuery {
   const periods = jsonArray(requireParameter(query, 'periods'), 'periods').map(readPeriod);
   const category = requiredInteger(query, 'event_category');
-  if (!EVENT_CATEGORY_IDS.has(category)) throw new Refusal(422, 'event_category: no such category');
+  if (!EVENT_CATEGORY_IDS.has(category)) throw new Rejection(422, 'event_category: no such category');
   const vehicleList = integers(query, 'vehicles_id');
   const driverList = integers(query, 'driver_ids');
   if (vehicleList === undefined && driverList === undefined) {
-    throw new Refusal(422, 'vehicles_id, driver_ids: at least one must be given');
+    throw new Rejection(422, 'vehicles_id, driver_ids: at least one must be given');
   }
   const includes = (query.get('includes') ?? '').split(',').filter((name) => name !== '');
-  const stranger = includes.find((name) => !(EVENT_INCLUDES as readonly string[]).includes(name));
-  if (stranger !== undefined) throw new Refusal(422, `includes: ${stranger} is not allowed`);
+  const unknown = includes.find((name) => !(EVENT_INCLUDES as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new Rejection(422, `includes: ${unknown} is not allowed`);
   return {
     periods,
     category,
@@ -50,7 +50,7 @@ export function readEventQuery(query: Query): EventQuery {
   };
 }
 
-/** Vehicles that match both lists; an empty list does not narrow. */
+/** Vehicles that match both lists. An empty list does not filter. */
 function chosenVehicles(vehicles: readonly number[], drivers: readonly number[]): number[] {
   const byVehicle = vehicles.map(vehicleIds.indexOf);
   const byDriver = drivers.map(driverIds.indexOf);
@@ -65,7 +65,7 @@ function integers(query: Query, name: string): number[] | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   return jsonArray(text, name).map((item) => {
-    if (!Number.isInteger(item)) throw new Refusal(422, `${name}: must hold integers`);
+    if (!Number.isInteger(item)) throw new Rejection(422, `${name}: must hold integers`);
     return item as number;
   });
 }
@@ -75,7 +75,7 @@ function readPeriod(given: unknown): Period {
   const beginAt = instantOf(begin);
   const endAt = instantOf(end);
   if (beginAt === undefined || endAt === undefined) {
-    throw new Refusal(422, 'periods: each needs begin and end as ISO 8601 date-times');
+    throw new Rejection(422, 'periods: each needs begin and end as ISO 8601 date-times');
   }
   return { begin: beginAt, end: endAt };
 }

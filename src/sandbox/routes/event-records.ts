@@ -1,5 +1,4 @@
-// An event as the query returns it. Related objects are there only when asked for; a nested include brings
-// its parent with it.
+// An event as the query returns it. Related objects are present only if requested; a nested include adds its parent too.
 
 import { driverIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
@@ -38,7 +37,7 @@ export function eventRecord(
   };
 }
 
-/** What the includes bring along: it depends on the vehicle and the places alone. */
+/** The requested related objects. They depend only on the vehicle and the places. */
 export function relatedObjects(
   world: World,
   { vehicleIndex, from, to }: Pick<TrackedEvent, 'vehicleIndex' | 'from' | 'to'>,

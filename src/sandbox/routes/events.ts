@@ -1,5 +1,5 @@
-// GET /event/. An event is in a period when it begins in it, both ends included. Grouping by vehicle puts a
-// vehicle's events together; the answer stays a plain array, as the document has it.
+// GET /event/. An event belongs to a period if it begins in it, both ends included. Grouping by vehicle puts a vehicle's
+// events together; the answer stays a plain array, as in the API document.
 
 import { bulkAnswer } from '../bulk/bulk-events.ts';
 import { type Answer, jsonAnswer } from '../http/answer.ts';

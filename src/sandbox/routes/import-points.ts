@@ -1,5 +1,5 @@
-// Turns the points of an imported plan into drafts: geocodes addresses (always to the same place), puts the
-// points into the order to drive, and says of each point that is of no use on which line it was and why.
+// Turns the points of an imported plan into drafts: geocodes addresses (always to the same place), puts the points into
+// driving order, and reports each invalid point with its line and the reason.
 import { isJsonObject } from '../../core/glossary.ts';
 import { isCoordinate } from '../http/written-fields.ts';
 import { metresBetween, type Place, placeFor, roundCoordinate } from '../made-up/places.ts';
@@ -13,7 +13,7 @@ import {
 } from '../world/route-draft.ts';
 
 export interface WrongLine {
-  /** Place in the list as given, from 1. */
+  /** Position in the given list, from 1. */
   line: number;
   name: string | null;
   message: string;
@@ -29,7 +29,7 @@ export interface ImportPoint {
 const DEFAULT_DELIVERY_S = 600;
 const TYPE_NAMES = Object.keys(POINT_TYPES).join(', ');
 
-export function sortOut(
+export function parsePoints(
   given: readonly unknown[],
   seed: number,
 ): { points: ImportPoint[]; wrong: WrongLine[] } {
@@ -49,13 +49,13 @@ export function sortOut(
   return { points, wrong };
 }
 
-/** The document maps no codes to names; a point without a type is a delivery. */
+/** Accepts a code or a name: the API document does not say which. A point without a type is a delivery. */
 function typeOf(given: unknown): PointType | undefined {
   if (given === undefined || given === null) return 'PE';
   return Object.entries(POINT_TYPES).find((names) => names.some((name) => name === given))?.[1];
 }
 
-/** The place, or why there is none. */
+/** The place, or the reason why there is none. */
 function placeOf(fields: Record<string, unknown>, seed: number): Place | string {
   const { latitude, longitude } = fields;
   const address = addressText(fields.address);
@@ -77,7 +77,7 @@ const geocoded = (address: string, seed: number): Place => ({
   address,
 });
 
-/** A text as in the shown calls, or an object whose parts are joined. */
+/** A text, as in the examples of the API document, or an object whose values are joined. */
 function addressText(given: unknown): string {
   if (typeof given === 'string') return given.trim();
   return isJsonObject(given)
@@ -87,7 +87,7 @@ function addressText(given: unknown): string {
     : '';
 }
 
-/** The order to drive: as given, or start, nearest next, arrival. */
+/** The driving order: as given, or optimised: start, then always the nearest point, then arrival. */
 export function inDrivingOrder(points: readonly ImportPoint[], optimize: boolean): ImportPoint[] {
   if (!optimize) {
     const orderOf = (point: ImportPoint): number =>

@@ -1,6 +1,6 @@
-// POST /itinerary/, PUT and GET /itinerary/<id>, GET /itinerary/. The estimated times of a new itinerary are
-// its times; start_local and end_local are checked and not returned. A change keeps what it does not name.
-import { Refusal } from '../http/answer.ts';
+// POST /itinerary/, PUT and GET /itinerary/<id>, GET /itinerary/. The estimated times of a new itinerary become its
+// times; start_local and end_local are checked but not returned. A change keeps the fields that it does not name.
+import { Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
 import { optionalInteger, requiredInstant, wordCollection } from '../http/parameters.ts';
 import { listAnswer, oneAnswer, writtenAnswer } from '../http/shapes.ts';
@@ -22,7 +22,7 @@ export const itineraryCalls = (world: World): Call[] => [
 
 function known(world: World, params: Record<string, string>): Itinerary {
   const one = findItinerary(world, Number(params.id));
-  if (one === undefined) throw new Refusal(404, 'No such itinerary');
+  if (one === undefined) throw new Rejection(404, 'No such itinerary');
   return one;
 }
 

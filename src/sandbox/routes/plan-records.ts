@@ -1,5 +1,5 @@
-// A route plan and its points as the service returns them at an instant: what has not arrived yet is not
-// there. Distances are kilometres, durations seconds; the document names no units.
+// A route plan and its points as the service returns them now: facts that have not arrived yet are absent. Distances are
+// in kilometres and durations in seconds; the API document names no units.
 
 import { personName } from '../made-up/names.ts';
 import { seededRandom } from '../made-up/seeded-random.ts';

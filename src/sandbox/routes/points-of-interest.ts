@@ -1,7 +1,7 @@
-// GET, POST and PUT /point_of_interest/. The category comes as an object or as its id; both names are in the
-// document. A change replaces the required fields and keeps the optional ones that it does not name.
+// GET, POST and PUT /point_of_interest/. The category is an object or an id; the API document has both names. A change
+// replaces the required fields and keeps the optional ones that it does not name.
 import { isJsonObject } from '../../core/glossary.ts';
-import { Refusal } from '../http/answer.ts';
+import { Rejection } from '../http/answer.ts';
 import { type Call, type CallRequest, dataOf, readCall, writeCall } from '../http/call.ts';
 import { collection, optionalWord } from '../http/parameters.ts';
 import { listAnswer, writtenAnswer } from '../http/shapes.ts';
@@ -27,9 +27,9 @@ export const pointOfInterestCalls = (world: World): Call[] => [
   writeCall('change-point-of-interest', 'PUT', PATH, ({ body }) => {
     const data = dataOf(body);
     const id = integerField(data, 'id');
-    if (id === null) throw new Refusal(422, 'id: is required');
+    if (id === null) throw new Rejection(422, 'id: is required');
     const before = allPointsOfInterest(world).find((point) => point.id === id);
-    if (before === undefined) throw new Refusal(404, 'No such point of interest');
+    if (before === undefined) throw new Rejection(404, 'No such point of interest');
     return writePoint(world, pointFrom(data, id, before), false);
   }),
 ];
@@ -72,7 +72,7 @@ function categoryFrom(data: Record<string, unknown>): number | null {
     ? integerField(object, 'id')
     : integerField(data, 'point_of_interest_category_id');
   if (id !== null && POINT_CATEGORIES[id] === undefined) {
-    throw new Refusal(422, 'point_of_interest_category: must have an id from 0 to 9');
+    throw new Rejection(422, 'point_of_interest_category: must have an id from 0 to 9');
   }
   return id;
 }

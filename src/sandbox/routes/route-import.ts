@@ -1,7 +1,8 @@
-// Accepts or refuses an imported plan. A body against the document's rules is refused whole; a plan nobody
-// can drive comes back in wrong_route_plans; single points come back in wrong_lines or unassigned_points.
+// Accepts or rejects an imported plan. A body that breaks the rules of the API document is rejected with 422. A plan
+// without a known vehicle, driver or point is reported in wrong_route_plans; single points in wrong_lines or
+// unassigned_points.
 import { isJsonObject } from '../../core/glossary.ts';
-import { Refusal } from '../http/answer.ts';
+import { Rejection } from '../http/answer.ts';
 import {
   requiredBoolean,
   requiredInstantField,
@@ -16,7 +17,13 @@ import { plateOf } from '../made-up/plates.ts';
 import type { WrittenAgent } from '../world/drivers.ts';
 import type { RouteDraft } from '../world/route-draft.ts';
 import type { World } from '../world/world.ts';
-import { draftPoints, type ImportPoint, inDrivingOrder, sortOut, type WrongLine } from './import-points.ts';
+import {
+  draftPoints,
+  type ImportPoint,
+  inDrivingOrder,
+  parsePoints,
+  type WrongLine,
+} from './import-points.ts';
 
 export interface ImportResult {
   draft: RouteDraft | undefined;
@@ -25,7 +32,7 @@ export interface ImportResult {
   unassigned: Record<string, unknown>[];
 }
 
-/** The most points one vehicle takes when the plan is optimised. */
+/** The most points of one vehicle in an optimised plan. */
 const POINTS_PER_VEHICLE = 60;
 
 interface Crew {
@@ -40,18 +47,18 @@ export function importPlan(world: World, body: unknown): ImportResult {
   requiredBoolean(top, 'has_time_window');
   const isAsync = requiredBoolean(top, 'is_async');
   const source = requiredText(top, 'source');
-  if (!isJsonObject(top.data)) throw new Refusal(422, 'data: is required and must be an object');
+  if (!isJsonObject(top.data)) throw new Rejection(422, 'data: is required and must be an object');
   const { data } = top;
   const startAt = requiredInstantField(data, 'date_time_start');
   const endAt = requiredInstantField(data, 'date_time_end');
   const externalCode = requiredText(data, 'external_code');
   if (!Array.isArray(data.route_points))
-    throw new Refusal(422, 'route_points: is required and must be a list');
+    throw new Rejection(422, 'route_points: is required and must be a list');
 
   const crew = crewOf(world, data);
-  if (typeof crew === 'string') return refusedPlan(externalCode, crew, []);
-  const { points, wrong } = sortOut(data.route_points, world.seed);
-  if (points.length === 0) return refusedPlan(externalCode, 'No point of the plan can be used', wrong);
+  if (typeof crew === 'string') return rejectedPlan(externalCode, crew, []);
+  const { points, wrong } = parsePoints(data.route_points, world.seed);
+  if (points.length === 0) return rejectedPlan(externalCode, 'No point of the plan can be used', wrong);
   const room = optimize ? POINTS_PER_VEHICLE * Math.max(1, crew.vehicles.length) : points.length;
   const ordered = inDrivingOrder(points.slice(0, room), optimize);
   const plan = { startAt, endAt, externalCode, source, isAsync };
@@ -63,7 +70,7 @@ export function importPlan(world: World, body: unknown): ImportResult {
   };
 }
 
-const refusedPlan = (external_code: string, message: string, wrongLines: WrongLine[]): ImportResult => ({
+const rejectedPlan = (external_code: string, message: string, wrongLines: WrongLine[]): ImportResult => ({
   draft: undefined,
   wrongLines,
   wrongPlans: [{ external_code, message }],
@@ -99,12 +106,12 @@ const driverOf = (world: World, index: number) => ({
   name: personName(world.seed, 'driver', index),
 });
 
-/** Who drives, or why nobody can. */
+/** The vehicles and the driver, or the reason why there are none. */
 function crewOf(world: World, data: Record<string, unknown>): Crew | string {
   const plates = textListField(data, 'vehicle_plates');
   const documents = textListField(data, 'document_numbers');
   if (plates !== null && documents !== null) {
-    throw new Refusal(422, 'vehicle_plates and document_numbers: only one of the two may be given');
+    throw new Rejection(422, 'vehicle_plates and document_numbers: only one of the two may be given');
   }
   const entities = entitiesOf(data.entity);
   const one = textField(data, 'vehicle_plate');
@@ -122,7 +129,7 @@ function crewOf(world: World, data: Record<string, unknown>): Crew | string {
 function entitiesOf(given: unknown): { plate: string; document: string }[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given) || !given.every(isJsonObject))
-    throw new Refusal(422, 'entity: must be a list of objects');
+    throw new Rejection(422, 'entity: must be a list of objects');
   return given.map((one) => {
     textField(one, 'helper');
     return { plate: requiredText(one, 'vehicle_plate'), document: requiredText(one, 'document_number') };

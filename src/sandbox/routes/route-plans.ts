@@ -1,12 +1,12 @@
-// Import, search, plan with execution data, one point's execution data. With route_plan_id the shared path is
-// the plan call, without it the search; a plan that is not there gives an empty list.
+// Import, search, one plan with execution data, one point with execution data. Search and plan share a path: with
+// route_plan_id it is the plan call. An unknown plan gives an empty list.
 import { jsonAnswer } from '../http/answer.ts';
 import { type Call, type CallRequest, readCall, writeCall } from '../http/call.ts';
 import {
   collection,
   looseInstant,
-  mustBeThere,
   optionalInteger,
+  requireCollection,
   requiredInteger,
   requireParameter,
   wordCollection,
@@ -78,7 +78,7 @@ function searchCall(world: World, { query }: CallRequest) {
 
 function planCall(world: World, { query }: CallRequest) {
   const id = requiredInteger(query, 'route_plan_id');
-  const includes = mustBeThere('includes', wordCollection(query, 'includes', PLAN_INCLUDES));
+  const includes = requireCollection('includes', wordCollection(query, 'includes', PLAN_INCLUDES));
   const run = findPlan(world, id);
   return listAnswer(world.shapes, run === undefined ? [] : [planRecord(world, run, includes)]);
 }
@@ -86,7 +86,7 @@ function planCall(world: World, { query }: CallRequest) {
 function pointCall(world: World, { query }: CallRequest) {
   const id = requiredInteger(query, 'route_plan_id');
   const externalCode = requireParameter(query, 'external_code');
-  const includes = mustBeThere('includes', collection(query, 'includes'));
+  const includes = requireCollection('includes', collection(query, 'includes'));
   const run = findPlan(world, id);
   const points = run?.draft.points.filter((point) => point.externalCode === externalCode) ?? [];
   return listAnswer(

@@ -1,7 +1,7 @@
-// Login and renewal. How a renewal is presented is not shown in the document, so it is a switch: the access
-// token may come as bearer even when it has expired, the refresh token as bearer or in the body.
+// Login and renewal. The API document does not show how a client presents a renewal, so that is an option: the access
+// token as bearer, even if expired, or the refresh token as bearer or in the body.
 import type { Account } from '../http/account.ts';
-import { jsonAnswer, Refusal } from '../http/answer.ts';
+import { jsonAnswer, Rejection } from '../http/answer.ts';
 import type { Call, CallRequest } from '../http/call.ts';
 import type { Renewal, Tokens } from '../http/tokens.ts';
 import type { LedgerRecorder } from '../ledger.ts';
@@ -40,7 +40,7 @@ const userOf = (account: Account) => ({
 async function login({ account, tokens, ledger }: SessionDependencies, { body }: CallRequest) {
   if (!account.matches(body)) {
     ledger.session('logins_refused');
-    throw new Refusal(401, 'Unknown account or wrong password');
+    throw new Rejection(401, 'Unknown account or wrong password');
   }
   ledger.session('logins');
   return jsonAnswer({
@@ -52,11 +52,11 @@ async function login({ account, tokens, ledger }: SessionDependencies, { body }:
 
 async function renew(dependencies: SessionDependencies, { bearer, body }: CallRequest) {
   const { account, tokens, ledger, renewal, rotateRefresh } = dependencies;
-  if (renewal === 'none') throw new Refusal(404, 'No such path');
+  if (renewal === 'none') throw new Rejection(404, 'No such path');
   const inBody = (body as { refresh_token?: unknown } | undefined)?.refresh_token;
   if (!(await isRenewable(tokens, renewal, bearer, inBody))) {
     ledger.session('renewals_refused');
-    throw new Refusal(401, 'The session cannot be renewed');
+    throw new Rejection(401, 'The session cannot be renewed');
   }
   ledger.session('renewals');
   const access_token = await tokens.issue('access');

@@ -1,5 +1,5 @@
-// A vehicle as the service lists it. The odometer grows by the day, the status follows the roster; all else
-// belongs to the vehicle for good.
+// A vehicle as the service lists it. The odometer grows every day and the status follows the roster; all other fields
+// never change.
 
 import { deviceIds, driverIds, vehicleIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';

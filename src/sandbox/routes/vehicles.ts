@@ -1,11 +1,11 @@
-// GET /vehicle/. `visible` is not explained in the document: here a cancelled vehicle is the one not visible.
+// GET /vehicle/. The API document does not explain `visible`; here only cancelled vehicles are not visible.
 import { type Call, readCall } from '../http/call.ts';
 import {
   integerCollection,
-  mustBeThere,
   optionalInstant,
   optionalWord,
   type Query,
+  requireCollection,
   wordCollection,
 } from '../http/parameters.ts';
 import { listAnswer } from '../http/shapes.ts';
@@ -16,7 +16,7 @@ type Test = (index: number, record: Record<string, unknown>) => boolean;
 
 export const vehicleCalls = (world: World): Call[] => [
   readCall('vehicles', '/vehicle/', ({ query }) => {
-    const includes = mustBeThere('includes', wordCollection(query, 'includes', VEHICLE_INCLUDES));
+    const includes = requireCollection('includes', wordCollection(query, 'includes', VEHICLE_INCLUDES));
     const tests = filters(world, query);
     const records: unknown[] = [];
     for (const index of world.roster.listed(world.now())) {

@@ -1,6 +1,6 @@
-// What a vehicle did on a day, computed when asked for and remembered for a while: the route it drove and the
-// events it raised. Holds everything that will have arrived one day; callers show what has arrived by now.
-import { remember } from './bounded-cache.ts';
+// The activity of a vehicle on a day: the route it drove and the events it raised. Computed on demand and cached. It
+// includes facts that arrive later; callers filter by what has arrived.
+import { memoize } from './bounded-cache.ts';
 import { type DailyRoute, dailyRoute } from './daily-routes.ts';
 import { eventsOfRun, type TrackedEvent } from './events.ts';
 import type { FleetRoster } from './fleet-roster.ts';
@@ -9,14 +9,14 @@ import { type RouteRun, runRoute } from './route-run.ts';
 export interface VehicleDay {
   run: RouteRun | undefined;
   isPlan: boolean;
-  /** Computed when first asked for. */
+  /** Computed on the first call. */
   events(): readonly TrackedEvent[];
 }
 
 export type Activity = (index: number, day: number) => VehicleDay;
 
-const REMEMBERED_DAYS = 2_000;
-const AT_REST: VehicleDay = { run: undefined, isPlan: false, events: () => [] };
+const CACHED_DAYS = 2_000;
+const NO_ACTIVITY: VehicleDay = { run: undefined, isPlan: false, events: () => [] };
 
 export function createActivity(seed: number, roster: FleetRoster): Activity {
   const driven = (route: DailyRoute, index: number, day: number): VehicleDay => {
@@ -31,10 +31,10 @@ export function createActivity(seed: number, roster: FleetRoster): Activity {
       },
     };
   };
-  const known = remember(REMEMBERED_DAYS, (key) => {
+  const cached = memoize(CACHED_DAYS, (key) => {
     const [index, day] = key.split(':').map(Number) as [number, number];
     const route = dailyRoute(seed, roster, index, day);
-    return route === undefined ? AT_REST : driven(route, index, day);
+    return route === undefined ? NO_ACTIVITY : driven(route, index, day);
   });
-  return (index, day) => known(`${index}:${day}`);
+  return (index, day) => cached(`${index}:${day}`);
 }

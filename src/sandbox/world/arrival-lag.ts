@@ -1,5 +1,5 @@
-// How long a fact takes from the road to the service: seconds mostly, minutes often, hours sometimes, and
-// now and then one or two days, when a device was without a signal.
+// How long a fact takes from the road to the service: mostly seconds, often minutes, sometimes hours, and rarely one or
+// two days, when a device had no signal.
 
 import type { Random } from '../made-up/seeded-random.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './company-time.ts';

@@ -1,9 +1,9 @@
-// The events of a vehicle that the service shows by now.
+// The events of a vehicle that have arrived at the service.
 import { dayOf } from './company-time.ts';
 import type { TrackedEvent } from './events.ts';
 import type { World } from './world.ts';
 
-/** Those that begin from `from` to `to`, both included, by their beginning. */
+/** The arrived events that begin between `from` and `to`, both included, in order of their beginning. */
 export function arrivedEvents(world: World, index: number, from: number, to: number): TrackedEvent[] {
   const now = world.now();
   const found: TrackedEvent[] = [];

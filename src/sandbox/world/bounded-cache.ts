@@ -1,6 +1,6 @@
-// Remembers the latest results of a pure function. Forgetting one costs time, never truth.
+// Caches the latest results of a pure function.
 
-export function remember<T>(limit: number, compute: (key: string) => T): (key: string) => T {
+export function memoize<T>(limit: number, compute: (key: string) => T): (key: string) => T {
   const known = new Map<string, T>();
   return (key) => {
     const hit = known.get(key);

@@ -1,5 +1,5 @@
-// Checklist executions: on most working days the driver fills in a form before leaving, with pictures of what
-// can be photographed and a signature. Shown once they have arrived.
+// Checklist executions: on most working days the driver fills in a form before leaving, with pictures and a signature.
+// The service shows an execution once it has arrived.
 
 import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
@@ -66,7 +66,7 @@ export function findChecklist(world: World, id: number): Checklist | undefined {
   return found !== undefined && found.visibleAt <= world.now() ? found : undefined;
 }
 
-/** Executions from `from` to `to`, both included, by their instant. */
+/** Arrived executions between `from` and `to`, both included, in order of time. */
 export function checklistsBetween(world: World, from: number, to: number): Checklist[] {
   const now = world.now();
   const first = Math.max(FOUNDING_DAY, dayOf(from));

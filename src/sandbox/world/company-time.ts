@@ -1,5 +1,5 @@
-// The simulated company lives in São Paulo, three hours behind UTC all year. A day is a whole number: local
-// days since 1970-01-01, so that days can be keys and neighbours.
+// The simulated company is in São Paulo, three hours behind UTC all year. A day is an integer: the local days since
+// 1970-01-01, so that days can be keys and can be counted.
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
@@ -13,7 +13,7 @@ export const FOUNDING_DAY = 19_358;
 
 export const dayOf = (at: number): number => Math.floor((at + OFFSET_MS) / DAY_MS);
 
-/** The instant of local midnight that opens `day`. */
+/** The instant of local midnight at the start of `day`. */
 export const startOfDay = (day: number): number => day * DAY_MS - OFFSET_MS;
 
 /** 0 is Sunday. */

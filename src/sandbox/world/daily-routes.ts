@@ -1,12 +1,12 @@
-// What each vehicle means to do on a local day: from the depot past some customers and back. Four days of
-// five it is a route plan, made the evening before; otherwise the round is driven without one.
+// The intended route of each vehicle on a local day: from the depot past some customers and back. On four days of five
+// it is a route plan, made the evening before; otherwise the vehicle drives without a plan.
 
 import { dayIds, partId, userIds } from '../made-up/identifiers.ts';
 import { businessName, personName } from '../made-up/names.ts';
 import { metresBetween, type Place, placeFor } from '../made-up/places.ts';
 import { plateOf } from '../made-up/plates.ts';
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
-import { remember } from './bounded-cache.ts';
+import { memoize } from './bounded-cache.ts';
 import {
   dateText,
   FOUNDING_DAY,
@@ -21,7 +21,7 @@ import { isTerminus, type PointDraft, type RouteDraft, travelSeconds } from './r
 
 export interface DailyRoute {
   draft: RouteDraft;
-  /** True where the service knows it as a plan. */
+  /** True if the service knows the route as a plan. */
   isPlan: boolean;
 }
 
@@ -32,7 +32,7 @@ const ROAD_FACTOR = 1.35;
 const CUSTOMERS = 400;
 
 export const depotOf = (seed: number, index: number): Place => placeFor(seed, 'depot', index % 3);
-const customerPlaces = remember(4 * CUSTOMERS, (key) => placeFor('customer', key));
+const customerPlaces = memoize(4 * CUSTOMERS, (key) => placeFor('customer', key));
 export const customerPlace = (seed: number, customer: number): Place => customerPlaces(`${seed}:${customer}`);
 
 export function dailyRoute(

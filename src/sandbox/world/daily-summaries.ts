@@ -1,5 +1,5 @@
-// The daily summary of a vehicle, folded from the events that have arrived. So today's grows while the day
-// goes on, a late trip changes a past day, and one day in twenty is corrected a day or two later.
+// The daily summary of a vehicle, computed from the events that have arrived. So today's summary grows during the day,
+// a late trip changes a past day, and one day in twenty is corrected a day or two later.
 
 import { seededRandom } from '../made-up/seeded-random.ts';
 import { DAY_MS, HOUR_MS, startOfDay } from './company-time.ts';
@@ -34,7 +34,7 @@ const SUMMARY_NUMBERS = [
 
 export type Summary = Record<(typeof SUMMARY_NUMBERS)[number], number>;
 
-/** Seconds and metres; undefined until something of that day has arrived. */
+/** In seconds and metres; undefined until a trip of that day has arrived. */
 export function summaryOf(world: World, index: number, day: number): Summary | undefined {
   const now = world.now();
   const arrived = world
@@ -45,7 +45,7 @@ export function summaryOf(world: World, index: number, day: number): Summary | u
   return fold(arrived, correction(world, index, day));
 }
 
-/** What the distance is multiplied by: 1, or a little more once a recalculation has run. */
+/** The factor of the distance: 1, or a little more once a recalculation has run. */
 function correction(world: World, index: number, day: number): number {
   const random = seededRandom(world.seed, 'recalculation', index, day);
   const isCorrected = random.chance(0.05);
@@ -95,7 +95,7 @@ function fold(events: readonly TrackedEvent[], factor: number): Summary {
   };
 }
 
-/** Several days or vehicles as one row: sums, except that speeds are the highest and the mean. */
+/** Adds up several summaries; the top speed is the maximum and the average speed the mean. */
 export function accumulate(summaries: readonly Summary[]): Summary {
   const entries = SUMMARY_NUMBERS.map(
     (name) => [name, summaries.reduce((sum, one) => sum + one[name], 0)] as const,

@@ -1,5 +1,5 @@
-// Drivers and agents. Each generated vehicle has one driver who is listed as long as it is; two of three are
-// agents (delivery persons). Agents that a client created come after them.
+// Drivers and agents. Each generated vehicle has one driver, who is listed as long as the vehicle. Two of three drivers
+// are agents (delivery persons). Agents that a client created follow after them.
 
 import { cpfOf } from '../made-up/cpf.ts';
 import { driverIds, userIds } from '../made-up/identifiers.ts';
@@ -43,7 +43,7 @@ function driverRecord(world: World, index: number, includes: readonly string[]):
     user_id: userIds.of(index),
     ...licence(seed, index),
     date_created: world.instant(hiredAt),
-    ...belonging(index, includes),
+    ...organisation(index, includes),
     ...EMPTY_FIELDS,
   };
 }
@@ -68,7 +68,7 @@ export function writtenAgentRecord(
     toxicology_expiration: null,
     date_of_birth: null,
     date_created: world.instant(at),
-    ...belonging(0, includes),
+    ...organisation(0, includes),
     ...EMPTY_FIELDS,
   };
 }
@@ -96,7 +96,7 @@ const EMPTY_FIELDS = {
   revenues_type: null,
 } as const;
 
-function belonging(index: number, includes: readonly string[]): Record<string, unknown> {
+function organisation(index: number, includes: readonly string[]): Record<string, unknown> {
   const center = COST_CENTERS[index % COST_CENTERS.length];
   const related: Record<string, unknown> = {
     department: { external_code: 'D-01', name: 'Deliveries', id: 1 },

@@ -1,10 +1,10 @@
-// The 24 categories of the event query and how a vehicle comes by each: how many a working day, how long,
-// and whether it happens on the move or at a stop. Trips are the legs themselves and have no rate.
+// The 24 categories of the event query, and how a vehicle produces each: how many on a working day, how long, and
+// whether on a leg or at a stop. Trips are the legs themselves and have no rate.
 
 export interface EventCategory {
   id: number;
   name: string;
-  /** Expected number a vehicle and working day. */
+  /** Expected number per vehicle and working day. */
   perDay: number;
   where: 'leg' | 'stop' | 'shift';
   /** Longest duration in seconds; 0 for an instant. */

@@ -1,5 +1,5 @@
-// What the tracker in a vehicle reports on a day: a trip for each leg between stops, and what happened on the
-// legs and at the stops. An event belongs to the day it begins on and is shown once it has arrived.
+// The events that the tracker of a vehicle reports on a day: a trip for each leg between stops, and other events on the
+// legs and at the stops. An event belongs to the day on which it begins and is shown once it has arrived.
 
 import { partId } from '../made-up/identifiers.ts';
 import type { Place } from '../made-up/places.ts';
@@ -21,30 +21,30 @@ export interface TrackedEvent {
   visibleAt: number;
 }
 
-type Happening = Omit<TrackedEvent, 'id' | 'vehicleIndex' | 'visibleAt'>;
+type EventDraft = Omit<TrackedEvent, 'id' | 'vehicleIndex' | 'visibleAt'>;
 
-/** No day has more, so that ids of neighbouring days cannot meet. */
+/** The limit keeps the ids of neighbouring days apart. */
 const MOST_A_DAY = 128;
 
 export function eventsOfRun(seed: number, index: number, day: number, run: RouteRun): TrackedEvent[] {
   const random = seededRandom(seed, 'events', index, day);
   const legs = legsOf(run.stops);
   if (legs.length === 0) return [];
-  const happenings = [...legs];
+  const drafts = [...legs];
   for (const category of EVENT_CATEGORIES) {
     if (category.id === TRIP) continue;
     const count = drawCount(category.perDay, random);
-    for (let i = 0; i < count; i++) happenings.push(happeningOf(category, legs, run.stops, random));
+    for (let i = 0; i < count; i++) drafts.push(draftEvent(category, legs, run.stops, random));
   }
-  return happenings.slice(0, MOST_A_DAY).map((happening, i) => ({
-    ...happening,
+  return drafts.slice(0, MOST_A_DAY).map((draft, i) => ({
+    ...draft,
     id: partId(index, day, i),
     vehicleIndex: index,
-    visibleAt: happening.endAt + arrivalLag(random),
+    visibleAt: draft.endAt + arrivalLag(random),
   }));
 }
 
-function legsOf(stops: readonly Stop[]): Happening[] {
+function legsOf(stops: readonly Stop[]): EventDraft[] {
   return stops.slice(1).map((stop, i) => {
     const before = stops[i] as Stop;
     return {
@@ -58,22 +58,22 @@ function legsOf(stops: readonly Stop[]): Happening[] {
   });
 }
 
-/** The whole part for certain, the rest by chance. */
+/** The integer part is certain; the fraction is the chance of one more. */
 const drawCount = (expected: number, random: Random): number =>
   Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0);
 
-function happeningOf(
+function draftEvent(
   category: EventCategory,
-  legs: readonly Happening[],
+  legs: readonly EventDraft[],
   stops: readonly Stop[],
   random: Random,
-): Happening {
+): EventDraft {
   if (category.where === 'shift') return shiftEvent(category, stops);
   if (category.where === 'stop') return stopEvent(category, random.pick(stops), random);
   return legEvent(category, random.pick(legs), random);
 }
 
-function legEvent(category: EventCategory, leg: Happening, random: Random): Happening {
+function legEvent(category: EventCategory, leg: EventDraft, random: Random): EventDraft {
   const lengthS = Math.max(1, Math.floor((leg.endAt - leg.beginAt) / SECOND_MS));
   const beginS = random.int(0, lengthS - 1);
   const durationS = Math.min(random.int(0, category.longestS), lengthS - beginS);
@@ -87,7 +87,7 @@ function legEvent(category: EventCategory, leg: Happening, random: Random): Happ
   };
 }
 
-function stopEvent(category: EventCategory, stop: Stop, random: Random): Happening {
+function stopEvent(category: EventCategory, stop: Stop, random: Random): EventDraft {
   const lengthS = Math.max(1, Math.floor((stop.leaveAt - stop.arriveAt) / SECOND_MS));
   const beginAt = stop.arriveAt + random.int(0, lengthS - 1) * SECOND_MS;
   const endAt = beginAt + random.int(0, category.longestS) * SECOND_MS;
@@ -101,7 +101,7 @@ function stopEvent(category: EventCategory, stop: Stop, random: Random): Happeni
   };
 }
 
-function shiftEvent(category: EventCategory, stops: readonly Stop[]): Happening {
+function shiftEvent(category: EventCategory, stops: readonly Stop[]): EventDraft {
   const first = stops[0] as Stop;
   const last = stops.at(-1) as Stop;
   const isEnd = category.name === 'End of shift';

@@ -1,5 +1,5 @@
-// Which vehicles exist when. A base fleet is there since long ago; newcomers join in slots of four days, are
-// cancelled some weeks later and leave the listing some days after that. All from the seed, nothing stored.
+// Which vehicles exist when. The base fleet always exists; newcomers join in slots of four days, are cancelled some
+// weeks later and leave the listing some days after that. Everything is derived from the seed; nothing is stored.
 
 import { seededRandom } from '../made-up/seeded-random.ts';
 import { DAY_MS, dayOf, FOUNDING_DAY, HOUR_MS, startOfDay } from './company-time.ts';
@@ -9,7 +9,7 @@ export type VehicleStatus = 'A' | 'B' | 'C';
 export interface VehicleLife {
   createdAt: number;
   cancelledAt: number;
-  /** From here on the listing does not show it. */
+  /** The listing does not show the vehicle from this instant on. */
   goneAt: number;
 }
 
@@ -18,18 +18,18 @@ export interface FleetRoster {
   listed(now: number): number[];
   /** Vehicle indexes that were listed at some instant from `from` to `to`. */
   listedBetween(from: number, to: number): number[];
-  /** undefined where no vehicle ever had that index. */
+  /** Undefined if no vehicle ever had this index. */
   life(index: number): VehicleLife | undefined;
   status(index: number, now: number): VehicleStatus;
-  /** True where the vehicle may work for the whole of `day`. */
+  /** True if the vehicle can work for all of `day`. */
   worksOn(index: number, day: number): boolean;
 }
 
 const SLOT_DAYS = 4;
 const SHORTEST_LIFE_DAYS = 15;
 const LONGEST_LIFE_DAYS = 45;
-const LONGEST_FAREWELL_DAYS = 9;
-const LONGEST_STAY_SLOTS = Math.ceil((LONGEST_LIFE_DAYS + LONGEST_FAREWELL_DAYS) / SLOT_DAYS) + 1;
+const LONGEST_CANCELLED_DAYS = 9;
+const LONGEST_STAY_SLOTS = Math.ceil((LONGEST_LIFE_DAYS + LONGEST_CANCELLED_DAYS) / SLOT_DAYS) + 1;
 const BLOCK_PERIOD_DAYS = 30;
 const BLOCK_CHANCE = 0.15;
 
@@ -37,7 +37,7 @@ interface Churn {
   seed: number;
   /** Vehicles with lower indexes are the base fleet. */
   base: number;
-  /** Newcomers that may join in one slot, and the chance of each. */
+  /** The most newcomers in one slot, and the chance of each. */
   perSlot: number;
   joinChance: number;
 }
@@ -66,7 +66,7 @@ export function createFleetRoster(seed: number, vehicles: number, churn: boolean
   };
 }
 
-/** The base fleet is smaller by as many vehicles as there are newcomers at any time. */
+/** The base fleet is smaller by the average number of newcomers, so that about `vehicles` are listed. */
 function churnRules(seed: number, vehicles: number, churn: boolean): Churn {
   const perSlot = Math.max(1, Math.round(vehicles / 40));
   const joinChance = churn ? Math.min(0.5, vehicles / 24) : 0;
@@ -86,7 +86,7 @@ function lifeOf({ seed, base, perSlot, joinChance }: Churn, index: number): Vehi
   const slotDay = FOUNDING_DAY + Math.floor((index - base) / perSlot) * SLOT_DAYS;
   const createdAt = startOfDay(slotDay + random.int(0, SLOT_DAYS - 1)) + random.int(9, 16) * HOUR_MS;
   const cancelledAt = createdAt + random.int(SHORTEST_LIFE_DAYS, LONGEST_LIFE_DAYS) * DAY_MS + HOUR_MS;
-  return { createdAt, cancelledAt, goneAt: cancelledAt + random.int(3, LONGEST_FAREWELL_DAYS) * DAY_MS };
+  return { createdAt, cancelledAt, goneAt: cancelledAt + random.int(3, LONGEST_CANCELLED_DAYS) * DAY_MS };
 }
 
 function newcomersBetween(rules: Churn, from: number, to: number): number[] {

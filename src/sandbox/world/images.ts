@@ -1,5 +1,5 @@
-// Pictures and signatures. A hash carries the numbers the image is drawn from and a check of them, so any
-// image can be drawn again from its hash alone and a hash the sandbox never gave is known as such.
+// Pictures and signatures. A hash holds the numbers that the image is drawn from and a checksum of them. So any image
+// can be drawn again from its hash, and a hash that the sandbox never issued is detected.
 import { crc32, deflateSync } from 'node:zlib';
 import { hashKey, type Key, seededRandom } from '../made-up/seeded-random.ts';
 
@@ -9,13 +9,13 @@ const SIDE = CELLS * CELL_PIXELS;
 
 const hex = (bits: number): string => bits.toString(16).padStart(8, '0');
 
-/** 32 hexadecimal digits naming an image. */
+/** The name of an image: 32 hexadecimal digits. */
 export function imageHash(seed: number, ...key: Key): string {
   const [a, b] = hashKey([seed, 'image', ...key]);
   return hex(a) + hex(b) + checkOf(seed, a, b);
 }
 
-/** The PNG behind a hash, with or without its file extension; undefined where the sandbox never gave it. */
+/** The PNG of a hash, with or without its file extension; undefined if the sandbox never issued the hash. */
 export function drawImage(seed: number, name: string): Buffer | undefined {
   const match = /^([0-9a-f]{8})([0-9a-f]{8})([0-9a-f]{16})(\.png)?$/.exec(name);
   if (match === null) return undefined;

@@ -1,5 +1,5 @@
-// Itineraries: a vehicle's week, planned on the Friday before, with positions once it began and ended; and
-// whatever clients created or changed.
+// Itineraries: a vehicle's week, planned on the Friday before, with positions once it has begun and ended. And those
+// that clients created or changed.
 
 import { dayIds, driverIds, vehicleIds } from '../made-up/identifiers.ts';
 import { personName } from '../made-up/names.ts';
@@ -62,7 +62,7 @@ export function findItinerary(world: World, id: number): Itinerary | undefined {
   return generatedItinerary(world, key.index, key.day);
 }
 
-/** Itineraries whose period meets [from, to], by start and id. */
+/** Itineraries whose period overlaps [from, to], in order of start and id. */
 export function itinerariesBetween(world: World, from: number, to: number): Itinerary[] {
   const written = world.journal.latest<Itinerary>('itinerary');
   const found = [...written.values()].map((entry) => entry.record);
@@ -114,7 +114,7 @@ function vehicleSummary(world: World, index: number): unknown {
   return { id, title, plate };
 }
 
-/** Where the vehicle was at its start or end, once the tracker has told. */
+/** The position at the start or end; null until the tracker has reported it. */
 function positionAt(world: World, one: Itinerary, at: number): unknown {
   const arrivedAt = at + 5 * MINUTE_MS;
   if (world.now() < arrivedAt) return null;

@@ -1,5 +1,5 @@
-// Every write the sandbox accepted, in order: the only history it stores. With a state file each entry is on
-// disk before its answer leaves, and a restarted sandbox reads them back.
+// Every write that the sandbox accepted, in order: the only state that it stores. With a state file, each entry is on
+// disk before its answer is sent, and a restarted sandbox reads the entries back.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writtenId } from '../made-up/identifiers.ts';
@@ -11,18 +11,18 @@ export interface JournalEntry<T = unknown> {
   at: number;
   kind: WrittenKind;
   id: number;
-  /** False where it changes something that was there. */
+  /** False if the entry changes an existing record. */
   created: boolean;
-  /** The name the ledger counts it by. */
+  /** The name under which the ledger counts the entry. */
   name: string;
   record: T;
 }
 
 export interface Journal {
-  /** The newest entry of each id, in the order in which the ids first came. */
+  /** The newest entry of each id, in the order of the first writes. */
   latest<T>(kind: WrittenKind): ReadonlyMap<number, JournalEntry<T>>;
   nextId(kind: WrittenKind): number;
-  /** When a client created it; undefined where none did. */
+  /** When a client created the record; undefined if no client did. */
   createdAt(kind: WrittenKind, id: number): number | undefined;
   write(entry: JournalEntry): void;
 }
@@ -36,13 +36,13 @@ export function createJournal(
   const latest = new Map(KINDS.map((kind) => [kind, new Map<number, JournalEntry>()]));
   const created = new Map(KINDS.map((kind) => [kind, new Map<number, number>()]));
 
-  const take = (entry: JournalEntry): void => {
+  const apply = (entry: JournalEntry): void => {
     latest.get(entry.kind)?.set(entry.id, entry);
     if (entry.created) created.get(entry.kind)?.set(entry.id, entry.at);
     onEntry(entry);
   };
   for (const line of stateFile === undefined ? [] : stateLines(stateFile)) {
-    if (line.kind !== 'clock') take(line as JournalEntry);
+    if (line.kind !== 'clock') apply(line as JournalEntry);
   }
 
   return {
@@ -51,16 +51,16 @@ export function createJournal(
     createdAt: (kind, id) => created.get(kind)?.get(id),
     write(entry) {
       if (stateFile !== undefined) appendLine(stateFile, entry);
-      take(entry);
+      apply(entry);
     },
   };
 }
 
-/** The clock's origin from the state file; `fresh` is stored there when it holds none. */
-export function keptOrigin(stateFile: string | undefined, fresh: ClockOrigin): ClockOrigin {
+/** The clock's origin from the state file. If the file has none, `fresh` is stored and returned. */
+export function storedOrigin(stateFile: string | undefined, fresh: ClockOrigin): ClockOrigin {
   if (stateFile === undefined) return fresh;
-  const kept = stateLines(stateFile).find((line) => line.kind === 'clock');
-  if (kept !== undefined) return kept as unknown as ClockOrigin;
+  const stored = stateLines(stateFile).find((line) => line.kind === 'clock');
+  if (stored !== undefined) return stored as unknown as ClockOrigin;
   appendLine(stateFile, { kind: 'clock', ...fresh });
   return fresh;
 }
@@ -70,7 +70,7 @@ function appendLine(stateFile: string, line: object): void {
   appendFileSync(stateFile, `${JSON.stringify(line)}\n`);
 }
 
-/** Whole lines only: a line that a crash cut short was never answered, and is taken off. */
+/** Complete lines only. A line that a crash cut short was never answered, so it is removed from the file. */
 function stateLines(stateFile: string): { kind: string }[] {
   if (!existsSync(stateFile)) return [];
   const bytes = readFileSync(stateFile);

@@ -1,4 +1,4 @@
-// Points of interest: the customers of the generated routes, and whatever clients created or changed.
+// Points of interest: the customers of the generated routes, and those that clients created or changed.
 
 import { pointOfInterestIds } from '../made-up/identifiers.ts';
 import { businessName, personName } from '../made-up/names.ts';
@@ -30,7 +30,7 @@ export interface PointOfInterest {
   categoryId: number;
 }
 
-/** How many customers are registered as points of interest. */
+/** Number of customers that are points of interest. */
 const REGISTERED = 60;
 
 function generatedPoint(seed: number, index: number): PointOfInterest {

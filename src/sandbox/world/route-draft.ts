@@ -1,5 +1,5 @@
-// A route plan before anyone drives it: the same form for generated and for imported plans, so that one
-// execution serves both.
+// A route plan before its execution. Generated and imported plans have the same form, so that both are executed by the
+// same code.
 import type { Place } from '../made-up/places.ts';
 
 export const POINT_TYPES = { Partida: 'PA', Coleta: 'CO', Entrega: 'PE', Chegada: 'CH' } as const;
@@ -9,14 +9,14 @@ export interface PointDraft {
   id: number;
   name: string;
   type: PointType;
-  /** Place in the plan as given, from 1. */
+  /** Position in the given plan, from 1. */
   order: number;
-  /** Place in the order that is driven, from 1. */
+  /** Position in the driving order, from 1. */
   optimizedOrder: number;
   place: Place;
   scheduledAt: number;
   durationS: number;
-  /** From the point before it. */
+  /** Distance from the previous point. */
   distanceM: number;
   externalCode: string;
   capacity: number | null;
@@ -27,21 +27,21 @@ export interface PointDraft {
 
 export interface RouteDraft {
   id: number;
-  /** Names the chance of its execution. */
+  /** The random key of the execution. */
   key: readonly (number | string)[];
   externalCode: string;
   source: string;
   createdAt: number;
-  /** Searches show it from here on. */
+  /** Searches show the plan from this instant on. */
   visibleAt: number;
   startAt: number;
   endAt: number;
-  /** False: it was ready at once, without W and R. */
+  /** False: the plan is ready at once, without the statuses W and R. */
   isAsync: boolean;
   vehicleIndex: number | null;
   userId: number | null;
   userName: string | null;
-  /** In the order that is driven. */
+  /** In driving order. */
   points: readonly PointDraft[];
 }
 

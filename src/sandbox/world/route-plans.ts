@@ -1,5 +1,4 @@
-// Every route plan the service knows, generated or imported, as the run that it is. Only plans that searches
-// show by now come out of here.
+// Every route plan that the service shows now, generated or imported, with its execution.
 
 import { dayIds } from '../made-up/identifiers.ts';
 import { dayOf, FOUNDING_DAY, startOfDay } from './company-time.ts';
@@ -34,7 +33,7 @@ function generatedPlan(world: World, id: number): RouteRun | undefined {
 }
 
 export interface PlanSearch {
-  /** The plan's period must meet [from, to]; each bound is optional. */
+  /** The plan's period must overlap [from, to]; each bound is optional. */
   from?: number;
   to?: number;
   /** External code or id. */
@@ -43,7 +42,7 @@ export interface PlanSearch {
   vehicle?: number;
 }
 
-/** Plans by start and id. */
+/** Plans in order of start and id. */
 export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
   const { from, to, code, vehicle } = search;
   const now = world.now();
@@ -59,7 +58,7 @@ export function searchPlans(world: World, search: PlanSearch): RouteRun[] {
   return found.sort((a, b) => a.draft.startAt - b.draft.startAt || a.draft.id - b.draft.id);
 }
 
-/** The code of a generated plan tells its day, so that no other day has to be looked at. */
+/** The code of a generated plan contains its day, so only that day is searched. */
 function* generatedByCode(world: World, code: string): Generator<RouteRun> {
   const byId = generatedPlan(world, Number(code));
   if (byId !== undefined) yield byId;

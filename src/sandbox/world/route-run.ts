@@ -1,5 +1,5 @@
-// The execution of a route: when the plan changes status, when each stop is reached and left, and what the
-// agent reported there. A pure function of the draft; the world shows of it what has arrived by now.
+// The execution of a route: when the plan changes status, when the vehicle reaches and leaves each stop, and what the
+// agent reports there. A pure function of the draft; callers filter by what has arrived.
 
 import { type Random, seededRandom } from '../made-up/seeded-random.ts';
 import { arrivalLag } from './arrival-lag.ts';
@@ -11,7 +11,7 @@ export type PointStatus = 'P' | 'R' | 'E' | 'D' | 'M';
 
 export interface StatusChange<Status> {
   status: Status;
-  /** From this instant on the service shows it. */
+  /** The service shows the status from this instant on. */
   at: number;
 }
 
@@ -27,9 +27,9 @@ export interface Stop {
 
 export interface RouteRun {
   draft: RouteDraft;
-  /** In the order of their instants; the first is the plan's birth. */
+  /** In order of time; the first is the creation of the plan. */
   changes: readonly StatusChange<PlanStatus>[];
-  /** Empty where the optimisation failed. */
+  /** Empty if the optimisation failed. */
   stops: readonly Stop[];
 }
 

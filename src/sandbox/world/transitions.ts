@@ -1,5 +1,5 @@
-// The true log of status changes of plans and points, with the instant from which the service showed each.
-// What changed before a plan became visible was never seen: the plan then first shows with its latest status.
+// The true log of the status changes of plans and points, with the instant from which the service showed each. A change
+// before the plan became visible was never shown: the plan first appears with its latest status.
 import { DAY_MS } from './company-time.ts';
 import { searchPlans } from './route-plans.ts';
 import type { PointStatus, RouteRun, StatusChange } from './route-run.ts';
@@ -8,17 +8,17 @@ import type { World } from './world.ts';
 export interface Transition {
   entity: 'route_plan' | 'route_point';
   entity_id: number;
-  /** null at first sight. */
+  /** Null for the first status that was shown. */
   from_status: string | null;
   to_status: string;
   at: number;
 }
 
-/** A plan's last point may arrive this long after its period, and it is made this long before it. */
+/** The last point of a plan may arrive this long after its period; a plan is made this long before its period. */
 const LONGEST_TAIL_MS = 5 * DAY_MS;
 const LONGEST_HEAD_MS = 2 * DAY_MS;
 
-/** Transitions shown from `from` to `to`, both included, by their instants. */
+/** Transitions shown between `from` and `to`, both included, in order of time. */
 export function transitionsBetween(world: World, from: number, to: number): Transition[] {
   const last = Math.min(to, world.now());
   const runs = searchPlans(world, { from: from - LONGEST_TAIL_MS, to: last + LONGEST_HEAD_MS });
@@ -46,14 +46,14 @@ function logOf(
   changes: readonly StatusChange<string>[],
   visibleAt: number,
 ): Transition[] {
-  const firstSeen = Math.max(
+  const firstShown = Math.max(
     0,
     changes.findLastIndex((change) => change.at <= visibleAt),
   );
-  return changes.slice(firstSeen).map((change, i, seen) => ({
+  return changes.slice(firstShown).map((change, i, shown) => ({
     entity,
     entity_id,
-    from_status: seen[i - 1]?.status ?? null,
+    from_status: shown[i - 1]?.status ?? null,
     to_status: change.status,
     at: i === 0 ? Math.max(change.at, visibleAt) : change.at,
   }));

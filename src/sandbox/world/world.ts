@@ -1,5 +1,5 @@
-// Everything a call's handler may look at: the seed, the clock, the switches and the journal of writes. The
-// generated part of the world is computed from these, never stored here.
+// The state that a handler may read: the seed, the clock, the shapes and the journal of writes. Generated data is
+// computed from these and never stored.
 
 import type { Shapes, WriteInstant } from '../http/shapes.ts';
 import { instantWriter } from '../http/shapes.ts';
@@ -9,7 +9,7 @@ import { createFleetRoster, type FleetRoster } from './fleet-roster.ts';
 import type { Journal, WrittenKind } from './journal.ts';
 
 export interface BulkEvents {
-  /** Events of a vehicle on a UTC day, spread evenly over the day and over the 24 categories. At most 99,999. */
+  /** Events of a vehicle per UTC day, spread evenly over the day and the 24 categories. At most 99,999. */
   perVehiclePerDay: number;
 }
 
@@ -26,12 +26,12 @@ export interface World extends WorldOptions {
   readonly roster: FleetRoster;
   readonly activity: Activity;
   readonly journal: Journal;
-  /** Switched in place by the admin endpoint. */
+  /** The admin endpoint changes this object in place. */
   readonly shapes: Shapes;
   now(): number;
-  /** False while something that a client created is not shown in lists yet. */
+  /** False while lists do not show a created record yet. */
   isListed(kind: WrittenKind, id: number): boolean;
-  /** Writes an instant in the form switched on now. */
+  /** Formats an instant by the current `dates` shape. */
   readonly instant: WriteInstant;
 }
 

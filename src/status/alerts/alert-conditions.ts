@@ -1,45 +1,45 @@
-// The state of everything that somebody is alerted of, in one word each, with a sentence for people. Pure: what is
-// wrong is found elsewhere.
+// The conditions that can raise an alert: a state in one word and a sentence for people. Pure: the facts are read
+// elsewhere.
 import { ATTENTION_REASONS, type OutboxAttention } from '../../sync/push/attention.ts';
 import type { DeadlineStatus } from '../health/deadline.ts';
 import type { JobStatus } from '../health/status-document.ts';
 
 export interface Condition {
-  /** What it is about, unique: `job pull-events`, `outbox found_twice`, `config`. */
+  /** The unique subject: `job pull-events`, `outbox found_twice`, `config`. */
   subject: string;
-  /** `ok`, or what is wrong; another word is told once. */
+  /** `ok`, or what is wrong. Each change of the state is reported once. */
   state: string;
-  /** A sentence for people, without a record or a secret in it. */
+  /** A sentence for people. It holds no record and no secret. */
   text: string;
 }
 
-/** Only what is wrong by itself alerts: a pause is somebody's wish, and a new job has yet to run. */
+/** Only `failing` and `late` alert: a pause is intended, and a new job has not run yet. */
 export const jobConditions = (jobs: readonly JobStatus[]): Condition[] =>
   jobs.map(({ name, health, last_run, last_success_at }) => {
     const subject = `job ${name}`;
     if (health === 'failing') {
-      const why = last_run?.error ?? 'its process ended in the middle of the run';
+      const why = last_run?.error ?? 'its process ended during the run';
       return { subject, state: health, text: `${name} is failing: ${why}` };
     }
     if (health === 'late') {
       const since =
-        last_success_at === null ? 'it never succeeded' : `its last success was ${last_success_at}`;
+        last_success_at === null ? 'it has never succeeded' : `its last success was ${last_success_at}`;
       const why =
         last_run?.status === 'partial' && last_run.error !== null
           ? `a part of its last run failed (${last_run.error})`
-          : 'a tick passed without a run';
+          : 'a scheduled run is missing';
       return { subject, state: health, text: `${name} is late: ${why}; ${since}` };
     }
     return { subject, state: 'ok', text: `${name} is ${health}` };
   });
 
-/** One condition for every reason, so that a second one alerts too. */
+/** One condition for each reason, so that a second reason alerts too. */
 export const outboxConditions = (attention: readonly OutboxAttention[]): Condition[] =>
   ATTENTION_REASONS.map((reason) => {
     const subject = `outbox ${reason}`;
     const found = attention.find((each) => each.reason === reason);
     return found === undefined
-      ? { subject, state: 'ok', text: `the outbox has no entry that needs a person for ${spaced(reason)}` }
+      ? { subject, state: 'ok', text: `no outbox entry needs a person because of: ${spaced(reason)}` }
       : { subject, state: reason, text: `${found.text}. Try: ${found.hint}` };
   });
 
@@ -47,13 +47,13 @@ const spaced = (reason: string): string => reason.replaceAll('_', ' ');
 
 export const configCondition = (error: string | null): Condition =>
   error === null
-    ? { subject: 'config', state: 'ok', text: 'The configuration file is taken over' }
-    : { subject: 'config', state: 'refused', text: `The configuration file was refused: ${error}` };
+    ? { subject: 'config', state: 'ok', text: 'The configuration file is in effect' }
+    : { subject: 'config', state: 'refused', text: `The configuration file was rejected: ${error}` };
 
 export function deadlineCondition(deadline: DeadlineStatus | null): Condition {
   const missed = deadline?.missed.length ?? 0;
   return missed === 0
-    ? { subject: 'deadline', state: 'ok', text: 'No plan of tomorrow is past its deadline' }
+    ? { subject: 'deadline', state: 'ok', text: 'No plan for tomorrow has missed the deadline' }
     : {
         subject: 'deadline',
         state: 'missed',

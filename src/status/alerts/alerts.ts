@@ -1,5 +1,5 @@
-// Tells people when something changes for the worse, once, and when it is well again, once. Works beside the jobs
-// and never holds one up; what cannot be told now is told later.
+// Sends one alert when a condition becomes bad and one when it recovers. Alerts run beside the jobs and never delay
+// them. An alert that cannot be sent now is sent later.
 import { hostname } from 'node:os';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { Log } from '../../core/log.ts';
@@ -21,21 +21,21 @@ export interface AlertDependencies {
   clock: Clock;
   log: Log;
   redactor: Redactor;
-  /** The address of now; empty where nobody is to be told. */
+  /** The configured address; empty if alerts are off. */
   webhook(): string;
-  /** How everything is now. */
+  /** Reads the current conditions. */
   look(): Promise<Condition[]>;
 }
 
 export interface Alerts {
   start(): void;
-  /** Looks once and tells what changed. */
+  /** Checks the conditions once and reports the changes. */
   runOnce(): Promise<void>;
   /** Idempotent, safe before start. */
   stop(): Promise<void>;
 }
 
-/** Between two looks. */
+/** Time between two checks. */
 const EVERY_MS = 15_000;
 
 export function createAlerts(dependencies: AlertDependencies): Alerts {
@@ -45,15 +45,15 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
   async function runOnce(): Promise<void> {
     const address = dependencies.webhook();
     if (address === '') return;
-    const told = await reportedStates(engine);
+    const reported = await reportedStates(engine);
     const changed = (await dependencies.look()).filter(
-      ({ subject, state }) => state !== (told.get(subject) ?? NOTHING_REPORTED),
+      ({ subject, state }) => state !== (reported.get(subject) ?? NOTHING_REPORTED),
     );
-    await Promise.all(changed.map((condition) => tell(address, condition)));
+    await Promise.all(changed.map((condition) => report(address, condition)));
   }
 
-  /** A message that fails leaves its claim, and is tried again when that lapses. */
-  async function tell(address: string, condition: Condition): Promise<void> {
+  /** If sending fails, the claim stays and the message is retried when the claim expires. */
+  async function report(address: string, condition: Condition): Promise<void> {
     const { subject, state } = condition;
     try {
       const was = await claimAlert(engine, subject, state, clock.now());
@@ -68,24 +68,27 @@ export function createAlerts(dependencies: AlertDependencies): Alerts {
     }
   }
 
-  const looks = createLoop(
+  const loop = createLoop(
     clock,
     EVERY_MS,
-    () => runOnce().catch((error) => log.warn({ event: 'alert_failed', err: error }, 'alerts not looked at')),
+    () =>
+      runOnce().catch((error) =>
+        log.warn({ event: 'alert_failed', err: error }, 'alert conditions not checked'),
+      ),
     { restFirst: true },
   );
 
   return {
-    start: looks.start,
+    start: loop.start,
     runOnce,
     async stop() {
       stopping.abort();
-      await looks.stop();
+      await loop.stop();
     },
   };
 }
 
-/** `text` is what Slack and its likes show; the rest is for programs. */
+/** Slack and similar tools show `text`; the other fields are for programs. */
 export function alertMessage(
   { subject, state, text }: Condition,
   was: string,
@@ -96,6 +99,6 @@ export function alertMessage(
   return { text: escapeForSlack(words), event, subject, state, was, at: isoInstant(clock.now()) };
 }
 
-/** Slack reads `<…>` as a command, such as one that calls everybody. */
+/** Slack reads `<…>` as a command; `<!channel>`, for example, notifies everybody. */
 const escapeForSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

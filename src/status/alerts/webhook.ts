@@ -1,5 +1,5 @@
-// One message to the webhook: bounded in time, tried again where that may help. The address is a secret, since who
-// knows it can write there; a failure tells the status alone.
+// Sends one message to the webhook, with a time limit and retries. The address is a secret, because anybody who knows
+// it can post there, so errors name only the HTTP status.
 
 import { Fatal, Retriable } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../../core/time/clock.ts';
 const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 30_000;
 const POLICY: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 15_000, deadlineMs: 90_000 };
-const MAY_PASS: readonly number[] = [408, 425, 429];
+const RETRIABLE: readonly number[] = [408, 425, 429];
 
 export interface WebhookDependencies {
   clock: Clock;
@@ -30,7 +30,7 @@ export const sendToWebhook = (
   });
 
 async function sendOnce(address: string, message: JsonObject, clock: Clock, signal?: AbortSignal) {
-  // Loaded with the first message: most daemons send none.
+  // Imported with the first message: most daemons send none.
   const { default: got } = await import('got');
   const { statusCode, headers } = await got
     .post(address, {
@@ -47,7 +47,7 @@ async function sendOnce(address: string, message: JsonObject, clock: Clock, sign
       throw unreachable(String(error.code));
     });
   if (statusCode >= 200 && statusCode <= 299) return;
-  if (statusCode < 500 && !MAY_PASS.includes(statusCode)) throw refused(statusCode);
+  if (statusCode < 500 && !RETRIABLE.includes(statusCode)) throw rejected(statusCode);
   const pauseMs = retryAfterMs(headers['retry-after'], clock.now());
   throw new Retriable(`The alert webhook answered ${statusCode}`, {
     code: 'alert_failed',
@@ -56,10 +56,10 @@ async function sendOnce(address: string, message: JsonObject, clock: Clock, sign
   });
 }
 
-const HINT = 'Check alerts.webhook; try it with `roadbook doctor --alert`.';
+const HINT = 'Check alerts.webhook; test it with `roadbook doctor --alert`.';
 
 const unreachable = (code: string): Retriable =>
   new Retriable(`The alert webhook cannot be reached (${code})`, { code: 'alert_failed', hint: HINT });
 
-const refused = (status: number): Fatal =>
-  new Fatal(`The alert webhook refused the message (${status})`, { code: 'alert_refused', hint: HINT });
+const rejected = (status: number): Fatal =>
+  new Fatal(`The alert webhook rejected the message (${status})`, { code: 'alert_refused', hint: HINT });

@@ -1,5 +1,5 @@
-// What may be ordered over HTTP. Each order is in the audit table before it is carried out; none sends anything by
-// itself, the runs do.
+// The actions over HTTP. Each action is stored in the audit table before it is carried out. No action sends anything to
+// the service itself; the runs do.
 import { randomUUID } from 'node:crypto';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
@@ -16,36 +16,40 @@ import { countEntries, entriesNamed } from '../../warehouse/outbox/lists.ts';
 import { ApiError } from '../server/api-error.ts';
 import type { JobActions, StatusServerDependencies } from '../server/dependencies.ts';
 
-const entryOrder = z.strictObject({
+const entryRequest = z.strictObject({
   kind: z.string(),
   code: z.string(),
   use: z.number().int().min(1).default(1),
-  /** Cancel also an entry that may be at the service. */
+  /** Cancel: even if the entry may be at the service. */
   force: z.boolean().default(false),
-  /** Retry: the person has looked, and it is not at the service. */
+  /** Retry: the person has checked that the service does not have the item. */
   not_there: z.boolean().default(false),
 });
-/** Many entries at once; without `sure` they are only counted. */
-const manyOrder = z.strictObject({
+/** Many entries at once. Without `sure` the entries are only counted. */
+const manyRequest = z.strictObject({
   states: z.array(z.enum(OUTBOX_STATES)).min(1),
   kind: z.string().optional(),
   code: z.string().optional(),
   sure: z.boolean().default(false),
 });
-const quarantineOrder = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
+const quarantineRequest = z.strictObject({ id: z.string().regex(/^[0-9a-f]{32}$/) });
 
 interface RequestedAction {
   action: string;
   subject: string;
+  /** Returns the result as a sentence. */
   carryOut(): Promise<string>;
 }
 
-/** Routes under /api; `onDone` is told after each. */
+/** Routes under /api. `onDone` is called after each action. */
 export function actions(dependencies: StatusServerDependencies, onDone: () => void): Hono {
   const { engine, clock, redactor, orders } = dependencies;
 
-  async function obey(c: Context, { action, subject, carryOut }: RequestedAction): Promise<Response> {
-    const order = {
+  async function carryOutAudited(
+    c: Context,
+    { action, subject, carryOut }: RequestedAction,
+  ): Promise<Response> {
+    const request = {
       at: isoInstant(clock.now()),
       action,
       subject,
@@ -53,14 +57,14 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
     };
     const words = await audited(
       engine,
-      order,
+      request,
       async () => {
         const done = await carryOut();
         return { words: done, result: done };
       },
       (thrown) => redactor.redact(asRoadbookError(thrown).message),
     );
-    dependencies.log.info({ action, subject, by: order.by }, 'ordered');
+    dependencies.log.info({ action, subject, by: request.by }, 'action carried out');
     onDone();
     return c.json({ action, subject, words }, 202);
   }
@@ -69,40 +73,48 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
   for (const action of ['run', 'pause', 'resume'] as const satisfies (keyof JobActions)[]) {
     app.post(`/jobs/:job/${action}`, (c) => {
       const job = knownJob(c.req.param('job'), dependencies);
-      return obey(c, { action, subject: job, carryOut: () => orders[action](job) });
+      return carryOutAudited(c, { action, subject: job, carryOut: () => orders[action](job) });
     });
   }
-  async function onEntry(c: Context, action: string, of: (order: z.output<typeof entryOrder>) => Action) {
-    const order = await body(c, entryOrder);
-    const entry = await namedEntry(order, dependencies);
-    const carryOut = () => act(engine, entry, of(order), isoInstant(clock.now()));
-    return obey(c, { action, subject: subjectOf(entry), carryOut });
+  async function onEntry(c: Context, action: string, of: (request: z.output<typeof entryRequest>) => Action) {
+    const request = await body(c, entryRequest);
+    const entry = await namedEntry(request, dependencies);
+    const carryOut = () => act(engine, entry, of(request), isoInstant(clock.now()));
+    return carryOutAudited(c, { action, subject: subjectOf(entry), carryOut });
   }
   async function onMany(c: Context, action: string, of: Action, doneWord: string) {
-    const { sure, ...search } = await body(c, manyOrder);
+    const { sure, ...search } = await body(c, manyRequest);
     const entries = await engine.read((sql) => countEntries(sql, search));
     if (!sure) return c.json({ entries });
     const carryOut = async () => {
       const { done, skipped } = await actOnMany(engine, search, of, isoInstant(clock.now()));
       const left = entries - done - skipped;
       const words = `${done} ${doneWord}, ${skipped} skipped because their state does not allow it`;
-      return left > 0 ? `${words}, ${left} left: do it again.` : `${words}.`;
+      return left > 0 ? `${words}, ${left} left: repeat the action.` : `${words}.`;
     };
-    return obey(c, { action: `${action} many`, subject: redactor.redact(subjectOfMany(search)), carryOut });
+    return carryOutAudited(c, {
+      action: `${action} many`,
+      subject: redactor.redact(subjectOfMany(search)),
+      carryOut,
+    });
   }
-  app.post('/outbox/retry', (c) => onEntry(c, 'retry', (order) => (order.not_there ? assertAbsent : retry)));
+  app.post('/outbox/retry', (c) =>
+    onEntry(c, 'retry', (request) => (request.not_there ? assertAbsent : retry)),
+  );
   app.post('/outbox/cancel', (c) => onEntry(c, 'cancel', ({ force }) => cancel({ isForced: force })));
   app.post('/outbox/retry-many', (c) => onMany(c, 'retry', retry, 'retried'));
   app.post('/outbox/cancel-many', (c) => onMany(c, 'cancel', cancel({ isForced: false }), 'cancelled'));
   app.post('/quarantine/retry', async (c) => {
-    const { id } = await body(c, quarantineOrder);
+    const { id } = await body(c, quarantineRequest);
     const rows = await quarantined(engine, { id }, 1);
-    if (rows.length === 0) throw notFound(`Nothing in quarantine has the id ${id}`);
+    if (rows.length === 0) throw notFound(`No record in quarantine has the id ${id}`);
     const carryOut = async () => {
       const [result] = await retryQuarantined(rows, dependencies.jobs, randomUUID(), dependencies);
-      return result?.loaded === true ? 'It fits now and was loaded.' : `It does not fit: ${result?.reason}`;
+      return result?.loaded === true
+        ? 'The record is valid now and was loaded.'
+        : `The record is still invalid: ${result?.reason}`;
     };
-    return obey(c, { action: 'retry quarantine', subject: id, carryOut });
+    return carryOutAudited(c, { action: 'retry quarantine', subject: id, carryOut });
   });
   return app;
 }
@@ -110,7 +122,7 @@ export function actions(dependencies: StatusServerDependencies, onDone: () => vo
 const subjectOf = ({ kind, external_code, code_use }: OutboxEntry): string =>
   `${kind}/${external_code}${code_use === 1 ? '' : ` (use ${code_use})`}`;
 
-const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyOrder>, 'sure'>): string =>
+const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyRequest>, 'sure'>): string =>
   [
     `${states.join(', ')} entries`,
     kind === undefined ? '' : ` of ${kind}`,
@@ -120,16 +132,11 @@ const subjectOfMany = ({ states, kind, code }: Omit<z.output<typeof manyOrder>, 
 function knownJob(name: string, { jobs }: StatusServerDependencies): string {
   const names = jobs.map((job) => job.name);
   if (names.includes(name)) return name;
-  throw new ApiError(
-    404,
-    'no_such_job',
-    'There is no job of that name',
-    suggest(name, names) ?? 'See /api/status.',
-  );
+  throw new ApiError(404, 'no_such_job', 'No job has this name', suggest(name, names) ?? 'See /api/status.');
 }
 
 async function namedEntry(
-  { kind, code, use }: z.output<typeof entryOrder>,
+  { kind, code, use }: z.output<typeof entryRequest>,
   { engine }: StatusServerDependencies,
 ) {
   const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
@@ -147,16 +154,16 @@ async function body<T>(c: Context, schema: z.ZodType<T>): Promise<T> {
   if (parsed.success) return parsed.data;
   const hint =
     'Send JSON, as in {"kind": "route_plans", "code": "…"}, {"states": ["rejected"]} or {"id": "…"}.';
-  throw new ApiError(400, 'bad_request', 'The body does not say what to act on', hint);
+  throw new ApiError(400, 'bad_request', 'The body does not match the action', hint);
 }
 
 const notFound = (message: string): ApiError =>
-  new ApiError(404, 'not_found', message, 'Look at the list again; it may have changed.');
+  new ApiError(404, 'not_found', message, 'Reload the list; it may have changed.');
 
 const tooLarge = (): ApiError =>
   new ApiError(
     413,
     'too_large',
-    'The body is larger than 4 KiB or tells no length',
-    'Send only what to act on.',
+    'The body is larger than 4 KiB or has no Content-Length',
+    'Send only the fields of the action.',
   );

@@ -1,5 +1,5 @@
-// The running configuration without its secrets, the last edit that was refused, when each job will run, and what
-// people have ordered lately.
+// The running configuration without its secrets, the last rejected edit, the coming runs of each job, and the latest
+// actions of people.
 import { Hono } from 'hono';
 import { publicConfig } from '../../config/describe.ts';
 import { formatDuration } from '../../core/time/durations.ts';
@@ -8,7 +8,7 @@ import { readControls } from '../../warehouse/control/job-controls.ts';
 import { schedulePreview } from '../capacity/schedule-preview.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 
-const MOST_ORDERS = 50;
+const MOST_ACTIONS = 50;
 
 type ConfigApiDependencies = Pick<
   StatusServerDependencies,
@@ -32,13 +32,13 @@ export function config({ engine, clock, running, refusedEdit, redactor, jobs }: 
       error: error === null ? null : redactor.redact(error),
       config: asWritten(publicConfig(current), durationsOf(jobs)),
       schedules,
-      orders: await newestOrders(engine, MOST_ORDERS),
+      orders: await newestOrders(engine, MOST_ACTIONS),
     });
   });
   return app;
 }
 
-/** Names of the options of jobs that are durations: their schema reads a text and gives milliseconds. */
+/** Names of the job options that are durations: their schema turns a text such as `1h` into milliseconds. */
 function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
   const names = jobs.flatMap(({ options }) =>
     Object.entries(options.shape).flatMap(([name, schema]) => {
@@ -51,7 +51,7 @@ function durationsOf(jobs: ConfigApiDependencies['jobs']): ReadonlySet<string> {
   return new Set(names);
 }
 
-/** As people write it in the file: snake_case, durations as `6h`. */
+/** The configuration as people write it in the file: snake_case names, durations as `6h`. */
 function asWritten(value: unknown, durations: ReadonlySet<string>, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => asWritten(item, durations));
   if (typeof value === 'object' && value !== null) {

@@ -1,4 +1,4 @@
-// The tables and views and what they mean, and the records that did not fit, with people's data masked.
+// The dictionary of the tables and views, and the invalid records in quarantine with personal data masked.
 import { Hono } from 'hono';
 import { quarantined } from '../../warehouse/control/quarantine.ts';
 import { countRows } from '../../warehouse/queries/row-counts.ts';
@@ -14,8 +14,8 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
   app.get('/dictionary', (c) => c.json({ tables: dictionary() }));
 
   app.get('/quarantine', async (c) => {
-    const asked = query(c, { page, table: text });
-    const found = await quarantined(engine, { table: asked.table }, PAGE_ROWS + 1, asked.page * PAGE_ROWS);
+    const params = query(c, { page, table: text });
+    const found = await quarantined(engine, { table: params.table }, PAGE_ROWS + 1, params.page * PAGE_ROWS);
     const rows = found.map(({ payload, ...row }) => {
       const table = tables.find(({ name }) => name === row.table_name);
       return {
@@ -25,18 +25,18 @@ export function data({ engine, redactor }: Pick<StatusServerDependencies, 'engin
         payload: maskedRecord(JSON.parse(payload), table),
       };
     });
-    return c.json({ total: await countRows(engine, 'sync_quarantine'), ...paged(rows, asked.page) });
+    return c.json({ total: await countRows(engine, 'sync_quarantine'), ...paged(rows, params.page) });
   });
   return app;
 }
 
-/** What stands in the place of a value that is not shown. */
+/** The placeholder of a hidden value. */
 const hidden = (value: unknown): string =>
   typeof value === 'string' ? `[hidden: text of ${value.length}]` : `[hidden: ${typeof value}]`;
 
 /**
- * A record for display without people's data: only what a table declares as not personal is shown. A field that nobody has
- * declared may be anything, so its value is not shown either, only what kind it is.
+ * A record for display without personal data: only values that the table declares as not personal are shown. An
+ * undeclared field may hold anything, so only its type is shown.
  */
 export function maskedRecord(record: unknown, table: Table | undefined): unknown {
   const shown = new Set(
@@ -47,7 +47,7 @@ export function maskedRecord(record: unknown, table: Table | undefined): unknown
   return mask(record, [], shown);
 }
 
-/** The key of a record for display; hidden whole where a part of it may name a person. */
+/** The key of a record for display. If any part of the key may name a person, all of it is hidden. */
 function maskedKey(key: string | null, table: Table | undefined): string | null {
   const isHarmless = table?.key.every((name) =>
     table.columns.some((each) => each.name === name && !each.personal),

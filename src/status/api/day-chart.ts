@@ -1,9 +1,8 @@
-// From the stops of a day to its pictures: how many were in which state at each half hour, planned against done,
-// and which are late. Pure.
+// Turns the stops of a day into its charts: stops by state at each half hour, planned against done, and late stops. Pure.
 import type { DayStop } from '../../warehouse/queries/delivery-day.ts';
 
 const BIN_MS = 1_800_000;
-/** A stop is late from this long after its planned time on. */
+/** A stop is late if it is open or executed this long after its planned time. */
 export const LATE_MS = 900_000;
 const MOST_LATE = 100;
 
@@ -20,11 +19,11 @@ export interface LateStop {
 export interface DayChart {
   /** Ends of the half hours, in epoch seconds, up to now. */
   at: number[];
-  /** Stops in each state at each of them; P is what is open. */
+  /** Stops in each state at each instant of `at`. */
   states: Record<string, number[]>;
-  /** Stops planned for then or earlier, over the whole day. */
+  /** Cumulative number of planned stops, for all half hours of the day. */
   planned: { at: number[]; count: number[] };
-  /** Stops done by then, on the time axis of `at`. */
+  /** Cumulative number of done stops, on the time axis of `at`. */
   done: number[];
   byStatus: Record<string, number>;
   lateCount: number;
@@ -32,8 +31,8 @@ export interface DayChart {
 }
 
 /**
- * When a stop left the state `open`, in ms; undefined while it is open. Without an execution it is when the change was
- * read, which may be days later: it counts for the end of its own day.
+ * When a stop left the state `open`, in ms; undefined while it is open. Without an execution time, the time at which the
+ * change was read is used. That may be days later, so it is limited to the end of the day.
  */
 function doneAt({ status, executed_at, changed_at }: DayStop, toMs: number): number | undefined {
   if (executed_at !== null) return Date.parse(executed_at);
@@ -70,13 +69,13 @@ export function dayChart(
       count: growth(stops.flatMap(({ time_scheduled: at }) => (at === null ? [] : [Date.parse(at)]))),
     },
     done: allDone,
-    byStatus: countOf(stops.map(({ status }) => status ?? 'P')),
+    byStatus: countByValue(stops.map(({ status }) => status ?? 'P')),
     lateCount: late.length,
     late: late.slice(0, MOST_LATE),
   };
 }
 
-/** How many of the instants lie before the end of each bin; what lies before the first counts from the start. */
+/** The number of instants before the end of each bin. Instants before the first bin count in the first one. */
 function cumulated(instants: readonly number[], fromMs: number, bins: number): number[] {
   const counts = new Array<number>(bins).fill(0);
   for (const ms of instants) {
@@ -96,13 +95,13 @@ function binEnds(fromMs: number, toMs: number): number[] {
   return Array.from({ length: Math.ceil((toMs - fromMs) / BIN_MS) }, (_, n) => fromMs + (n + 1) * BIN_MS);
 }
 
-const countOf = (words: readonly string[]): Record<string, number> => {
+const countByValue = (words: readonly string[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
   return counts;
 };
 
-/** The latest first. What the office recorded later tells nothing about the visit. */
+/** The latest first. Stops that the office recorded by hand (M) are left out: their time is not that of the visit. */
 function lateStops(stops: readonly DayStop[], nowMs: number): LateStop[] {
   return stops
     .flatMap(({ changed_at: _, ...stop }) => {

@@ -1,20 +1,20 @@
-// The first view: the status document with what a person wants beside it. It holds instants, not ages, so that it
-// stays the same text while nothing happens.
+// The data of the first view: the status document with more details for people. It holds instants, not ages, so that
+// its text stays the same while nothing happens.
 import type { NamedJob } from '../../sync/job.ts';
 import { latestRuns, type RunRow } from '../../warehouse/control/run-history.ts';
 import type { JobStatus, StatusDocument, StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
 
-/** Runs a job that the small pictures show. */
-const PICTURED = 30;
+/** Runs of a job in the small charts. */
+const RECENT_RUNS = 30;
 
-export interface PicturedRun {
+export interface RecentRun {
   run_id: string;
   status: string;
   started_at: string;
   /** Null while it runs. */
   seconds: number | null;
-  /** Rows written, or items sent; what was both counts once. */
+  /** Rows written or items sent, whichever is more. */
   rows: number;
 }
 
@@ -23,7 +23,7 @@ export interface OverviewJob extends JobStatus {
   tables: string[];
   hint: string | null;
   /** Oldest first. */
-  recent: PicturedRun[];
+  recent: RecentRun[];
 }
 
 export interface Overview extends Omit<StatusDocument, 'jobs' | 'tables'>, Pick<StatusFacts, 'unknownSince'> {
@@ -62,17 +62,17 @@ async function overviewJob(
   job: NamedJob | undefined,
   { engine }: Pick<StatusServerDependencies, 'engine'>,
 ): Promise<OverviewJob> {
-  const runs = await latestRuns(engine, status.name, PICTURED);
+  const runs = await latestRuns(engine, status.name, RECENT_RUNS);
   return {
     ...status,
     meaning: job?.meaning ?? '',
     tables: (job?.tables ?? []).map(({ name }) => name),
     hint: runs.find(({ run_id }) => run_id === status.last_run?.run_id)?.error_hint ?? null,
-    recent: runs.map(pictured).toReversed(),
+    recent: runs.map(recentRun).toReversed(),
   };
 }
 
-const pictured = (run: RunRow): PicturedRun => ({
+const recentRun = (run: RunRow): RecentRun => ({
   run_id: run.run_id,
   status: run.status,
   started_at: run.started_at,

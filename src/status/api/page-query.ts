@@ -1,15 +1,15 @@
-// What the page may ask for in the query of an address; anything else is told as a bad request.
+// Reads the query parameters of the page. An invalid one is answered with 400.
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathText } from '../../core/text/zod-words.ts';
 import { ApiError } from '../server/api-error.ts';
 
-/** Rows that one answer brings. */
+/** Rows in one response. */
 export const PAGE_ROWS = 50;
 
 export const page = z.coerce.number().int().min(0).max(100_000).default(0);
 
-/** A text that was left empty counts as not given. */
+/** An empty text counts as absent. */
 export const text = z
   .string()
   .max(200)
@@ -20,15 +20,10 @@ export function query<Shape extends z.ZodRawShape>(c: Context, shape: Shape): z.
   const parsed = z.object(shape).safeParse(c.req.query());
   if (parsed.success) return parsed.data;
   const names = parsed.error.issues.map(({ path }) => pathText(path)).join(', ');
-  throw new ApiError(
-    400,
-    'bad_request',
-    `The query does not fit: ${names}`,
-    'Use the page, or see its calls.',
-  );
+  throw new ApiError(400, 'bad_request', `Invalid query parameters: ${names}`, 'Correct or remove them.');
 }
 
-/** A page of rows of which one more was read than is shown, to know whether there are more. */
+/** One page of `rows`. The caller reads one row more than a page, so that `more` is known. */
 export const paged = <T>(rows: readonly T[], number: number): { rows: T[]; page: number; more: boolean } => ({
   rows: rows.slice(0, PAGE_ROWS),
   page: number,

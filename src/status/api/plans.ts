@@ -1,5 +1,5 @@
-// The push board: entries of the outbox by page, what needs a person, the history of one entry, and how tomorrow stands
-// against the deadline.
+// The push board: outbox entries by page, entries that need a person, the history of one entry, and the plans for
+// tomorrow against the deadline.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -20,43 +20,43 @@ export function plans(dependencies: PlansApiDependencies): Hono {
   const app = new Hono();
 
   app.get('/outbox', async (c) => {
-    const asked = query(c, {
+    const params = query(c, {
       page,
       state: z.enum(['', ...OUTBOX_STATES]).default(''),
       kind: text,
       code: text,
     });
     const search = {
-      ...(asked.state !== '' && { states: [asked.state] }),
-      ...(asked.kind !== undefined && { kind: asked.kind }),
-      ...(asked.code !== undefined && { code: asked.code }),
+      ...(params.state !== '' && { states: [params.state] }),
+      ...(params.kind !== undefined && { kind: params.kind }),
+      ...(params.code !== undefined && { code: params.code }),
     };
-    const slice = { limit: PAGE_ROWS + 1, offset: asked.page * PAGE_ROWS };
+    const slice = { limit: PAGE_ROWS + 1, offset: params.page * PAGE_ROWS };
     const rows = await engine.read((sql) => searchEntries(sql, { ...search, ...slice }));
     return c.json({
       counts: await outboxCounts(engine),
       attention: await outboxAttention(engine, isoInstant(dependencies.clock.now())),
       deadline: await deadline(dependencies),
-      /** How many entries the search matches, those on other pages included. */
+      /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
       ...paged(
         rows.map((entry) => shown(entry, dependencies)),
-        asked.page,
+        params.page,
       ),
     });
   });
 
   app.get('/outbox/entry', async (c) => {
-    const asked = {
+    const shape = {
       kind: z.string().max(100),
       code: z.string().max(1_000),
       use: z.coerce.number().int().min(1).default(1),
     };
-    const { kind, code, use } = query(c, asked);
+    const { kind, code, use } = query(c, shape);
     const uses = await engine.read((sql) => entriesNamed(sql, code, kind));
     const entry = uses.find(({ code_use }) => code_use === use);
     if (entry === undefined) {
-      throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search for a part of its code.');
+      throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search by a part of the code.');
     }
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
     return c.json({ ...shown(entry, dependencies), attempts });
@@ -64,13 +64,13 @@ export function plans(dependencies: PlansApiDependencies): Hono {
   return app;
 }
 
-/** `needs_person`: why somebody has to look at it, or null. */
+/** `needs_person`: why the entry needs a person, or null. */
 const shown = (entry: OutboxEntry, { clock }: PlansApiDependencies) => ({
   ...shownEntry(entry),
   needs_person: attentionReason(entry, clock.now()),
 });
 
-/** How the plans of tomorrow stand; null where no deadline is set. */
+/** The plans for tomorrow against the deadline; null if no deadline is set. */
 async function deadline({ engine, clock, running }: PlansApiDependencies) {
   const status = await deadlineStatus({ config: running().config, engine, clock });
   if (status === null) return null;

@@ -1,4 +1,4 @@
-// The runs: a day of them as a timeline, a list by page, and one whole with its last log lines.
+// The runs: the last day as a timeline, a list by page, and one run with all its facts and last log lines.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -8,7 +8,7 @@ import type { StatusServerDependencies } from '../server/dependencies.ts';
 import { PAGE_ROWS, page, paged, query, text } from './page-query.ts';
 
 const DAY_MS = 86_400_000;
-/** Bars that a timeline shows at most; the newest win. */
+/** The timeline shows at most this many runs, the newest ones. */
 const MOST_BARS = 5_000;
 
 export function runs(
@@ -32,21 +32,21 @@ export function runs(
   });
 
   app.get('/runs', async (c) => {
-    const asked = query(c, { page, job: text, status: text });
+    const params = query(c, { page, job: text, status: text });
     const found = await searchRuns(engine, {
-      jobs: asked.job === undefined ? all : [asked.job],
-      statuses: asked.status?.split(','),
+      jobs: params.job === undefined ? all : [params.job],
+      statuses: params.status?.split(','),
       limit: PAGE_ROWS + 1,
-      offset: asked.page * PAGE_ROWS,
+      offset: params.page * PAGE_ROWS,
     });
-    return c.json(paged(found, asked.page));
+    return c.json(paged(found, params.page));
   });
 
   app.get('/run', async (c) => {
     const { id } = query(c, { id: z.string().max(64) });
     const run = await runNamed(engine, id);
     if (run === undefined) {
-      throw new ApiError(404, 'not_found', 'There is no such run', 'It may be too old to be kept.');
+      throw new ApiError(404, 'not_found', 'No such run', 'Old runs are deleted after a while.');
     }
     return c.json({ ...run, log: logTail.linesOf(id) });
   });

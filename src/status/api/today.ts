@@ -1,4 +1,4 @@
-// A day of deliveries: what became of the stops, what the vehicles met, and the points of one plan for its map.
+// A day of deliveries: stops, events and vehicles of the day, and the points of one plan for its map.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { EVENT_CATEGORIES, ROUTE_PLAN_STATUSES, ROUTE_POINT_STATUSES } from '../../core/code-lists.ts';
@@ -18,7 +18,7 @@ import { query } from './page-query.ts';
 
 const MOST_VEHICLES = 20;
 
-/** Days beyond these have no instants that every warehouse can hold. */
+/** Every warehouse can store the instants of these days. */
 const knownDay = z.iso.date().refine((day) => day >= '1970-01-01' && day < '2200-01-01');
 
 const names = (list: readonly { name: string; code?: string; id?: number }[]): Record<string, string> =>

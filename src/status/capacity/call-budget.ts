@@ -1,11 +1,11 @@
-// Whether the schedules fit the rate at which the service may be called: calls and minutes of each job, a run and a
-// day. Measured where enough runs are on record, estimated from the job's own declaration where not.
+// Whether the schedules fit the allowed rate of calls: calls and minutes of each job, per run and per day. The figures
+// are measured if enough runs are stored, otherwise estimated from the job's declaration.
 import { formatDuration } from '../../core/time/durations.ts';
 import { type Schedule, ticksAfter } from '../../schedule/ticks.ts';
 
 export interface BudgetJob extends Schedule {
   name: string;
-  /** Calls of one run, for runs so far apart. */
+  /** Calls of one run if runs are `periodMs` apart. */
   callsOf(periodMs: number): { calls: number; basis: string };
 }
 
@@ -16,7 +16,7 @@ export interface JobBudget {
   runs_per_day: number;
   calls_per_day: number;
   minutes_per_day: number;
-  /** What the figures rest on. */
+  /** Where the figures come from. */
   basis: string;
 }
 
@@ -25,7 +25,7 @@ export interface CallBudget {
   jobs: JobBudget[];
   calls_per_day: number;
   minutes_per_day: number;
-  /** Of the calls that the rate allows in a day, 1 being all of them. */
+  /** Share of the calls that the rate allows in a day; 1 is all of them. */
   share: number;
   warnings: string[];
 }
@@ -33,10 +33,10 @@ export interface CallBudget {
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1_440;
-/** Ticks looked at, and how far ahead. */
-const LOOKED_AT = 200;
-const LOOKED_AHEAD_MS = 35 * DAY_MS;
-/** Above this share of the rate, a retry or a catch-up finds no room. */
+/** Periods are computed from at most this many ticks, up to this far ahead. */
+const MOST_TICKS = 200;
+const HORIZON_MS = 35 * DAY_MS;
+/** Above this share of the rate there is no room for retries and catch-up runs. */
 export const FULL_SHARE = 0.8;
 
 export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs: number): CallBudget {
@@ -47,7 +47,7 @@ export function callBudget(jobs: readonly BudgetJob[], perMinute: number, nowMs:
     const minutes = calls / perMinute;
     if (minutes * MINUTE_MS > shortestMs) {
       warnings.push(
-        `${job.name}: a run takes ${Math.ceil(calls)} calls, at least ${formatDuration(minutes * MINUTE_MS)} at ${perMinute} a minute, but is due every ${formatDuration(shortestMs)}`,
+        `${job.name}: a run needs ${Math.ceil(calls)} calls, at least ${formatDuration(minutes * MINUTE_MS)} at ${perMinute} a minute, but is due every ${formatDuration(shortestMs)}`,
       );
     }
     return jobBudget(job.name, { calls, basis, minutes, runs: DAY_MS / meanMs });
@@ -87,13 +87,13 @@ function jobBudget(
 /** The shortest and the mean time between two of the coming ticks. */
 function periodsOf(job: Schedule, nowMs: number): { shortestMs: number; meanMs: number } {
   const ticks: number[] = [];
-  for (const tick of ticksAfter(job, nowMs).take(LOOKED_AT)) {
+  for (const tick of ticksAfter(job, nowMs).take(MOST_TICKS)) {
     ticks.push(tick);
-    // A rare schedule is not followed through the centuries.
-    if (ticks.length > 1 && tick > nowMs + LOOKED_AHEAD_MS) break;
+    // Stops early for a rare schedule, whose 200 ticks would take centuries.
+    if (ticks.length > 1 && tick > nowMs + HORIZON_MS) break;
   }
   const gaps = ticks.slice(1).map((tick, index) => tick - (ticks[index] ?? 0));
-  // A schedule with less than two ticks to come is as good as none.
+  // A schedule with fewer than two coming ticks hardly costs anything.
   if (gaps.length === 0) return { shortestMs: DAY_MS * 366, meanMs: DAY_MS * 366 };
   return { shortestMs: Math.min(...gaps), meanMs: sum(gaps) / gaps.length };
 }

@@ -1,7 +1,6 @@
-// What a day of a fleet of some size leaves in the warehouse: rows of each table, from a few figures that whoever
-// plans an installation knows or can guess.
+// Rows that one day of a fleet adds to each table, computed from a few figures that an operator knows or can estimate.
 
-/** Figures of a vehicle and day, but for `vehicles`. */
+/** All figures except `vehicles` are per vehicle and day. */
 export interface FleetDay {
   vehicles: number;
   eventsADay: number;
@@ -19,14 +18,14 @@ export const usualFleetDay: Omit<FleetDay, 'vehicles'> = {
   picturesADay: 1,
 };
 
-/** As the sandbox has them: parts of a stop and of a checklist. */
+/** Items of a stop and answers of a checklist, as in the sandbox. */
 const ITEMS_A_STOP = 1.5;
 const ANSWERS_A_CHECKLIST = 10;
-/** First sight, start and end of a plan; first sight and outcome of a stop. */
+/** Status changes: first read, start and end of a plan; first read and outcome of a stop. */
 const CHANGES_A_PLAN = 3;
 const CHANGES_A_STOP = 2;
 
-/** Rows that a day adds, by table; those of the outbox and of single vehicles are too few to count. */
+/** Rows that a day adds, by table. Tables with few rows, such as the outbox and the vehicles, are left out. */
 export function rowsADay(day: FleetDay): Record<string, number> {
   const plans = day.vehicles * day.plansADay;
   const stops = plans * day.stopsAPlan;
@@ -38,7 +37,7 @@ export function rowsADay(day: FleetDay): Record<string, number> {
     route_point_execution: stops,
     route_point_item: stops * ITEMS_A_STOP,
     status_change: plans * CHANGES_A_PLAN + stops * CHANGES_A_STOP,
-    // A row of the vehicle and one of its driver.
+    // One row for the vehicle and one for its driver.
     daily_summary: 2 * day.vehicles,
     checklist: checklists,
     checklist_answer: checklists * ANSWERS_A_CHECKLIST,

@@ -1,5 +1,5 @@
-// Bytes that a row takes on the disk, its share of the indexes included. Measured on what the jobs pulled from a
-// sandbox of 250 vehicles over 14 days (node test/support/row-bytes.ts 250 14); a test measures a sample anew.
+// Bytes of a row on the disk, including its share of the indexes. Measured on the data of a sandbox with 250 vehicles
+// over 14 days (node test/support/row-bytes.ts 250 14). A test measures a sample again.
 
 const MEASURED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   sqlite: {
@@ -28,6 +28,6 @@ const MEASURED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   },
 };
 
-/** An engine that was not measured is taken for PostgreSQL, which takes the most. */
+/** An engine without a measurement counts as PostgreSQL, which needs the most. */
 export const rowBytes = (engine: string, table: string): number =>
   (MEASURED[engine] ?? MEASURED.postgres)?.[table] ?? 0;

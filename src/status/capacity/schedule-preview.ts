@@ -1,5 +1,4 @@
-// When a job will run in the coming days: how often on each local day, the first instants of it, and whether the
-// clock changes on it. Pure.
+// The coming runs of a job: for each local day their number, the first times, and whether the clock changes. Pure.
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/time/clock.ts';
 import { isClockChangeDay, type Schedule, ticksAfter } from '../../schedule/ticks.ts';
@@ -8,7 +7,7 @@ import { localDayOf, periodOf } from '../api/local-day.ts';
 export interface PreviewDay {
   /** Local date in the zone of the schedule. */
   day: string;
-  /** Runs on it; `more` where there are even more. */
+  /** Number of runs on the day; `more` if counting stopped early. */
   runs: number;
   more: boolean;
   first: string[];
@@ -16,28 +15,28 @@ export interface PreviewDay {
 }
 
 const DAYS = 7;
-const NAMED = 24;
-/** Ticks of a day that are counted out; a schedule for every second has more. */
+const MOST_TIMES = 24;
+/** Counting stops at this many ticks a day; a schedule for every second has more. */
 const MOST_TICKS = 1_500;
 
-/** Days to come do not change, and counting a schedule for every minute out takes a while. */
-const known = new Map<string, PreviewDay>();
-const MOST_KNOWN = 1_000;
+/** Future days do not change, and counting the ticks of a frequent schedule takes a while. */
+const cache = new Map<string, PreviewDay>();
+const MOST_CACHED = 1_000;
 
 export function schedulePreview(schedule: Schedule, nowMs: number): PreviewDay[] {
   const today = Temporal.PlainDate.from(localDayOf(nowMs, schedule.timezone));
   return Array.from({ length: DAYS }, (_, n) => {
     const day = today.add({ days: n }).toString();
-    return n === 0 ? previewDay(schedule, day, nowMs) : wholeDay(schedule, day);
+    return n === 0 ? previewDay(schedule, day, nowMs) : cachedDay(schedule, day);
   });
 }
 
-function wholeDay(schedule: Schedule, day: string): PreviewDay {
+function cachedDay(schedule: Schedule, day: string): PreviewDay {
   const key = JSON.stringify([schedule.cron, schedule.timezone, day]);
-  const made = known.get(key) ?? previewDay(schedule, day, Number.NEGATIVE_INFINITY);
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(key, made);
-  return made;
+  const preview = cache.get(key) ?? previewDay(schedule, day, Number.NEGATIVE_INFINITY);
+  if (cache.size >= MOST_CACHED) cache.clear();
+  cache.set(key, preview);
+  return preview;
 }
 
 function previewDay(schedule: Schedule, day: string, afterMs: number): PreviewDay {
@@ -52,7 +51,7 @@ function previewDay(schedule: Schedule, day: string, afterMs: number): PreviewDa
     day,
     runs: Math.min(ticks.length, MOST_TICKS),
     more: ticks.length > MOST_TICKS,
-    first: ticks.slice(0, NAMED).map(isoInstant),
+    first: ticks.slice(0, MOST_TIMES).map(isoInstant),
     clock_change: isClockChangeDay(schedule.timezone, Date.parse(from)),
   };
 }

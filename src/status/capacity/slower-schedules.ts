@@ -1,11 +1,11 @@
-// Which schedules to lengthen so that all jobs together fit the rate: the dearest job first, a step at a time. A job
-// whose calls are as many however seldom it runs, such as a push, is left alone.
+// Finds longer periods with which all jobs together fit the rate. Each step slows down the job with the most calls. A
+// job that needs as many calls at any period, such as a push, is left alone.
 import { formatDuration } from '../../core/time/durations.ts';
 import { type BudgetJob, type CallBudget, FULL_SHARE } from './call-budget.ts';
 
 export interface Slower {
   job: string;
-  /** The period it would have, as ops write it. */
+  /** The new period, as operators write it. */
   every: string;
   calls_per_day: number;
 }
@@ -14,10 +14,10 @@ const DAY_MS = 86_400_000;
 const MINUTES_A_DAY = 1_440;
 const MINUTES = [2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1_440];
 
-/** The rate that carries so many calls with room to catch up. */
+/** The rate for this many calls a day, with room to catch up. */
 export const rateFor = (callsADay: number): number => Math.ceil(callsADay / MINUTES_A_DAY / FULL_SHARE);
 
-/** Empty where everything fits as it is, or where nothing would make it fit. */
+/** Empty if everything already fits, or if no period would make it fit. */
 export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget): Slower[] {
   const most = budget.requests_per_minute * MINUTES_A_DAY * FULL_SHARE;
   const state = budget.jobs.map(({ name, calls_per_day, runs_per_day }) => ({
@@ -36,9 +36,9 @@ export function slowerSchedules(jobs: readonly BudgetJob[], budget: CallBudget):
       const calls = (each.job.callsOf(periodMs).calls * DAY_MS) / periodMs;
       return calls < each.calls * 0.99 ? [{ each, periodMs, calls }] : [];
     });
-    const dearest = steps.toSorted((a, b) => b.each.calls - a.each.calls)[0];
-    if (dearest === undefined) return [];
-    Object.assign(dearest.each, { calls: dearest.calls, periodMs: dearest.periodMs, isSlower: true });
+    const costliest = steps.toSorted((a, b) => b.each.calls - a.each.calls)[0];
+    if (costliest === undefined) return [];
+    Object.assign(costliest.each, { calls: costliest.calls, periodMs: costliest.periodMs, isSlower: true });
   }
   return state
     .filter(({ isSlower }) => isSlower)

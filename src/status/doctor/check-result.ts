@@ -1,15 +1,15 @@
-// What a look of the doctor gives: ok, warn or fail, in words, with what to try.
+// The result of one check of the doctor: ok, warn or fail, a sentence, and a hint.
 
 export interface CheckResult {
   check: string;
   state: 'ok' | 'warn' | 'fail';
   found: string;
   hint: string | null;
-  /** Code of the error, for a failure. */
+  /** The error code of a failed check. */
   code?: string;
 }
 
-export type Found = Omit<CheckResult, 'check'>;
+export type CheckOutcome = Omit<CheckResult, 'check'>;
 
-export const ok = (found: string): Found => ({ state: 'ok', found, hint: null });
-export const warn = (found: string, hint: string): Found => ({ state: 'warn', found, hint });
+export const ok = (found: string): CheckOutcome => ({ state: 'ok', found, hint: null });
+export const warn = (found: string, hint: string): CheckOutcome => ({ state: 'warn', found, hint });

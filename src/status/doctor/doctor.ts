@@ -1,5 +1,5 @@
-// The check-up behind `roadbook doctor`: looks at every part that a working daemon needs and tells each as ok,
-// warn or fail. One that fails does not keep the others from being looked at.
+// The checks behind `roadbook doctor`: one for each part that a working daemon needs, each reported as ok, warn or
+// fail. A failed check does not stop the others.
 import type { Config } from '../../config/schema.ts';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { Redactor } from '../../core/text/redaction.ts';
@@ -11,52 +11,52 @@ import type { Fleet } from '../../fleet/client.ts';
 import { vehicles } from '../../fleet/endpoints/vehicles.ts';
 import { nextTick } from '../../schedule/ticks.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type CheckResult, type Found, ok, warn } from './check-result.ts';
+import { type CheckOutcome, type CheckResult, ok, warn } from './check-result.ts';
 import { checkDisk, checkRuntime, checkStatusAddress, checkZoneData } from './machine-checks.ts';
 import { checkDaemons, checkServerClock, checkWarehouse } from './warehouse-checks.ts';
 
 export interface DoctorDependencies {
   file: string;
   config: Config;
-  /** What a running daemon has against the file; null where nothing. */
+  /** Why the running daemon rejected the file; null if it did not. */
   configError(): Promise<string | null>;
   clock: Clock;
   redactor: Redactor;
   openWarehouse(): Promise<Engine>;
   openService(): Promise<Fleet>;
-  /** The source of a feed; undefined where the configuration has none. */
+  /** The source of a feed; undefined if the feed is not configured. */
   openFeed(kind: FeedKind): Promise<ErpSource | undefined>;
-  /** What speaks against the schedules, by the calls they take. */
+  /** Warnings about schedules that need more calls than the rate allows. */
   budgetWarnings(): Promise<string[]>;
-  /** Sends a message for trial; absent where none is to be sent. */
+  /** Sends a test message; absent if none was requested. */
   sendTestAlert?(): Promise<void>;
 }
 
 const MOST_SKEW_MS = 120_000;
 const YEAR_MS = 366 * 86_400_000;
 
-type Check = (dependencies: DoctorDependencies) => Promise<Found>;
+type Check = (dependencies: DoctorDependencies) => Promise<CheckOutcome>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   config: async ({ file, configError }) => {
     const error = await configError();
     return error === null
       ? ok(`${file} is valid`)
-      : warn(`the running daemon refused it: ${error}`, 'Restart the daemon, or undo the edit.');
+      : warn(`the running daemon rejected it: ${error}`, 'Restart the daemon, or undo the edit.');
   },
   runtime: async () => checkRuntime(process.version),
   'time zones': async ({ clock }) => checkZoneData(process.versions.tz, clock.now()),
   schedules: async ({ config, clock }) => checkSchedules(config, clock.now()),
   'call budget': async ({ budgetWarnings }) => {
     const warnings = await budgetWarnings();
-    const hint = 'Make schedules sparser or raise service.requests_per_minute; see `roadbook config check`.';
+    const hint = 'Run jobs less often or raise service.requests_per_minute; see `roadbook config check`.';
     return warnings.length === 0 ? ok('the schedules fit the rate') : warn(warnings.join('; '), hint);
   },
   warehouse: async ({ openWarehouse, clock }) => checkWarehouse(await openWarehouse(), clock),
   daemons: async ({ openWarehouse, clock }) => checkDaemons(await openWarehouse(), clock),
   'server clock': async ({ openWarehouse, clock }) => checkServerClock(await openWarehouse(), clock),
   disk: async ({ config, openWarehouse }) => {
-    // What is wrong with the warehouse is told by the look at it.
+    // A broken warehouse is reported by its own check.
     const facts = await openWarehouse().then(
       (engine) => engine.inspect?.(),
       () => undefined,
@@ -67,19 +67,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
   alerts: async ({ config, sendTestAlert }) => {
     if (config.alerts.webhook === '') {
       return sendTestAlert === undefined
-        ? ok('nobody is alerted: alerts.webhook is empty')
+        ? ok('alerts are off: alerts.webhook is empty')
         : warn('nothing was sent: alerts.webhook is empty', 'Set alerts.webhook.');
     }
     await sendTestAlert?.();
-    if (isPlain(config.alerts.webhook)) return warn('webhook without encryption', 'Use https://.');
-    return ok(sendTestAlert === undefined ? 'a webhook is set' : 'the webhook took a test message');
+    if (isUnencrypted(config.alerts.webhook)) return warn('the webhook uses no encryption', 'Use https://.');
+    return ok(sendTestAlert === undefined ? 'a webhook is set' : 'the webhook accepted a test message');
   },
   transport: async ({ config }) => {
     const { baseUrl } = config.service;
     if (baseUrl === 'sandbox') return ok('built-in sandbox: no real service is called');
     const { host } = new URL(baseUrl);
-    return isPlain(baseUrl)
-      ? warn(`${host} without encryption`, 'Use https:// in service.base_url.')
+    return isUnencrypted(baseUrl)
+      ? warn(`the connection to ${host} uses no encryption`, 'Use https:// in service.base_url.')
       : ok(host);
   },
   login: async ({ openService }) => {
@@ -91,21 +91,21 @@ const CHECKS: Readonly<Record<string, Check>> = {
   clock: async ({ openService }) => {
     const skewMs = (await openService()).clockSkewMs();
     if (skewMs === undefined)
-      return warn('the service tells no time', 'Compare the clock of this machine by hand.');
+      return warn('the service sends no Date header', 'Compare the clock of this machine by hand.');
     const found = `${formatDuration(Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead of'} the service`;
     return Math.abs(skewMs) > MOST_SKEW_MS
-      ? warn(found, 'Set the clock of this machine, by NTP.')
+      ? warn(found, 'Synchronise the clock of this machine, for example by NTP.')
       : ok(found);
   },
 };
 
-/** What leaves this machine in the clear. */
-function isPlain(address: string): boolean {
+/** Whether requests to the address leave this machine without encryption. */
+function isUnencrypted(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
 }
 
-function checkSchedules({ jobs }: Config, nowMs: number): Found {
+function checkSchedules({ jobs }: Config, nowMs: number): CheckOutcome {
   const enabled = Object.entries(jobs).filter(([, { enabled }]) => enabled);
   const rare = enabled.filter(([, { schedule, timezone }]) => {
     const next = nextTick({ cron: schedule, timezone }, nowMs);
@@ -118,18 +118,18 @@ function checkSchedules({ jobs }: Config, nowMs: number): Found {
 
 export async function runChecks(dependencies: DoctorDependencies): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const [check, look] of Object.entries(CHECKS)) {
-    results.push({ check, ...(await tried(dependencies, () => look(dependencies))) });
+  for (const [name, check] of Object.entries(CHECKS)) {
+    results.push({ check: name, ...(await runCheck(dependencies, () => check(dependencies))) });
   }
   return [...results, ...(await checkFeeds(dependencies))];
 }
 
-/** One result a configured feed. */
+/** One result for each configured feed. */
 async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult[]> {
   const check = 'erp';
   const results: CheckResult[] = [];
   for (const kind of FEED_KINDS) {
-    const result = await tried(dependencies, async () => {
+    const result = await runCheck(dependencies, async () => {
       const source = await dependencies.openFeed(kind);
       return source && ok(await source.check());
     });
@@ -138,12 +138,13 @@ async function checkFeeds(dependencies: DoctorDependencies): Promise<CheckResult
   return results.length > 0 ? results : [{ check, ...ok('no feed configured') }];
 }
 
-async function tried<T extends Found | undefined>(
+/** Turns an error of the check into a failed result. */
+async function runCheck<T extends CheckOutcome | undefined>(
   { redactor: { redact } }: DoctorDependencies,
-  look: () => Promise<T>,
-): Promise<T | Found> {
+  check: () => Promise<T>,
+): Promise<T | CheckOutcome> {
   try {
-    return await look();
+    return await check();
   } catch (thrown) {
     const { code, message, hint } = asRoadbookError(thrown);
     const found = redact(message);

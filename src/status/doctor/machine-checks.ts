@@ -1,25 +1,28 @@
-// What the doctor looks at on the machine itself: runtime, time zones, room on the disks, the address of the page.
+// The doctor's checks of the machine: runtime, time zone data, free disk space, the address of the status page.
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { type Found, ok, warn } from './check-result.ts';
+import { type CheckOutcome, ok, warn } from './check-result.ts';
 
-/** The versions of Node that the product is tested on: from, and below. */
+/** Roadbook is tested on these major versions of Node. */
 const NODE = { from: 24, below: 26 };
 
-export function checkRuntime(version: string): Found {
+export function checkRuntime(version: string): CheckOutcome {
   const major = Number(version.replace(/^v/, '').split('.')[0]);
   return major >= NODE.from && major < NODE.below
     ? ok(`Node ${version}`)
-    : warn(`Node ${version}`, `Use Node ${NODE.from}: npm brings it, start with npx or npm.`);
+    : warn(
+        `Node ${version}`,
+        `Use Node ${NODE.from}: start Roadbook with npx or npm, which use the pinned version.`,
+      );
 }
 
-/** Governments change their clocks at short notice; data older than this may be wrong. */
+/** Governments change time zone rules at short notice; data older than this may be wrong. */
 const OLDEST_ZONE_DATA_YEARS = 2;
 
-export function checkZoneData(version: string | undefined, nowMs: number): Found {
+export function checkZoneData(version: string | undefined, nowMs: number): CheckOutcome {
   const year = Number(version?.slice(0, 4));
-  if (Number.isNaN(year)) return warn('the version of the time zone data is not known', 'Update Node.');
+  if (Number.isNaN(year)) return warn('the version of the time zone data is unknown', 'Update Node.');
   const found = `time zone data ${version}`;
   return new Date(nowMs).getUTCFullYear() - year > OLDEST_ZONE_DATA_YEARS
     ? warn(found, 'Update Node: daylight saving rules may have changed since.')
@@ -29,12 +32,12 @@ export function checkZoneData(version: string | undefined, nowMs: number): Found
 const GIB = 1024 ** 3;
 const LEAST_FREE_BYTES = GIB;
 
-/** The least free of the folders counts. */
-export async function checkDisk(folders: readonly string[]): Promise<Found> {
+/** Reports the folder with the least free space. */
+export async function checkDisk(folders: readonly string[]): Promise<CheckOutcome> {
   const least = await leastFree(folders);
   const found = `${(least.bytes / GIB).toFixed(1)} GiB free at ${least.folder}`;
   return least.bytes < LEAST_FREE_BYTES
-    ? warn(found, 'Free some space before the warehouse and the pictures cannot grow.')
+    ? warn(found, 'Free some disk space: the warehouse and the pictures need room to grow.')
     : ok(found);
 }
 
@@ -43,7 +46,7 @@ export async function leastFree(folders: readonly string[]): Promise<{ folder: s
   return free.reduce((a, b) => (b.bytes < a.bytes ? b : a));
 }
 
-/** Of a folder that does not exist yet, what its parent has. */
+/** For a folder that does not exist yet, the free space of its parent. */
 async function freeBytes(folder: string): Promise<{ folder: string; bytes: number }> {
   try {
     const { bavail, bsize } = await statfs(folder);
@@ -55,20 +58,29 @@ async function freeBytes(folder: string): Promise<{ folder: string; bytes: numbe
   }
 }
 
-/** Whether the status page can be served there; where something answers already, whether that is a daemon. */
-export async function checkStatusAddress({ host, port }: { host: string; port: number }): Promise<Found> {
+/** Whether the address is free for the status page, or a running daemon already serves it. */
+export async function checkStatusAddress({
+  host,
+  port,
+}: {
+  host: string;
+  port: number;
+}): Promise<CheckOutcome> {
   const at = `${host}:${port}`;
   const code = await listenCode(host, port);
   if (code === undefined) return ok(`${at} is free for the status page`);
   if (code === 'EADDRINUSE') {
     return (await isAlive(host, port))
       ? ok(`${at} is served by a running daemon`)
-      : warn(`${at} is taken by another program`, 'Set another status.port, or 0 for any free one.');
+      : warn(
+          `${at} is in use by another program`,
+          'Set status.port to a free port, or to 0 for any free port.',
+        );
   }
-  return warn(`${at} cannot be listened on (${code})`, 'Check status.host and status.port.');
+  return warn(`${at} cannot be used (${code})`, 'Check status.host and status.port.');
 }
 
-/** Undefined where the address could be listened on; it is free again afterwards. */
+/** The error code of a trial listen; undefined if it succeeded. The address is released again. */
 function listenCode(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();

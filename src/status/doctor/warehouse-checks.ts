@@ -1,5 +1,5 @@
-// What the doctor looks at in the warehouse: that it can be written, how it is set up, who works on it, and whose clock
-// it has.
+// The doctor's checks of the warehouse: whether it can be written, how it is set up, which daemons use it, and whether
+// its clock agrees with this machine.
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
@@ -11,10 +11,10 @@ import {
   readGap,
 } from '../../warehouse/control/server-clock.ts';
 import type { Engine } from '../../warehouse/engine.ts';
-import { type Found, ok, warn } from './check-result.ts';
+import { type CheckOutcome, ok, warn } from './check-result.ts';
 
-/** Writes and takes it back in one transaction; opening it has brought the schema up to date. */
-export async function checkWarehouse(engine: Engine, clock: Clock): Promise<Found> {
+/** Writes a row and deletes it in one transaction. Opening the warehouse has already brought the schema up to date. */
+export async function checkWarehouse(engine: Engine, clock: Clock): Promise<CheckOutcome> {
   const name = 'doctor';
   const runs = await engine.write(async ({ sql }) => {
     const row = { name, value: '{}', updated_at: isoInstant(clock.now()) };
@@ -28,33 +28,37 @@ export async function checkWarehouse(engine: Engine, clock: Clock): Promise<Foun
   return ok(`${engine.name}${setUp}, writable, schema up to date, ${runs} runs on record`);
 }
 
-/** A heartbeat older than this comes of a process that stands still or is gone. */
+/** A process whose heartbeat is older than this is stuck or gone. */
 const SILENT_MS = 60_000;
 
-/** The processes that have a run under way. */
-export async function checkDaemons(engine: Engine, clock: Clock): Promise<Found> {
+/** Reports the processes that have a run under way. */
+export async function checkDaemons(engine: Engine, clock: Clock): Promise<CheckOutcome> {
   const held = (await readLeases(engine)).filter(({ holder }) => holder !== null);
   if (held.length === 0) {
     const last = await lastScheduled(engine);
-    return ok(last === null ? 'no daemon has run here yet' : `nothing runs now; the last tick ran ${last}`);
+    return ok(
+      last === null
+        ? 'no daemon has run here yet'
+        : `no run is under way; the last scheduled run started ${last}`,
+    );
   }
   const nowMs = await databaseTime(engine, clock);
   const silentMs = (at: string | null): number => nowMs - Date.parse(at ?? isoInstant(0));
   const silent = held.find(({ heartbeat_at }) => silentMs(heartbeat_at) > SILENT_MS);
   if (silent !== undefined) {
     return warn(
-      `${silent.name} is held by process ${silent.pid} on ${silent.host}, silent for ${formatDuration(silentMs(silent.heartbeat_at))}`,
-      'A daemon takes it over by itself; start one if none is running.',
+      `${silent.name} is held by process ${silent.pid} on ${silent.host}, without a heartbeat for ${formatDuration(silentMs(silent.heartbeat_at))}`,
+      'A running daemon takes the job over by itself; start one if none is running.',
     );
   }
   const places = new Set(held.map(({ host, pid }) => `process ${pid} on ${host}`));
   return ok(`${held.map(({ name }) => name).join(', ')} run by ${[...places].join(', ')}`);
 }
 
-/** Daemons stamp rows by their own clocks, so each of them has to be in step with the server. */
-export async function checkServerClock(engine: Engine, clock: Clock): Promise<Found> {
+/** Each daemon writes times by its own clock, so each of them must agree with the server's. */
+export async function checkServerClock(engine: Engine, clock: Clock): Promise<CheckOutcome> {
   const gap = await readGap(engine, clock);
-  if (gap === undefined) return ok('the warehouse goes by the clock of this machine');
+  if (gap === undefined) return ok('the warehouse uses the clock of this machine');
   return isApart(gap) ? warn(gapInWords(gap), CLOCK_HINT) : ok(gapInWords(gap));
 }
 

@@ -1,20 +1,20 @@
-// Why one entry of the outbox needs a person, by the rule that counts them: what a read-back or the feed noted on it, no
-// clear answer for ten minutes, or an ERP that was not notified for ten minutes.
+// Why an outbox entry needs a person, by the same rule that counts such entries: a reason stored by a read-back or the
+// feed, no clear answer for ten minutes, or an ERP that was not notified for ten minutes.
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type AttentionReason, GRACE_MS } from '../../warehouse/outbox/lists.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 
-/** Null where nobody has to look. */
+/** Null if the entry needs nobody. */
 export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionReason | null {
   const { state, attention, period_end } = entry;
   const isLate = (since: string | null): boolean => since !== null && Date.parse(since) < nowMs - GRACE_MS;
   if (attention !== null) {
-    // Nobody can send a plan of a day that is over.
+    // A plan whose period is over cannot be sent any more.
     const isOver = period_end !== null && Date.parse(period_end) <= nowMs;
     return attention === 'code_reused' && isOver ? null : attention;
   }
   if (state === 'unknown') return isLate(entry.unknown_since) ? 'unknown' : null;
-  // A confirmed one may wait for its identifier.
+  // A confirmed entry may still wait for its identifier; until then the ERP is not due to be notified.
   const isAwaited = state === 'confirmed' && entry.remote_id === null;
   return FINAL.includes(state) && !isAwaited && entry.told_at === null && isLate(entry.updated_at)
     ? 'not_acknowledged'

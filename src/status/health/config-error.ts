@@ -1,5 +1,5 @@
-// What is wrong with the configuration file, by the word of the daemon that refused it. A file that has changed
-// since is another matter: a daemon will have read it within two seconds.
+// The error of the configuration file as stored by the daemon that rejected it. It holds only for the content that was
+// rejected: a daemon reads a changed file within two seconds.
 import { readFile } from 'node:fs/promises';
 import { digestOf } from '../../config/watch.ts';
 import type { ConfigState } from '../../warehouse/control/config-state.ts';

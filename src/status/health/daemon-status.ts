@@ -1,4 +1,4 @@
-// Every daemon on the warehouse and the queue that they share, as the status document tells them.
+// Every daemon on the warehouse, as the status document shows it.
 import type { Clock } from '../../core/time/clock.ts';
 import { readDaemons } from '../../warehouse/control/processes.ts';
 import type { Engine } from '../../warehouse/engine.ts';
@@ -9,9 +9,9 @@ export interface DaemonStatus {
   version: string;
   started_at: string;
   heartbeat_at: string;
-  /** `silent` where the last sign of life is so old that it may be dead. */
+  /** `silent` if the last heartbeat is so old that the daemon may be dead. */
   state: 'alive' | 'silent';
-  /** Slices loaded in the last minute; null while nobody knows. */
+  /** Slices loaded in the last minute; null for a silent daemon. */
   slices_per_minute: number | null;
 }
 

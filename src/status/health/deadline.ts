@@ -1,5 +1,5 @@
-// The deadline of the route plans as the status shows it, from the configuration and the warehouse alone: the page,
-// the alerts and the command tell the same.
+// The status of the route plan deadline, read from the configuration and the warehouse only, so that the page, the
+// alerts and the command agree.
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { plansOfTomorrow } from '../../sync/push/deadline.ts';
@@ -7,15 +7,15 @@ import type { Engine } from '../../warehouse/engine.ts';
 import type { Health } from './health.ts';
 
 export interface DeadlineStatus {
-  /** Local time by which what starts tomorrow has to be confirmed. */
+  /** Local time by which the plans for tomorrow must be confirmed. */
   at: string;
-  /** ISO instant of today's. */
+  /** ISO instant of today's deadline. */
   due_at: string;
   /** Plans that start tomorrow and are confirmed. */
   confirmed: number;
   /** Plans that start tomorrow and are neither confirmed nor cancelled. */
   open: number;
-  /** Codes of the open ones, once the deadline has passed. */
+  /** Codes of the open plans, once the deadline has passed. */
   missed: string[];
 }
 
@@ -25,12 +25,12 @@ interface DeadlineDependencies {
   clock: Clock;
 }
 
-const GUARDED_JOB = 'push-route-plans';
+const DEADLINE_JOB = 'push-route-plans';
 
-/** Null where the configuration names no deadline, or the job does not run. */
+/** Null if no deadline is configured or the job is disabled. */
 export async function deadlineStatus(dependencies: DeadlineDependencies): Promise<DeadlineStatus | null> {
   const { config, engine, clock } = dependencies;
-  const { enabled = false, options } = config.jobs[GUARDED_JOB] ?? {};
+  const { enabled = false, options } = config.jobs[DEADLINE_JOB] ?? {};
   const at = options?.deadline;
   if (!enabled || typeof at !== 'string') return null;
   const question = { deadline: at, timezone: config.timezone, now: clock.now() };
@@ -39,6 +39,6 @@ export async function deadlineStatus(dependencies: DeadlineDependencies): Promis
   return { at, due_at: dueAt, confirmed, open: open.length, missed };
 }
 
-/** Plans of tomorrow that the service does not have are something late, whatever the jobs say. */
+/** A missed deadline counts as late, whatever the health of the jobs. */
 export const deadlineHealth = (deadline: DeadlineStatus | null): Health =>
   deadline !== null && deadline.missed.length > 0 ? 'late' : 'ok';

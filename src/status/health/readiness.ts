@@ -1,5 +1,5 @@
-// Whether this daemon can do its work now: the warehouse answers, the disk has room, and no job is held back by a
-// lease whose holder is dead.
+// Whether this daemon can work now: the warehouse answers, the disk has free space, and no lease of a dead holder
+// blocks a job.
 import { asRoadbookError } from '../../core/errors.ts';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import { createObserver } from '../../warehouse/control/processes.ts';
@@ -16,12 +16,12 @@ export interface Readiness {
   checks: { warehouse: Check; disk: Check; lease: Check };
 }
 
-/** With less than this a load may fail in the middle. */
+/** With less free space a load may fail halfway. */
 const LEAST_FREE_BYTES = 100 * 1024 ** 2;
-/** A probe has to answer even where the warehouse does not. */
+/** The probe must answer even if the warehouse does not. */
 const LONGEST_WAIT_MS = 5_000;
 
-/** A lease that has not been kept alive for this long should have been taken over; who should have is not there. */
+/** A lease without a heartbeat for this long should have been taken over, so no live daemon can take it over. */
 const DEAD_LEASE_MS = 60_000;
 
 type ReadinessDependencies = Pick<StatusServerDependencies, 'engine' | 'clock' | 'redactor' | 'running'>;
@@ -30,9 +30,9 @@ export function createReadiness(dependencies: ReadinessDependencies): () => Prom
   const observer = createObserver(dependencies.clock);
   return async () => {
     const [warehouse, lease, disk] = await Promise.all([
-      answered(dependencies, () => checkWarehouse(dependencies)),
-      answered(dependencies, () => checkLeases(dependencies, observer)),
-      answered(dependencies, () => checkDisk(dependencies)),
+      withTimeout(dependencies, () => checkWarehouse(dependencies)),
+      withTimeout(dependencies, () => checkLeases(dependencies, observer)),
+      withTimeout(dependencies, () => checkDisk(dependencies)),
     ]);
     const checks = { warehouse, disk, lease };
     return { ready: Object.values(checks).every(({ ok }) => ok), checks };
@@ -44,7 +44,7 @@ async function checkWarehouse({ engine }: ReadinessDependencies): Promise<Check>
   return { ok: true, words: 'answers' };
 }
 
-/** By the heartbeats of the holders, not by a time: the clock of a holder may be another one. */
+/** Watches whether each heartbeat counter changes. Heartbeat times are not compared: the holder's clock may differ. */
 async function checkLeases(
   { engine }: ReadinessDependencies,
   observer: ReturnType<typeof createObserver>,
@@ -54,26 +54,27 @@ async function checkLeases(
   );
   observer.observe(held);
   const dead = held.filter(({ id }) => observer.stillMs(id) > DEAD_LEASE_MS);
-  if (dead.length === 0) return { ok: true, words: `${held.length} held, each kept alive` };
-  return { ok: false, words: `not kept alive: ${dead.map(({ name }) => name).join(', ')}` };
+  if (dead.length === 0) return { ok: true, words: `${held.length} held, all with recent heartbeats` };
+  return { ok: false, words: `without a heartbeat: ${dead.map(({ name }) => name).join(', ')}` };
 }
 
-async function answered(
+/** The result of the check. An error or a timeout is a failed check. */
+async function withTimeout(
   { clock, redactor }: ReadinessDependencies,
   check: () => Promise<Check>,
 ): Promise<Check> {
-  const over = new AbortController();
-  const late = clock.sleep(LONGEST_WAIT_MS, over.signal).then(
+  const done = new AbortController();
+  const timeout = clock.sleep(LONGEST_WAIT_MS, done.signal).then(
     () => ({ ok: false, words: `no answer within ${LONGEST_WAIT_MS / 1_000} s` }),
     () => ({ ok: false, words: '' }),
   );
-  const asked = check().catch((thrown) => ({
+  const result = check().catch((thrown) => ({
     ok: false,
     words: redactor.redact(asRoadbookError(thrown).message),
   }));
-  const found = await Promise.race([asked, late]);
-  over.abort();
-  return found;
+  const first = await Promise.race([result, timeout]);
+  done.abort();
+  return first;
 }
 
 async function checkDisk({ engine, running }: ReadinessDependencies): Promise<Check> {

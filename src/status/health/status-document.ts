@@ -1,5 +1,5 @@
-// The status document of the contract: one shape for `roadbook status --json` and for /api/status, made from
-// the warehouse alone, so that any process can tell it.
+// The status document: one shape for `roadbook status --json` and /api/status. It is read from the warehouse only, so
+// that any process can produce it.
 import type { Config } from '../../config/schema.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import { nextTick, type Schedule } from '../../schedule/ticks.ts';
@@ -24,22 +24,21 @@ import { type Health, healthOf, outboxHealth, overallHealth } from './health.ts'
 export interface StatusDependencies {
   version: string;
   config: Config;
-  /** What the daemon last made of the file; undefined where none ever ran. */
+  /** The daemon's last result of reading the file; undefined if no daemon ever ran. */
   configState: ConfigState | undefined;
-  /** What is wrong with the file as it is now; null where nothing is. */
+  /** The error of the current file; null if it is valid. */
   configError: string | null;
   configLoadedAt: string;
   jobs: readonly NamedJob[];
   engine: Engine;
   clock: Clock;
   session: { state: string; expires_at: string | null };
-  /** For who asks often; every table is counted unless told. */
+  /** Cached counts for frequent callers. Default: count every table. */
   rowCounts?: RowCounts;
-  /** What waits in the queue that the daemons share; absent or null where there is none. */
+  /** Counts of the queue that the daemons share; absent or null if there is no queue. */
   queueFacts?(): Promise<QueueFacts | null>;
 }
 
-/** What the words for the jobs are made of. */
 export type JobStatusDependencies = Pick<
   StatusDependencies,
   'config' | 'configState' | 'jobs' | 'engine' | 'clock'
@@ -78,23 +77,23 @@ export interface StatusDocument {
   jobs: JobStatus[];
   tables: TableStatus[];
   outbox: Record<OutboxState, number>;
-  /** Pushes that need a person, by reason; empty where none does. */
+  /** Pushes that need a person, by reason. */
   attention: OutboxAttention[];
-  /** Only where a deadline is configured. */
+  /** Present if a deadline is configured. */
   deadline?: DeadlineStatus;
   quarantine: number;
   /** Every daemon on this warehouse. */
   daemons: DaemonStatus[];
-  /** Only where the daemons share a queue. */
+  /** Present if the daemons share a queue. */
   queue?: QueueFacts;
 }
 
-/** The document, and beside it the instants that it tells as ages. */
+/** The document, and the instants behind the ages in it. */
 export interface StatusFacts {
   document: StatusDocument;
-  /** Until when the scope of each table that waits longest is up to date. */
+  /** For each table, the instant up to which its oldest scope is up to date. */
   readAt: Record<string, string | null>;
-  /** Since when the outcome of the oldest unclear push is not known. */
+  /** Since when the outcome of the oldest unknown push is unknown. */
   unknownSince: string | null;
 }
 
@@ -165,7 +164,7 @@ async function jobStatus(
       },
       lastStartMs: instantMs(last?.started_at),
       lastEndMs: instantMs(last?.finished_at),
-      scheduledSinceMs: instantMs(keptSince(dependencies, name, cron)),
+      scheduledSinceMs: instantMs(scheduledSince(dependencies, name, cron)),
       nowMs: clock.now(),
     }),
     last_run:
@@ -186,14 +185,14 @@ async function jobStatus(
 const instantMs = (at: string | null | undefined): number | undefined =>
   at === null || at === undefined ? undefined : Date.parse(at);
 
-/** Since when a daemon has kept this schedule; undefined where it keeps another. */
-function keptSince(
+/** Since when a daemon uses this schedule; undefined if the daemon uses another one. */
+function scheduledSince(
   { configState }: JobStatusDependencies,
   name: string,
   schedule: Schedule,
 ): string | undefined {
-  const kept = configState?.schedules[name];
-  return kept?.cron === schedule.cron && kept.timezone === schedule.timezone ? kept.since : undefined;
+  const used = configState?.schedules[name];
+  return used?.cron === schedule.cron && used.timezone === schedule.timezone ? used.since : undefined;
 }
 
 async function tableStatus(name: string, dependencies: StatusDependencies) {

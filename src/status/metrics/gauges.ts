@@ -1,5 +1,5 @@
-// Every gauge as data: its name without the prefix, what it says, and how it is read from the status document.
-// A value that is null is not told.
+// Every gauge as data: its name without the prefix, its help text, and how its value is read from the status document.
+// A null value is not exported.
 
 import type { QueueFacts } from '../../sync/dispatch/dispatcher.ts';
 import { OUTBOX_STATES } from '../../warehouse/outbox/entry.ts';
@@ -16,7 +16,7 @@ export interface GaugeDeclaration {
   name: string;
   help: string;
   labels?: readonly ('job' | 'table' | 'version' | 'daemon' | 'host')[];
-  /** The values of the labels in their order, and what is told under them. */
+  /** The label values, in the order of `labels`, and the value of the gauge. */
   values(facts: GaugeFacts): readonly (readonly [labels: readonly string[], value: number | null])[];
 }
 
@@ -59,115 +59,115 @@ const perDaemon = (
   values: ({ document }) => document.daemons.map((daemon) => [[daemonName(daemon)], value(daemon)]),
 });
 
-/** As many as there are daemons: one that is gone is not told for long. */
+/** Bounded: a daemon that is gone soon leaves the status document. */
 const daemonName = ({ host, pid }: DaemonStatus): string => `${host}:${pid}`;
 
 const seconds = (instant: string | null | undefined): number | null =>
   instant == null ? null : Date.parse(instant) / 1_000;
 
-/** Told only where the daemons share a queue. */
+/** Exported only if the daemons share a queue. */
 const QUEUE: readonly { name: keyof QueueFacts; help: string }[] = [
-  { name: 'waiting', help: 'Slices that wait in the queue of the daemons.' },
-  { name: 'active', help: 'Slices of the queue that some daemon works on.' },
+  { name: 'waiting', help: 'Slices that wait in the shared queue.' },
+  { name: 'active', help: 'Slices of the shared queue that a daemon is working on.' },
   {
     name: 'dead',
-    help: 'Slices of the queue that were given up after their last attempt and that no run has read since.',
+    help: 'Slices of the shared queue that failed their last attempt and that no run has read since.',
   },
 ];
 
 export const GAUGES: readonly GaugeDeclaration[] = [
   {
     name: 'build_info',
-    help: 'The version that runs; always 1.',
+    help: 'The running version; always 1.',
     labels: ['version'],
     values: ({ version }) => [[[version], 1]],
   },
-  single('healthy', 'Whether everything is as it should be (1) or not (0).', ({ document }) =>
+  single('healthy', 'Whether the overall health is ok or paused (1) or not (0).', ({ document }) =>
     Number(document.health === 'ok' || document.health === 'paused'),
   ),
-  perJob('job_healthy', 'Whether the job is ok or switched off (1), or not (0).', ({ health }) =>
+  perJob('job_healthy', 'Whether the health of the job is ok or paused (1) or not (0).', ({ health }) =>
     Number(health === 'ok' || health === 'paused'),
   ),
   perJob('job_paused', 'Whether the job is paused or disabled (1) or not (0).', ({ paused, enabled }) =>
     Number(paused || !enabled),
   ),
-  perJob('last_success_timestamp_seconds', 'End of the last run that succeeded.', (job) =>
+  perJob('last_success_timestamp_seconds', 'End of the last successful run.', (job) =>
     seconds(job.last_success_at),
   ),
   perJob('last_run_timestamp_seconds', 'Start of the last run.', (job) => seconds(job.last_run?.started_at)),
-  perJob('last_run_duration_seconds', 'How long the last run took.', ({ last_run }) => {
+  perJob('last_run_duration_seconds', 'Duration of the last run.', ({ last_run }) => {
     const end = seconds(last_run?.finished_at);
     return end === null ? null : end - (seconds(last_run?.started_at) ?? end);
   }),
   perJob('next_tick_timestamp_seconds', 'When the job is due next.', (job) => seconds(job.next_tick_at)),
   perTable(
     'freshness_seconds',
-    'How long ago the part of the table that waits longest was up to date.',
+    'Age of the oldest part of the table: time since that part was up to date.',
     ({ freshness_seconds }) => freshness_seconds,
   ),
-  perTable('table_rows', 'Rows of the table.', ({ rows }) => rows),
+  perTable('table_rows', 'Rows in the table.', ({ rows }) => rows),
   ...OUTBOX_STATES.map((state) =>
     single(
       `push_${state}`,
-      `Entries of the outbox that are ${state}.`,
+      `Outbox entries in the state ${state}.`,
       ({ document }) => document.outbox[state],
     ),
   ),
   single(
     'push_unknown_age_seconds',
-    'How long the outcome of the oldest unclear push has been unknown; 0 where none is.',
+    'How long the outcome of the oldest unknown push has been unknown; 0 if there is none.',
     ({ unknownSince, nowMs }) => Math.max(0, nowMs / 1_000 - (seconds(unknownSince) ?? nowMs / 1_000)),
   ),
-  single('push_attention', 'Entries of the outbox that need a person; 0 where none does.', ({ document }) =>
+  single('push_attention', 'Outbox entries that need a person; 0 if there are none.', ({ document }) =>
     document.attention.reduce((sum, { entries }) => sum + entries, 0),
   ),
   single(
     'push_deadline_missed',
-    'Plans of tomorrow that are not confirmed although the deadline has passed; 0 where none is configured.',
+    'Plans for tomorrow that are not confirmed after the deadline; 0 if no deadline is configured.',
     ({ document }) => document.deadline?.missed.length ?? 0,
   ),
-  single('quarantine_records', 'Records that wait in quarantine.', ({ document }) => document.quarantine),
+  single('quarantine_records', 'Records in quarantine.', ({ document }) => document.quarantine),
   single(
     'session_active',
     'Whether the service accepts the token (1) or there is none (0).',
     ({ document }) => Number(document.session.state === 'active'),
   ),
-  single('session_expiry_timestamp_seconds', 'When the token of the service ends.', ({ document }) =>
+  single('session_expiry_timestamp_seconds', 'When the token of the service expires.', ({ document }) =>
     seconds(document.session.expires_at),
   ),
   single(
     'config_last_reload_successful',
-    'Whether the last edit of the configuration is in effect (1) or was refused (0).',
+    'Whether the last edit of the configuration is in effect (1) or was rejected (0).',
     ({ document }) => Number(document.config.error === null),
   ),
   single('config_loaded_timestamp_seconds', 'When the running configuration was loaded.', ({ document }) =>
     seconds(document.config.loaded_at),
   ),
-  single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
+  single('leases_held', 'Jobs that a daemon is running under a lease.', ({ leasesHeld }) => leasesHeld),
   single(
     'daemons_alive',
-    'Daemons on this warehouse that gave a sign of life lately.',
+    'Daemons on this warehouse with a recent heartbeat.',
     ({ document }) => document.daemons.filter(({ state }) => state === 'alive').length,
   ),
   {
     name: 'daemon_info',
-    help: 'A daemon on this warehouse, with its machine and version; always 1.',
+    help: 'A daemon on this warehouse, with its host and version; always 1.',
     labels: ['daemon', 'host', 'version'],
     values: ({ document }) =>
       document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
   },
-  perDaemon('daemon_alive', 'Whether the daemon gave a sign of life lately (1) or not (0).', ({ state }) =>
+  perDaemon('daemon_alive', 'Whether the daemon has a recent heartbeat (1) or not (0).', ({ state }) =>
     Number(state === 'alive'),
   ),
-  perDaemon('daemon_started_timestamp_seconds', 'When the daemon began.', (daemon) =>
+  perDaemon('daemon_started_timestamp_seconds', 'When the daemon started.', (daemon) =>
     seconds(daemon.started_at),
   ),
-  perDaemon('daemon_heartbeat_timestamp_seconds', 'Last sign of life of the daemon.', (daemon) =>
+  perDaemon('daemon_heartbeat_timestamp_seconds', 'Last heartbeat of the daemon.', (daemon) =>
     seconds(daemon.heartbeat_at),
   ),
   perDaemon(
     'daemon_slices_per_minute',
-    'Slices that the daemon loaded in the last minute; not told while it is silent.',
+    'Slices that the daemon loaded in the last minute; absent while it is silent.',
     ({ slices_per_minute }) => slices_per_minute,
   ),
   ...QUEUE.map(({ name, help }) =>

@@ -1,10 +1,10 @@
-// The metrics for Prometheus, read when they are asked for. Labels are jobs, tables and states, names that are declared,
-// and the daemons that there are; never an identifier of a record, so that their number is bounded.
+// The metrics for Prometheus, computed for each scrape. Labels are declared names (jobs, tables, states) and live
+// daemons, never the identifier of a record, so the number of series is bounded.
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { readLeases } from '../../warehouse/control/leases.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import type { StatusServerDependencies } from '../server/dependencies.ts';
-import { createFlight } from '../server/single-flight.ts';
+import { singleFlight } from '../server/single-flight.ts';
 import { GAUGES, type GaugeFacts } from './gauges.ts';
 import { runCounters } from './run-counters.ts';
 
@@ -15,34 +15,34 @@ export interface Metrics {
 
 interface MetricsDependencies
   extends Pick<StatusServerDependencies, 'engine' | 'clock' | 'version' | 'jobs'> {
-  /** When this process began to count. */
+  /** When this process started to count runs. */
   beganAt: string;
 }
 
-/** Gauges of the library whose names end as only a counter's may. */
+/** Gauges of the library with the suffix `_total`, which is reserved for counters. */
 const MISNAMED = ['active_resources_total', 'active_handles_total', 'active_requests_total'];
 
 export function createMetrics(dependencies: MetricsDependencies, facts: () => Promise<StatusFacts>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'roadbook_' });
   for (const name of MISNAMED) registry.removeSingleMetric(`roadbook_nodejs_${name}`);
-  const tell = gauges(registry);
-  const count = runCounters(registry, dependencies);
+  const updateGauges = registerGauges(registry);
+  const updateCounters = runCounters(registry, dependencies);
   const { version, clock, engine } = dependencies;
   return {
     contentType: registry.contentType,
-    // Two who ask at once share one answer, else one would empty the gauges that the other fills.
-    text: createFlight(async () => {
+    // Concurrent scrapes share one result: otherwise one would reset the gauges that the other fills.
+    text: singleFlight(async () => {
       const leasesHeld = (await readLeases(engine)).filter(({ holder }) => holder !== null).length;
-      tell({ ...(await facts()), version, leasesHeld, nowMs: clock.now() });
-      await count();
+      updateGauges({ ...(await facts()), version, leasesHeld, nowMs: clock.now() });
+      await updateCounters();
       return registry.metrics();
     }),
   };
 }
 
-function gauges(registry: Registry): (facts: GaugeFacts) => void {
-  const made = GAUGES.map((declared) => {
+function registerGauges(registry: Registry): (facts: GaugeFacts) => void {
+  const registered = GAUGES.map((declared) => {
     const { name, help, labels = [] } = declared;
     return {
       ...declared,
@@ -51,8 +51,8 @@ function gauges(registry: Registry): (facts: GaugeFacts) => void {
     };
   });
   return (facts) => {
-    for (const { gauge, labels, values } of made) {
-      // What is not told any more, such as a job without a next tick, must not keep its last value.
+    for (const { gauge, labels, values } of registered) {
+      // A value that has become null, such as the next tick of a paused job, must not stay in the gauge.
       gauge.reset();
       for (const [names, value] of values(facts)) {
         const labelled = Object.fromEntries(labels.map((label, index) => [label, names[index] ?? '']));

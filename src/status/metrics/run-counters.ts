@@ -1,22 +1,22 @@
-// Counters over the runs that ended since this process began to count. Runs are taken from the warehouse, so
-// those of other processes count too; each counts once.
+// Counters over the runs that ended since this process started to count. Runs are read from the warehouse, so runs of
+// other processes count too. Each run counts once.
 import { Counter, type Registry } from 'prom-client';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
 import type { NamedJob } from '../../sync/job.ts';
 import { type RunRow, runsEndedAfter } from '../../warehouse/control/run-history.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 
-/** A run may be stored a while after the instant it tells as its end. */
+/** A run may be stored this long after its `finished_at`. */
 const LATE_MS = 3_600_000;
 
-/** Each counter of a job: its name without prefix and `_total`, what it says, what a run adds. */
+/** Each counter of a job: its name without the prefix and `_total`, its help text, and what a run adds to it. */
 const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
   { name: 'requests', help: 'HTTP requests sent to the service by runs.', of: (run) => run.requests },
-  { name: 'retries', help: 'HTTP requests that were repeated.', of: (run) => run.retries },
+  { name: 'retries', help: 'HTTP requests that were retried.', of: (run) => run.retries },
   { name: 'records', help: 'Records received.', of: (run) => run.records },
-  { name: 'rows_written', help: 'Rows that were new or changed.', of: (run) => run.inserted + run.updated },
-  { name: 'quarantined_records', help: 'Records that did not fit.', of: (run) => run.quarantined },
-  { name: 'things_sent', help: 'Things sent to the service.', of: (run) => run.sent },
+  { name: 'rows_written', help: 'Rows inserted or updated.', of: (run) => run.inserted + run.updated },
+  { name: 'quarantined_records', help: 'Invalid records put into quarantine.', of: (run) => run.quarantined },
+  { name: 'things_sent', help: 'Items sent to the service.', of: (run) => run.sent },
 ];
 
 const STATUSES = ['ok', 'partial', 'failed', 'abandoned'];
@@ -25,18 +25,18 @@ interface CounterDependencies {
   engine: Pick<Engine, 'read'>;
   clock: Clock;
   jobs: readonly NamedJob[];
-  /** When this process began to count. */
+  /** When this process started to count runs. */
   beganAt: string;
 }
 
-/** Gives what brings the counters up to date. */
+/** Registers the counters and returns the function that brings them up to date. */
 export function runCounters(registry: Registry, dependencies: CounterDependencies): () => Promise<void> {
   const { jobs } = dependencies;
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `roadbook_${name}_total`, help, labelNames, registers: [registry] });
-  const runs = counter('runs', 'Runs that ended, by how they ended.', ['job', 'status']);
+  const runs = counter('runs', 'Finished runs by status.', ['job', 'status']);
   const totals = TOTALS.map(({ name, help, of }) => ({ counter: counter(name, help, ['job']), of }));
-  // Told as 0 from the start: a rate over a counter that appears with its first value misses that value.
+  // Counters start at 0: rate() over a counter that appears with its first value misses that value.
   for (const { name: job } of jobs) {
     for (const status of STATUSES) runs.inc({ job, status }, 0);
     for (const total of totals) total.counter.inc({ job }, 0);
@@ -51,7 +51,7 @@ export function runCounters(registry: Registry, dependencies: CounterDependencie
   };
 }
 
-/** Gives the runs that ended since it was asked last. */
+/** Returns the runs that ended since the last call. */
 function newlyEnded({ engine, clock, beganAt }: CounterDependencies): () => Promise<RunRow[]> {
   let counted = new Map<string, string>();
   return async () => {

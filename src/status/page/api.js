@@ -6,8 +6,8 @@ export const token = () => sessionStorage.getItem(KEY);
 export const forgetToken = () => sessionStorage.removeItem(KEY);
 export const keepToken = (text) => sessionStorage.setItem(KEY, text);
 
-/** What the server answered with instead; `code`, words and a hint. */
-export class Refusal extends Error {
+/** An error response of the server: `status`, `code`, message and hint. */
+export class ServerError extends Error {
   constructor(status, { code, message, hint }) {
     super(message);
     this.status = status;
@@ -23,12 +23,12 @@ async function opened(path, options = {}) {
   try {
     answer = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
   } catch {
-    const hint = 'Is the daemon running? The page tries again by itself.';
-    throw new Refusal(0, { code: 'unreachable', message: 'The server does not answer', hint });
+    const hint = 'Is the daemon running? The page retries by itself.';
+    throw new ServerError(0, { code: 'unreachable', message: 'The server does not answer', hint });
   }
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({}));
-  throw new Refusal(
+  throw new ServerError(
     answer.status,
     body.error ?? { code: 'failed', message: `HTTP ${answer.status}`, hint: null },
   );
@@ -45,12 +45,12 @@ export async function order(path, body) {
   return (await opened(`/api/${path}`, options)).json();
 }
 
-/** The server gives a sign of life more often than this; a line that is silent for longer is dead. */
+/** The server sends a keep-alive more often than this; a connection that is silent for longer is dead. */
 const SILENCE_MS = 30_000;
 
 /**
- * Server-sent events by fetch, because an EventSource could not send the token: `{event, data}`, and undefined for a
- * sign of life. Ends when the line does, or when nothing came for long.
+ * Server-sent events by fetch, because an EventSource cannot send the token. Yields `{event, data}`, and undefined for a
+ * keep-alive. Ends when the connection ends or is silent for too long.
  */
 export async function* live() {
   const gone = new AbortController();
@@ -76,9 +76,9 @@ async function* messages(answer, heard) {
     if (done) return;
     heard();
     buffer += value;
-    const whole = buffer.split('\n\n');
-    buffer = whole.pop();
-    for (const message of whole) {
+    const complete = buffer.split('\n\n');
+    buffer = complete.pop();
+    for (const message of complete) {
       const lines = message.split('\n');
       const valuesOf = (field) =>
         lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));

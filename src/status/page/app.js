@@ -1,4 +1,4 @@
-// The page: finds the view of the address, shows it, and keeps it up to date while the server tells of changes.
+// The page: finds the view of the address, shows it, and updates it on each change that the server reports.
 import { forgetToken, live, token } from './api.js';
 import { el, lay } from './dom.js';
 import { note } from './notes.js';
@@ -31,7 +31,7 @@ function decoded(text) {
   }
 }
 
-/** Shows the view of the address; whoever asks last wins, and the first to be shown arrives. */
+/** Loads and shows the current view. If calls overlap, only the last one is shown. */
 async function show() {
   const turn = ++state.turn;
   const view = VIEWS[state.name];
@@ -44,7 +44,7 @@ async function show() {
     view.draw?.(main, loaded, state.args);
   } catch (error) {
     if (turn !== state.turn) return;
-    // A view that is already there stays while the server is away.
+    // A view that is already shown stays while the server is unreachable.
     if (state.isArriving) main.replaceChildren(failure(error));
     if (error.status === undefined) throw error;
     if (error.status === 401) {
@@ -64,7 +64,7 @@ const failure = ({ message, hint }) =>
     el('p', { class: 'hint' }, hint ?? ''),
   );
 
-/** A new view is told to screen readers by its heading. */
+/** Moves the focus to the heading of a new view, so that screen readers announce it. */
 function arrive(title) {
   state.isArriving = false;
   document.title = `${title} · Roadbook`;
@@ -90,11 +90,11 @@ function go() {
 function showLink(word, tone) {
   document.getElementById('link-words').textContent = word;
   document.getElementById('link-state').className = `link-state ${tone}`;
-  // What is shown must not look healthy while nobody knows.
+  // An outdated view must not seem healthy.
   main.classList.toggle('outdated', tone !== 'ok');
 }
 
-/** Why the page is not up to date; nothing takes the words away. */
+/** Shows why the page is out of date; without an argument, hides the message. */
 function showTrouble({ words, since } = {}) {
   const line = document.getElementById('trouble');
   line.hidden = words === undefined;
@@ -102,9 +102,9 @@ function showTrouble({ words, since } = {}) {
 }
 
 const outdated = (since) =>
-  since === null ? 'Nothing was read yet.' : `This page is not up to date since ${fullTime(since)}.`;
+  since === null ? 'No data has been read yet.' : `This page shows the state of ${fullTime(since)}.`;
 
-/** Listens for as long as the page is there; a line that breaks is taken up again. */
+/** Follows the live stream while the page is open; reconnects when the connection breaks. */
 async function follow() {
   if (state.isFollowing) return;
   state.isFollowing = true;
@@ -113,18 +113,18 @@ async function follow() {
       for await (const news of live()) {
         if (news === undefined) continue;
         if (news.event === 'trouble') {
-          showLink('not up to date', 'bad');
+          showLink('out of date', 'bad');
           showTrouble(news.data);
           continue;
         }
-        const told = news.data;
+        const overview = news.data;
         showLink('live', 'ok');
         showTrouble();
-        announce(told);
-        state.live = told;
-        setZone(told.timezone);
+        announce(overview);
+        state.live = overview;
+        setZone(overview.timezone);
         document.getElementById('footer').textContent =
-          `Roadbook ${told.version} · times in ${told.timezone}`;
+          `Roadbook ${overview.version} · times in ${overview.timezone}`;
         if (VIEWS[state.name].isLive !== false) await show();
       }
     } catch (error) {
@@ -133,15 +133,15 @@ async function follow() {
     showLink('not connected', 'bad');
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
-  // Without the token there is nothing to listen to; it is taken up again when the token was given.
+  // The stream needs the token; `follow` starts again once the user has entered it.
   state.isFollowing = false;
   showLink('locked', 'bad');
 }
 
-/** A change of the health word is said aloud; anything else would be chatter. */
-function announce(told) {
-  if (state.live === undefined || state.live.health === told.health) return;
-  document.getElementById('announcer').textContent = `Health is now ${told.health}`;
+/** Announces only a change of the health to screen readers; more would be noise. */
+function announce({ health }) {
+  if (state.live === undefined || state.live.health === health) return;
+  document.getElementById('announcer').textContent = `Health is now ${health}`;
 }
 
 function start() {
@@ -153,7 +153,7 @@ function start() {
       ),
     );
   addEventListener('hashchange', go);
-  // Charts take their colours when they are drawn.
+  // Charts read their colours when they are drawn, so a change of the scheme draws them again.
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   setUpToken(() => {
     void follow();
@@ -169,5 +169,5 @@ function start() {
   go();
 }
 
-addEventListener('unhandledrejection', () => note('Something on this page failed; reload it.', 'bad'));
+addEventListener('unhandledrejection', () => note('The page has an error; reload it.', 'bad'));
 start();

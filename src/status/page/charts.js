@@ -1,5 +1,5 @@
-// The charts of a day, drawn by uPlot into a frame of their own. Colours are those of the style sheet, so that a
-// chart is light or dark with the page.
+// The charts of a day, drawn by uPlot. Colours come from the style sheet, so that a chart follows the light or dark
+// scheme of the page.
 
 import uPlot from './uplot.js';
 import { clockTime } from './words.js';
@@ -38,7 +38,7 @@ function draw(frame, options, data) {
   watch.observe(frame);
 }
 
-/** A chart follows the width of its frame. */
+/** Resizes each chart with its frame. */
 const watch = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const chart = drawn.get(target);
@@ -47,11 +47,11 @@ const watch = new ResizeObserver((entries) => {
   }
 });
 
-/** `layers` from the bottom up: each lies on the sum of those below it. */
+/** `layers` are in order from the bottom up; each is stacked on the sum of those below it. */
 export function stackedChart(frame, { from, to }, at, layers) {
   const sums = at.map(() => 0);
   const stacked = layers.map(({ values }) => values.map((value, n) => (sums[n] += value)));
-  // The highest is painted first, so that each lower one covers what is not its own.
+  // The top layer is painted first, so that each lower layer covers the area below it.
   const order = layers.map((_, n) => n).toReversed();
   draw(
     frame,
@@ -71,7 +71,7 @@ export function stackedChart(frame, { from, to }, at, layers) {
   );
 }
 
-/** Planned over the whole day, done as far as the day has come. */
+/** Planned stops for the full day, done stops up to now. */
 export function progressChart(frame, { planned, at, done }) {
   const doneBy = new Map(at.map((second, n) => [second, done[n]]));
   draw(

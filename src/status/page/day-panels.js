@@ -1,4 +1,4 @@
-// Two panels of a day: the map of one plan with its points as a list, and the stops that are late.
+// Two panels of a day: the map of one plan with a list of its points, and the late stops.
 import { el } from './dom.js';
 import { executedOrder, planMap } from './map.js';
 import { table } from './tables.js';
@@ -32,7 +32,7 @@ export function mapPanel({ plans, plan, points, names }) {
           ),
       ),
     ),
-    drawing ?? el('p', { class: 'empty' }, 'Its points have no coordinates.'),
+    drawing ?? el('p', { class: 'empty' }, 'The points of this plan have no coordinates.'),
     drawing === null
       ? null
       : el(
@@ -44,7 +44,7 @@ export function mapPanel({ plans, plan, points, names }) {
     el(
       'details',
       { class: 'stops' },
-      el('summary', {}, `The ${points.length} points as a list`),
+      el('summary', {}, `List of the ${points.length} points`),
       stopTable(points, names),
     ),
   );

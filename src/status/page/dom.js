@@ -1,5 +1,5 @@
-// Elements from data. Texts become text nodes and nothing else, so whatever a name holds is shown as it is. A view
-// is built anew at each change and laid over the old one, so that focus, open details and scrolling stay.
+// Builds elements from data. A text becomes a text node only, so markup in a name is shown as plain text. At each change
+// a view is built again and patched into the old one, so that focus, open details and scroll position stay.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -19,7 +19,7 @@ export const el = (tag, attributes, ...children) => fill(document.createElement(
 export const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** Lays `wanted` over `shown`: the same kind of node stays, everything in it becomes as wanted. */
+/** Patches `shown` until it equals `wanted`. A node of the same kind and key stays and is patched in place. */
 export function lay(shown, wanted) {
   if (
     shown.nodeType !== wanted.nodeType ||
@@ -34,14 +34,14 @@ export function lay(shown, wanted) {
     return shown;
   }
   layAttributes(shown, wanted);
-  // What a chart has drawn is its own.
+  // The children of a drawn element belong to its chart.
   if (!shown.hasAttribute('data-drawn')) layChildren(shown, wanted);
   return shown;
 }
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute('data-key') : null);
 
-/** What the user changed is left to the user. */
+/** Attributes that the user controls are not patched. */
 const isUsers = (node, name) =>
   (name === 'open' && node.nodeName === 'DETAILS') ||
   (name === 'tabindex' && node.nodeName === 'H1') ||
@@ -53,13 +53,13 @@ function layAttributes(shown, wanted) {
   }
   for (const { name, value } of wanted.attributes) {
     if (shown.getAttribute(name) === value || isUsers(shown, name)) continue;
-    // The policy allows a style that a script sets, not one that is written as an attribute.
+    // The content security policy forbids the style attribute but allows a script to set styles.
     if (name === 'style') shown.style.cssText = value;
     else shown.setAttribute(name, value);
   }
 }
 
-/** What has a key is found by it wherever it was; the rest is laid in order. */
+/** Children with a key are matched by key, wherever they were; the others are matched by position. */
 function layChildren(shown, wanted) {
   const children = [...wanted.childNodes];
   const keyed = new Map([...shown.childNodes].map((node) => [keyOf(node), node]));
@@ -74,7 +74,7 @@ function layChildren(shown, wanted) {
   while (shown.childNodes.length > children.length) shown.lastChild.remove();
 }
 
-/** A node that is moved loses the focus in it, so that is given back. */
+/** Moving a node loses the focus inside it, so the focus is restored. */
 function move(node, parent, before) {
   const focused = document.activeElement;
   parent.insertBefore(node, before ?? null);

@@ -1,5 +1,5 @@
-// The points of a plan as a drawing: no tiles, only where the stops lie to each other. The dashed way is the plan,
-// the solid one what was driven, by the time of each execution.
+// The points of a plan as a drawing without map tiles: only the positions of the stops to each other. The dashed line is
+// the planned order, the solid line the driven order by execution time.
 import { svg } from './dom.js';
 
 const WIDTH = 640;
@@ -40,7 +40,7 @@ export function planMap(points) {
   );
 }
 
-/** Degrees to the frame: a degree of longitude is shorter by the cosine of the latitude. */
+/** Maps degrees to the frame. A degree of longitude is shorter by the cosine of the latitude. */
 function projection(stops) {
   const latitudes = stops.map(({ latitude }) => latitude);
   const longitudes = stops.map(({ longitude }) => longitude);

@@ -1,4 +1,4 @@
-// Short messages at the edge of the page: what an order came to.
+// Short messages at the edge of the page: the results of actions.
 import { el } from './dom.js';
 
 const SHOWN_MS = 8000;

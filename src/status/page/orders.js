@@ -1,4 +1,4 @@
-// Orders: a button says what it orders, the token is asked for when there is none, and the answer is told.
+// Action buttons. A click sends the action of the button, asks for the token if there is none, and shows the result.
 import { forgetToken, keepToken, order, token } from './api.js';
 import { el } from './dom.js';
 import { note } from './notes.js';
@@ -7,10 +7,10 @@ import { plural } from './words.js';
 const part = (id) => document.getElementById(id);
 let afterToken = () => undefined;
 
-/** The dialog for the token; `changed` is called when it was given or forgotten. */
+/** Sets up the token dialog. `changed` is called after the server has accepted a token. */
 export function setUpToken(changed) {
   const [dialog, input, button] = [part('token-dialog'), part('token-input'), part('sign-in')];
-  const tell = () => {
+  const showLock = () => {
     button.textContent = token() === null ? 'Unlock page' : 'Lock page';
   };
   setUpToken.ask = (then, wrong = '') => {
@@ -22,10 +22,10 @@ export function setUpToken(changed) {
   part('token-form').addEventListener('submit', async (event) => {
     const given = input.value;
     const then = afterToken;
-    // A header cannot carry anything else, so no such token can be the right one; the dialog stays.
+    // A header can carry only these characters, so any other token is wrong. The dialog stays open.
     if (!/^[\x20-\x7e]+$/.test(given)) {
       event.preventDefault();
-      part('token-wrong').textContent = 'The token has plain letters, digits and signs only';
+      part('token-wrong').textContent = 'A token has only ASCII letters, digits and punctuation';
       return;
     }
     keepToken(given);
@@ -33,10 +33,10 @@ export function setUpToken(changed) {
       await order('token');
     } catch (error) {
       forgetToken();
-      tell();
+      showLock();
       return setUpToken.ask(then, error.message);
     }
-    tell();
+    showLock();
     changed();
     then();
   });
@@ -44,15 +44,15 @@ export function setUpToken(changed) {
   button.addEventListener('click', () => {
     if (token() === null) return setUpToken.ask(() => undefined);
     forgetToken();
-    // Nothing that was read with the token stays: not on the page, nor the line that brings what is new.
+    // The reload drops everything that was read with the token, and the live stream.
     location.reload();
   });
-  tell();
+  showLock();
 }
 
 /**
- * A button that orders something; `sure` is asked first where it cannot be undone. Of an order about many entries the
- * server is asked first how many they are; `many` says what would be done to them.
+ * A button for an action. `sure` is the confirmation text of an action that cannot be undone. `many` is the verb of an
+ * action on many entries: the first press asks the server how many entries there are, the second carries it out.
  */
 export const orderButton = (words, path, { body, sure, many, label, quiet = true } = {}) =>
   el(
@@ -76,7 +76,7 @@ export function obeyClicks(root, done) {
   });
 }
 
-/** Buttons whose order is under way. They stay enabled, because a disabled one would lose the focus. */
+/** Buttons whose action is under way. They are not disabled, because a disabled button loses the focus. */
 const underWay = new WeakSet();
 
 async function give(button, done) {
@@ -84,7 +84,7 @@ async function give(button, done) {
   const { order: path, body, sure, many } = button.dataset;
   if (token() === null) return setUpToken.ask(() => give(button, done));
   const content = body === undefined ? undefined : JSON.parse(body);
-  // A second press is the confirmation: no dialog that is clicked away by habit.
+  // A second press confirms. A dialog would be dismissed by habit.
   const isAsked = button.dataset.asked !== undefined;
   if (sure !== undefined && !isAsked) return ask(button, sure);
   delete button.dataset.asked;

@@ -1,4 +1,4 @@
-// One entry of the outbox: why it needs a person, what a person may do about it, its facts and its history.
+// One outbox entry: why it needs a person, its actions, its facts and its history.
 import { el } from './dom.js';
 import { orderButton } from './orders.js';
 import { attentionPill, attentionWords, fullTime, pill } from './words.js';
@@ -33,7 +33,7 @@ export const entryPage = (entry, back) => [
   ),
   el('h2', {}, 'History'),
   entry.attempts.length === 0
-    ? el('p', { class: 'empty' }, 'It was never sent nor read back.')
+    ? el('p', { class: 'empty' }, 'This entry was never sent or read back.')
     : el('ol', { class: 'history' }, entry.attempts.map(attempt)),
 ];
 
@@ -42,28 +42,32 @@ function whyAPerson({ needs_person: reason }) {
   return el(
     'section',
     { class: 'banner bad', 'aria-label': 'Needs a person' },
-    el('strong', {}, `It needs a person. ${says} `),
+    el('strong', {}, `This entry needs a person. ${says} `),
     el('span', { class: 'hint' }, todo),
   );
 }
 
-/** A person who has looked at the service may say that these are not there. */
+/** For these reasons a person who has checked the service may say that the item is absent. */
 const MAY_BE_ABSENT = ['never_shown', 'inconclusive', 'retries_exhausted'];
 
 function actions(entry) {
   const { kind, external_code: code, code_use: use, state, attention } = entry;
   const body = { kind, code, use };
   if (state === 'sending')
-    return el('span', { class: 'hint' }, 'It is being sent at this moment, so nothing can be done with it.');
+    return el(
+      'span',
+      { class: 'hint' },
+      'This entry is being sent now; there are no actions until that ends.',
+    );
   const isReadBack = state === 'unknown' || (state === 'confirmed' && attention !== null);
   return [
     isReadBack || state !== 'confirmed'
       ? orderButton(isReadBack ? 'Read back again' : 'Retry', 'outbox/retry', { body })
       : null,
     state === 'unknown' || MAY_BE_ABSENT.includes(attention)
-      ? orderButton('It is not there: send it', 'outbox/retry', {
+      ? orderButton('Not at the service: send it', 'outbox/retry', {
           body: { ...body, not_there: true },
-          sure: 'I have looked at the service and it is not there: press again to send it',
+          sure: 'Press again to confirm: I checked the service, it is not there. Send it',
         })
       : null,
     state === 'cancelled' || (state === 'confirmed' && attention === null) ? null : cancelButton(entry, body),
@@ -77,7 +81,7 @@ function cancelButton({ state, sent_hash, remote_id }, body) {
   return mayBeThere
     ? orderButton('Cancel', 'outbox/cancel', {
         body: { ...body, force: true },
-        sure: 'It may be at the service: press again to cancel it',
+        sure: 'It may be at the service. Press again to cancel it',
       })
     : orderButton('Cancel', 'outbox/cancel', { body, sure: 'Press again to cancel it' });
 }
@@ -101,11 +105,11 @@ const FACTS = [
   ['ERP notified', notified],
   [
     'Changed after the push',
-    (e) => (e.changed_after_push ? 'yes; the service has no call that changes it' : null),
+    (e) => (e.changed_after_push ? 'yes; the service has no call to change it' : null),
   ],
 ];
 
-/** The ERP is notified of every state but those on the way. */
+/** The ERP is notified of every state except the two before an outcome. */
 function notified({ state, told_at }) {
   if (told_at !== null) return fullTime(told_at);
   return ['ready', 'sending'].includes(state) ? null : 'not yet';
@@ -115,7 +119,7 @@ const KINDS_OF_ATTEMPT = {
   create: 'Sent',
   change: 'Change sent',
   'read-back': 'Read back',
-  action: 'Action of a person',
+  action: 'Action by a person',
 };
 
 const OUTCOMES = {
@@ -129,7 +133,7 @@ const OUTCOMES = {
   inconclusive: { tone: 'late' },
   unreadable: { tone: 'late' },
   retried: { tone: 'new' },
-  'asserted-absent': { word: 'said to be absent', tone: 'new' },
+  'asserted-absent': { word: 'reported absent', tone: 'new' },
   cancelled: { tone: 'still' },
 };
 

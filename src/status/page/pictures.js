@@ -1,4 +1,4 @@
-// Small pictures in SVG: trends beside a row, bars beside a figure. Colours come from the style sheet.
+// Small SVG charts: trends beside a row, bars beside a figure. Colours come from the style sheet.
 import { el, svg } from './dom.js';
 
 const WIDTH = 120;
@@ -17,7 +17,7 @@ const frame = (label, ...shapes) =>
     shapes,
   );
 
-/** One bar a run; runs that did not go well have their own tone. */
+/** One bar for each run, coloured by its tone. */
 export function barSpark(label, values) {
   if (values.length === 0) return el('span', { class: 'faint' }, '–');
   const most = Math.max(...values.map(({ value }) => value), 1e-9);
@@ -58,7 +58,7 @@ export function lineSpark(label, values) {
   );
 }
 
-/** A list of names with a bar each, the longest first. */
+/** A list of names with one bar each. */
 export function barList(rows) {
   const most = Math.max(...rows.map(({ value }) => value), 1e-9);
   return el(

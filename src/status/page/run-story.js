@@ -1,4 +1,4 @@
-// One run whole: its facts, counts, error and last log lines.
+// One run with all details: its facts, counts, error and last log lines.
 import { el } from './dom.js';
 import { count, fullTime, pill, runSeconds, span, ticking, toneOf } from './words.js';
 
@@ -61,7 +61,7 @@ export function runStory(run) {
       ? el(
           'p',
           { class: 'empty' },
-          'Its log lines are not kept any more: the daemon keeps those of its last 100 runs.',
+          'The log lines of this run are gone: the daemon keeps those of its last 100 runs.',
         )
       : el('ol', { class: 'log', tabindex: '0', 'aria-label': 'Log lines' }, run.log.map(logLine)),
   ];

@@ -1,5 +1,5 @@
-// Tables that stay tables on a phone: each cell carries the name of its column, and rows become cards there. Roles
-// are said outright because a changed display would take them away.
+// Tables that work on a phone: there rows become cards, and each cell shows the name of its column. Roles are explicit,
+// because a changed CSS display removes the implicit ones.
 import { el } from './dom.js';
 
 /**
@@ -57,7 +57,7 @@ function bodyRows(columns, { key, cells, class: own, below }) {
   return [row, el('tr', { role: 'row', 'data-key': `${key} below`, class: 'below-row' }, cell)];
 }
 
-/** Earlier and later pages of a list; the view reads `data-page`. */
+/** Buttons for newer and older pages of a list; the view reads `data-page`. */
 export const pager = ({ page, more }) =>
   page === 0 && !more
     ? null

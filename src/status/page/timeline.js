@@ -1,4 +1,4 @@
-// The last day of each job as a line of runs, and what lies under the pointer.
+// The runs of the last day, one line for each job, and a tooltip for the run under the pointer.
 import { el, svg } from './dom.js';
 import { clockTime, plural, runSeconds, span, toneOf } from './words.js';
 
@@ -75,7 +75,7 @@ const place = (ms, start, end) => (((ms - start) / (end - start)) * WIDTH).toFix
 function barPath({ started_at, finished_at }, start, end) {
   const x = Math.max(0, Number(place(Date.parse(started_at), start, end)));
   const to = finished_at === null ? WIDTH : Number(place(Date.parse(finished_at), start, end));
-  // A run of a second would be thinner than a pixel.
+  // A minimum width, because a run of a second would be thinner than a pixel.
   const width = Math.max(2.5, to - x);
   return `M${x} 3h${width.toFixed(1)}v${HEIGHT - 6}h${(-width).toFixed(1)}z`;
 }
@@ -98,13 +98,13 @@ const axis = (start, end) =>
     }),
   );
 
-/** The run under the pointer; undefined where none is near. */
+/** The run under the pointer; undefined if none is near. */
 export function runUnder(event) {
   const line = event.target.closest('.gantt-line');
   return line === null ? undefined : runAt(line, event.clientX);
 }
 
-/** The run of a line that lies nearest to the pointer; undefined where none is near. */
+/** The run of a line that is nearest to the pointer; undefined if none is near. */
 function runAt(line, clientX) {
   const box = line.getBoundingClientRect();
   const [start, end] = [Date.parse(shown.from), Date.parse(shown.to)];

@@ -1,4 +1,4 @@
-// Figures and instants in words that people read at a glance.
+// Numbers, times, states and reasons as short texts.
 import { el } from './dom.js';
 
 const number = new Intl.NumberFormat('en');
@@ -8,7 +8,7 @@ export const count = (n) => number.format(n);
 export const shortCount = (n) => short.format(n);
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** The zone of the installation, set once it is known; the browser's own until then. */
+/** The time zone of the installation; the browser's own until the server has sent it. */
 let zone;
 export const setZone = (name) => {
   zone = name;
@@ -33,7 +33,7 @@ export const weekday = (day) =>
     month: 'short',
   }).format(new Date(`${day}T12:00:00Z`));
 
-/** A span of seconds in at most two units. */
+/** A duration in seconds as a text with at most two units. */
 export function span(seconds) {
   const s = Math.abs(seconds);
   if (s < 1) return `${Math.round(s * 1000)} ms`;
@@ -47,7 +47,7 @@ export function span(seconds) {
   return `${Math.floor(hours / 24)} d`;
 }
 
-/** How long a run took; null while it runs. */
+/** The duration of a run; null while it runs. */
 export const runSeconds = ({ started_at, finished_at }) =>
   finished_at === null ? null : (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
 
@@ -60,7 +60,7 @@ const CLOCKS = {
 const clockWords = (kind, instant) =>
   CLOCKS[kind](Math.floor((Date.now() - Date.parse(instant)) / 1000) * 1000);
 
-/** A text that goes on with the time; the exact instant is its title. */
+/** A relative time that is updated every second; its title is the exact time. */
 export const ticking = (kind, instant) =>
   el('time', { datetime: instant, 'data-clock': kind, title: fullTime(instant) }, clockWords(kind, instant));
 
@@ -99,58 +99,59 @@ const TONES = {
   silent: 'bad',
 };
 
-const NOT_THERE = 'Look for it at the service. If it is not there, say so on its page here, and it is sent.';
+const CHECK_SERVICE =
+  'Check whether the service has it. If not, open the entry here and choose “Not at the service: send it”.';
 
-/** Why an entry of the outbox needs a person: a word for lists, a sentence and what to do. */
+/** Why an outbox entry needs a person: a short word for lists, a sentence, and what to do. */
 export const ATTENTION = {
   unknown: {
     word: 'no clear answer',
-    says: 'It was sent more than ten minutes ago, and nobody knows whether it arrived.',
-    todo: NOT_THERE,
+    says: 'It was sent more than ten minutes ago without a clear answer, so it may or may not have arrived.',
+    todo: CHECK_SERVICE,
   },
   inconclusive: {
     word: 'read-back inconclusive',
-    says: 'It may be at the service, and the listing of the service cannot tell.',
-    todo: NOT_THERE,
+    says: 'It may be at the service, but the read-back could not confirm it.',
+    todo: CHECK_SERVICE,
   },
   retries_exhausted: {
     word: 'retries exhausted',
-    says: 'It was sent five times without a clear answer, so it is not sent again by itself.',
-    todo: NOT_THERE,
+    says: 'It was sent five times without a clear answer, so it is not retried automatically.',
+    todo: CHECK_SERVICE,
   },
   never_shown: {
     word: 'accepted, never shown',
-    says: 'The service accepted it, and no listing shows it.',
-    todo: NOT_THERE,
+    says: 'The service accepted it, but no listing shows it.',
+    todo: CHECK_SERVICE,
   },
   found_twice: {
     word: 'found twice',
     says: 'The service has it more than once.',
-    todo: 'Remove all but one at the service; Roadbook cannot.',
+    todo: 'Remove all but one at the service; Roadbook cannot do that.',
   },
   code_reused: {
     word: 'code reused',
-    says: 'The ERP used the code of another day again.',
+    says: 'The ERP reused a code from another day.',
     todo: 'Give it a code of its own in the ERP, or set reuse_codes: true for the job.',
   },
   read_error: {
     word: 'cannot be read',
-    says: 'It is at the service, or may be, and the ERP offered it again in a form that cannot be read.',
+    says: 'It is or may be at the service, and the ERP sent it again in a form that cannot be read.',
     todo: 'Correct it in the ERP.',
   },
   invalid_change: {
     word: 'invalid change',
-    says: 'It is at the service, or may be, and the ERP changed it into something that breaks the rules.',
+    says: 'It is or may be at the service, and the ERP changed it in a way that is invalid.',
     todo: 'Correct it in the ERP.',
   },
   not_acknowledged: {
     word: 'ERP not notified',
-    says: 'It is finished, and the ERP has not accepted the news for more than ten minutes.',
-    todo: 'Look at the acknowledgement of the feed.',
+    says: 'It is finished, but the ERP has not accepted the notification for more than ten minutes.',
+    todo: 'Check the acknowledgement settings of the feed.',
   },
 };
 
-/** A reason of a newer server is shown as it is. */
+/** An unknown reason, from a newer server, is shown as it is. */
 export const attentionWords = (reason) =>
   ATTENTION[reason] ?? { word: reason.replaceAll('_', ' '), says: '', todo: '' };
 
@@ -158,10 +159,10 @@ export const entriesNeeding = (attention) => attention.reduce((sum, { entries })
 
 export const toneOf = (word) => TONES[word] ?? 'still';
 
-/** A state as a word with a mark; the shape tells it as well as the colour. */
+/** A state as a word with a mark. The shape of the mark differs too, not only its colour. */
 export const pill = (word, tone = toneOf(word)) =>
   el('span', { class: `pill ${tone}` }, el('span', { class: 'mark', 'aria-hidden': 'true' }), word);
 
-/** Why a person has to look at an entry; nothing where nobody has to. */
+/** Why an entry needs a person; null if it does not. */
 export const attentionPill = ({ needs_person: reason }) =>
   reason === null ? null : pill(attentionWords(reason).word, 'bad');

@@ -1,11 +1,11 @@
-// An error of the HTTP interface: the shape that the command line prints with --json, and a status.
+// Errors of the HTTP interface: the same JSON that the command line prints with --json, plus an HTTP status.
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { asRoadbookError, RoadbookError } from '../../core/errors.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
 
-/** A request that is answered with an error of its own. */
+/** An error with its own HTTP status. */
 export class ApiError extends RoadbookError {
   readonly status: ContentfulStatusCode;
 

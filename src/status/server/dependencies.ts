@@ -1,5 +1,5 @@
-// What the status server is given by the wiring. Everything that may change while the daemon runs is asked for
-// anew each time.
+// Dependencies of the status server. Values that can change while the daemon runs are functions, so that each
+// request reads the current one.
 import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../core/log.ts';
 import type { LogTail } from '../../core/log-tail.ts';
@@ -17,7 +17,7 @@ export interface RunningConfig {
   loadedAt: string;
 }
 
-/** What may be ordered for a job; each tells in plain words what happens now. */
+/** The actions on a job. Each returns a sentence that says what happens now. */
 export interface JobActions {
   run(job: string): Promise<string>;
   pause(job: string): Promise<string>;
@@ -30,15 +30,15 @@ export interface StatusServerDependencies {
   clock: Clock;
   log: Log;
   redactor: Redactor;
-  /** What is stored of personal values. */
+  /** How personal values are stored. */
   privacy: Privacy;
   jobs: readonly NamedJob[];
   logTail: LogTail;
   orders: JobActions;
   running(): RunningConfig;
-  /** The last edit that was refused, with file:line:column; null where the file is in effect. */
+  /** The error of the last rejected edit, with file:line:column; null if the file is in effect. */
   refusedEdit(): Promise<string | null>;
   session(): Promise<SessionState>;
-  /** What waits in the queue that the daemons share; absent or null where there is none. */
+  /** Counts of the queue that the daemons share; absent or null if there is no queue. */
   queueFacts?(): Promise<QueueFacts | null>;
 }

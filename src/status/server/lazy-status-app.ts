@@ -1,6 +1,6 @@
-// The routes of the status server, loaded with the first request: they and what they need of node take a sixth of a
-// second and 40 MB, and a daemon is to be at work before somebody looks at it. What has to be known from the start is
-// taken here.
+// Loads the routes of the status server with the first request. They and the Node modules they import take a sixth of
+// a second and 40 MB, and the daemon should start working before that. Values that must date from the start of the
+// process are read here.
 import { isoInstant } from '../../core/time/clock.ts';
 import { configState } from '../../warehouse/control/config-state.ts';
 import { createRowCounts } from '../../warehouse/queries/row-counts.ts';
@@ -9,11 +9,11 @@ import type { StatusServerDependencies } from './dependencies.ts';
 import type { StatusApp } from './status-app.ts';
 
 export function lazyStatusApp(dependencies: StatusServerDependencies, host: string): StatusApp {
-  const readFacts = factsOf(dependencies);
+  const readFacts = factsReader(dependencies);
   const beganAt = isoInstant(dependencies.clock.now());
   let opened: Promise<StatusApp> | undefined;
-  // Large tables are counted before somebody waits for it; a failure is met by the first who asks.
-  // Not as a flight: who asks meanwhile must not get the state of the start.
+  // Counts large tables before the first request waits for them. A failure is ignored here; the first request meets it
+  // again. This read is not shared with requests: they must not get the state of the start.
   readFacts().catch(() => undefined);
 
   const open = async (): Promise<StatusApp> => {
@@ -26,11 +26,11 @@ export function lazyStatusApp(dependencies: StatusServerDependencies, host: stri
       try {
         opened ??= open();
         const app = await opened;
-        // Who asked may be gone by now, and would not be seen to go.
+        // The client may have left during the import; its close event has already passed.
         if (!response.destroyed) app.answer(request, response);
       } catch (thrown) {
-        // Files that are gone, as in an upgrade under the running daemon, must not end it.
-        dependencies.log.error({ err: thrown }, 'status page cannot be loaded');
+        // Missing files, for example during an upgrade under the running daemon, must not stop the daemon.
+        dependencies.log.error({ err: thrown }, 'status page could not be loaded');
         response.destroy();
       }
     },
@@ -43,7 +43,7 @@ export function lazyStatusApp(dependencies: StatusServerDependencies, host: stri
   };
 }
 
-function factsOf(dependencies: StatusServerDependencies): () => Promise<StatusFacts> {
+function factsReader(dependencies: StatusServerDependencies): () => Promise<StatusFacts> {
   const rowCounts = createRowCounts(dependencies.engine);
   return async () => {
     const { config, loadedAt } = dependencies.running();

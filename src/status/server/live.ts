@@ -1,5 +1,5 @@
-// One reader for all who watch: it asks while somebody is there and tells them when something changed. A watcher
-// that is slow gets the newest state when it is ready for it; nothing is queued up for it.
+// One poll loop for all watchers. It runs while there is a watcher and notifies all of them of each change. A slow
+// watcher gets the newest state when it is ready; nothing is queued for it.
 
 import type { Log } from '../../core/log.ts';
 import { type Clock, isoInstant } from '../../core/time/clock.ts';
@@ -7,34 +7,37 @@ import { type Clock, isoInstant } from '../../core/time/clock.ts';
 export interface LiveDependencies {
   clock: Clock;
   log: Log;
-  /** What watchers are told, as JSON text; the same text as before is not told again. */
+  /** The state as JSON text. The same text as before is not sent again. */
   read(): Promise<string>;
 }
 
-/** The state cannot be read: what was told before is not up to date. */
+/** The state cannot be read, so the state that was sent last is out of date. */
 export interface Trouble {
   words: string;
-  /** When the state was last read; null where it never was. */
+  /** When the state was last read; null if never. */
   since: string | null;
 }
 
 type News = string | Trouble;
 
 export interface Live {
-  /** The state now, each change, trouble when it begins, and an undefined from time to time so that a dead line is noticed. */
+  /**
+   * The current state, then each change. Trouble when a read fails. Undefined as a keep-alive, so that the stream is
+   * written to and a dead connection is noticed.
+   */
   watch(signal: AbortSignal): AsyncGenerator<News | undefined>;
   watchers(): number;
-  /** Looks at once instead of at the next turn. */
+  /** Reads the state now instead of at the next poll. */
   nudge(): void;
   close(): void;
 }
 
 const EVERY_MS = 2_000;
-/** A reading that takes longer is trouble, even if it does not fail. */
+/** A read that takes longer than this counts as failed. */
 const SLOW_MS = 20_000;
-const TROUBLE = 'The warehouse cannot be read; `roadbook doctor` says more';
-/** Turns without news after which a sign of life is given. */
-const QUIET_TURNS = 7;
+const TROUBLE = 'The warehouse cannot be read; run `roadbook doctor`';
+/** Polls without a change after which a keep-alive is sent. */
+const QUIET_POLLS = 7;
 export const MOST_WATCHERS = 100;
 
 interface Watcher {
@@ -52,35 +55,35 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
   let isPolling = false;
   let isNudged = false;
 
-  const tell = (watcher: Watcher, news: News | undefined): void => {
+  const notify = (watcher: Watcher, news: News | undefined): void => {
     watcher.next = news ?? watcher.next;
     watcher.hasNews = true;
     watcher.wake();
   };
 
-  async function look(): Promise<News> {
+  async function readNews(): Promise<News> {
     try {
-      const text = await readInTime();
+      const text = await readWithTimeout();
       lastReadAt = isoInstant(clock.now());
       return text;
     } catch (error) {
-      // The same trouble as before is no news.
+      // Trouble is sent once, when it begins.
       if (typeof current === 'object') return current;
-      log.warn({ err: error }, 'live state could not be read');
+      log.warn({ err: error }, 'live state: read failed');
       return { words: TROUBLE, since: lastReadAt };
     }
   }
 
-  async function readInTime(): Promise<string> {
-    const inTime = new AbortController();
-    const tooSlow = clock.sleep(SLOW_MS, inTime.signal).then(() => {
+  async function readWithTimeout(): Promise<string> {
+    const done = new AbortController();
+    const timeout = clock.sleep(SLOW_MS, done.signal).then(() => {
       throw new Error(`no answer within ${SLOW_MS / 1_000} s`);
     });
     try {
-      return await Promise.race([read(), tooSlow]);
+      return await Promise.race([read(), timeout]);
     } finally {
-      tooSlow.catch(() => undefined);
-      inTime.abort();
+      timeout.catch(() => undefined);
+      done.abort();
     }
   }
 
@@ -88,18 +91,18 @@ export function createLive({ clock, log, read }: LiveDependencies): Live {
     isPolling = true;
     for (let quiet = 0; watchers.size > 0 && !closed.signal.aborted; ) {
       isNudged = false;
-      const news = await look();
+      const news = await readNews();
       const isNew = news !== current;
       current = news;
       quiet = isNew ? 0 : quiet + 1;
-      if (isNew || quiet % QUIET_TURNS === 0)
-        for (const each of watchers) tell(each, isNew ? news : undefined);
+      if (isNew || quiet % QUIET_POLLS === 0)
+        for (const each of watchers) notify(each, isNew ? news : undefined);
       if (isNudged) continue;
       turn = new AbortController();
       await clock.sleep(EVERY_MS, turn.signal).catch(() => undefined);
     }
     isPolling = false;
-    // Whoever comes next must not be given a state of long ago.
+    // The next watcher may come much later and must not get this old state.
     current = undefined;
   }
 

@@ -1,5 +1,6 @@
-// The files of the page, read once: plain HTML, CSS and ES modules, and the chart library. Only what is listed
-// here is served, so no path can lead elsewhere. A browser asks each time and is told where nothing changed.
+// The files of the page, read once: plain HTML, CSS and ES modules, and the chart library. Only the files in this map
+// are served, so no request path can reach another file. The browser revalidates each time and gets a 304 if nothing
+// changed.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -20,10 +21,10 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const folder = new URL('../page/', import.meta.url);
 
-const readPageFile = (place: URL): PageFile => {
-  const body = new Uint8Array(readFileSync(place));
+const readPageFile = (url: URL): PageFile => {
+  const body = new Uint8Array(readFileSync(url));
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
-  return { body, etag, type: TYPES[extname(place.pathname)] ?? 'application/octet-stream' };
+  return { body, etag, type: TYPES[extname(url.pathname)] ?? 'application/octet-stream' };
 };
 
 function readAll(): Map<string, PageFile> {
@@ -38,7 +39,7 @@ function readAll(): Map<string, PageFile> {
   ]);
 }
 
-/** Answers with a file of the page; undefined where the path is none. */
+/** The response with a file of the page; undefined if the path is not one of them. */
 export function pageFiles(): (c: Context) => Response | undefined {
   const files = readAll();
   return (c) => {

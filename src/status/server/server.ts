@@ -1,5 +1,5 @@
-// The status server: listens on the configured address until it is closed. A port that is taken does not keep the
-// daemon from its work: it is told in plain words and tried again until it is free.
+// The status server: listens on the configured address until it is closed. A port in use does not stop the daemon: the
+// server logs the error and retries until the port is free.
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fatal } from '../../core/errors.ts';
@@ -7,16 +7,16 @@ import type { StatusServerDependencies } from './dependencies.ts';
 import { lazyStatusApp } from './lazy-status-app.ts';
 
 export interface StatusServer {
-  /** Where the page is; null while the port is taken by another program. */
+  /** The address of the page; null while another program uses the port. */
   url(): string | null;
-  /** Moves to the address of the running configuration, where that is another one now. */
+  /** Moves to the address of the running configuration if it has changed. */
   refresh(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** How long to wait before a port that was taken is tried again. */
-const AGAIN_MS = 30_000;
+/** Time between two attempts to listen. */
+const RETRY_MS = 30_000;
 
 interface Address {
   host: string;
@@ -35,7 +35,7 @@ export async function startStatusServer(dependencies: StatusServerDependencies):
     await bound.close();
     address = { host, port };
     bound = await bind(dependencies, address);
-    dependencies.log.info({ url: bound.url() }, 'status page has moved');
+    dependencies.log.info({ url: bound.url() }, 'status page moved');
   }
 
   return {
@@ -61,13 +61,13 @@ async function bind(dependencies: StatusServerDependencies, { host, port }: Addr
     try {
       server = await listen(app.answer, host, port);
     } catch (thrown) {
-      throw addressFault(thrown, host, port);
+      throw addressError(thrown, host, port);
     }
   };
 
-  async function tryAgain(): Promise<void> {
+  async function retryListening(): Promise<void> {
     while (!closing.signal.aborted) {
-      await clock.sleep(AGAIN_MS, closing.signal);
+      await clock.sleep(RETRY_MS, closing.signal);
       const taken = await tryToListen().then(
         () => false,
         () => true,
@@ -79,8 +79,8 @@ async function bind(dependencies: StatusServerDependencies, { host, port }: Addr
   try {
     await tryToListen();
   } catch (error) {
-    log.error({ err: error }, 'status page is not up; trying again');
-    tryAgain().catch(() => undefined);
+    log.error({ err: error }, 'status page is not up; retrying');
+    retryListening().catch(() => undefined);
   }
 
   return {
@@ -94,7 +94,7 @@ async function bind(dependencies: StatusServerDependencies, { host, port }: Addr
 }
 
 function listen(answer: RequestListener, hostname: string, port: number): Promise<Server> {
-  // Not by import, which reads every export: one of them loads node's own fetch, 17 MB.
+  // No import statement: it evaluates every export of node:http, and one of them loads Node's fetch (17 MB).
   const { createServer } = process.getBuiltinModule('node:http');
   return new Promise((resolve, reject) => {
     const server = createServer(answer);
@@ -106,23 +106,26 @@ function listen(answer: RequestListener, hostname: string, port: number): Promis
 const urlOf = (server: Server, host: string): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 
-const FAULTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
+const LISTEN_ERRORS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
   EADDRINUSE: [
     'is in use by another program',
-    'Is another Roadbook running? Set status.port to a free port; 0 takes any.',
+    'Another Roadbook may be running. Set status.port to a free port, or to 0 for any free port.',
   ],
-  EACCES: ['may not be used by this user', 'Set status.port to a number above 1023.'],
+  EACCES: ['needs a privilege that this user does not have', 'Set status.port to a number above 1023.'],
   EADDRNOTAVAIL: [
-    'is no address of this machine',
-    'Set status.host to 127.0.0.1 or to an address that it has.',
+    'is not an address of this machine',
+    'Set status.host to 127.0.0.1 or to an address of this machine.',
   ],
-  ENOTFOUND: ['is no address of this machine', 'Set status.host to 127.0.0.1 or to an address that it has.'],
+  ENOTFOUND: [
+    'is not an address of this machine',
+    'Set status.host to 127.0.0.1 or to an address of this machine.',
+  ],
 };
 
-function addressFault(thrown: unknown, host: string, port: number): Fatal {
+function addressError(thrown: unknown, host: string, port: number): Fatal {
   const code = String((thrown as { code?: unknown }).code);
-  const [words, hint] = FAULTS[code] ?? [
-    `cannot be listened on (${code})`,
+  const [words, hint] = LISTEN_ERRORS[code] ?? [
+    `cannot be used (${code})`,
     'Check status.host and status.port.',
   ];
   return new Fatal(`The address ${host}:${port} of the status page ${words}`, {
@@ -131,7 +134,7 @@ function addressFault(thrown: unknown, host: string, port: number): Fatal {
   });
 }
 
-/** Cuts open connections: a page that watches would hold the process for ever. */
+/** Closes open connections too: a page with a live stream would keep the process alive for ever. */
 async function closeServer(server: Server | undefined): Promise<void> {
   if (server?.listening !== true) return;
   await new Promise<void>((resolve) => {

@@ -1,11 +1,11 @@
-// Whoever asks while an answer is being made gets that one: a burst of readers costs as much as one.
+// Callers that come while a call is running share its result, so a burst of readers costs as much as one.
 
-export function createFlight<T>(make: () => Promise<T>): () => Promise<T> {
-  let flight: Promise<T> | undefined;
+export function singleFlight<T>(make: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
   return () => {
-    flight ??= make().finally(() => {
-      flight = undefined;
+    running ??= make().finally(() => {
+      running = undefined;
     });
-    return flight;
+    return running;
   };
 }

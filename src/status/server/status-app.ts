@@ -1,5 +1,5 @@
-// The routes of the status server: probes and metrics for machines, the page for people, the data it shows, and
-// the actions. All of it is read from the warehouse, none of it waits for a load.
+// The routes of the status server: probes and metrics for machines, the page for people, its data, and the actions.
+// Everything is read from the warehouse, and no request waits for a load.
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -14,12 +14,12 @@ import { today } from '../api/today.ts';
 import { createReadiness } from '../health/readiness.ts';
 import type { StatusFacts } from '../health/status-document.ts';
 import { createMetrics } from '../metrics/metrics.ts';
+import { createTokenAuth, rightHost, securityHeaders } from './access.ts';
 import { ApiError, answerError } from './api-error.ts';
 import type { StatusServerDependencies } from './dependencies.ts';
-import { createTokenGuards, rightHost, securityHeaders } from './guards.ts';
 import { createLive, type Live, MOST_WATCHERS } from './live.ts';
 import { pageFiles } from './page-files.ts';
-import { createFlight } from './single-flight.ts';
+import { singleFlight } from './single-flight.ts';
 
 export interface StatusApp {
   answer: RequestListener;
@@ -27,21 +27,21 @@ export interface StatusApp {
 }
 
 export interface StatusAppDependencies extends StatusServerDependencies {
-  /** Where it is listened on. */
+  /** The host that the server listens on. */
   host: string;
-  /** When this process began to count. */
+  /** When this process started to count runs. */
   beganAt: string;
   readFacts(): Promise<StatusFacts>;
 }
 
 export function createStatusApp(dependencies: StatusAppDependencies): StatusApp {
   const { host } = dependencies;
-  const facts = createFlight(dependencies.readFacts);
+  const facts = singleFlight(dependencies.readFacts);
   const metrics = createMetrics(dependencies, facts);
-  const readOverview = createFlight(async () => JSON.stringify(await overview(await facts(), dependencies)));
+  const readOverview = singleFlight(async () => JSON.stringify(await overview(await facts(), dependencies)));
   const live = createLive({ ...dependencies, read: readOverview });
   const files = pageFiles();
-  const token = createTokenGuards(dependencies);
+  const token = createTokenAuth(dependencies);
   const readiness = createReadiness(dependencies);
 
   const app = new Hono();
@@ -64,7 +64,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
     c.body(await readOverview(), 200, { 'content-type': 'application/json' }),
   );
   app.get('/api/live', (c) => watch(c, live));
-  app.post('/api/token', (c) => c.json({ subject: 'token', words: 'is the right one' }));
+  app.post('/api/token', (c) => c.json({ subject: 'token', words: 'accepted' }));
   for (const view of [runs, plans, today, data, config]) app.route('/api', view(dependencies));
   app.route('/api', actions(dependencies, live.nudge));
   app.notFound(answerNotFound(dependencies));
@@ -76,7 +76,7 @@ export function createStatusApp(dependencies: StatusAppDependencies): StatusApp 
 
 function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
   if (live.watchers() >= MOST_WATCHERS) {
-    throw new ApiError(503, 'too_many_watchers', 'Too many pages watch already', 'Close some of them.');
+    throw new ApiError(503, 'too_many_watchers', 'Too many open pages', 'Close some of them.');
   }
   return streamSSE(c, async (stream) => {
     const gone = new AbortController();
@@ -92,7 +92,4 @@ function watch(c: Parameters<typeof streamSSE>[0], live: Live): Response {
 const answerNotFound =
   (dependencies: StatusServerDependencies) =>
   (c: Parameters<ReturnType<typeof answerError>>[1]): Response =>
-    answerError(dependencies)(
-      new ApiError(404, 'not_found', 'There is nothing here', 'The page is at /.'),
-      c,
-    );
+    answerError(dependencies)(new ApiError(404, 'not_found', 'No such path', 'The page is at /.'), c);

@@ -1,4 +1,4 @@
-// The running configuration, the edit that was refused, the coming week, and what people have ordered.
+// The running configuration, the rejected edit, the runs of the coming week, and the latest actions of people.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { table } from '../tables.js';
@@ -14,9 +14,9 @@ export const render = ({ file, loaded_at, error, config, schedules, orders }) =>
     ? null
     : el(
         'section',
-        { class: 'banner bad', 'aria-label': 'Refused edit' },
-        el('strong', {}, 'The last edit was refused; the configuration before it goes on.'),
-        el('pre', { class: 'refusal', tabindex: '0', 'aria-label': 'What is wrong' }, error),
+        { class: 'banner bad', 'aria-label': 'Rejected edit' },
+        el('strong', {}, 'The last edit was rejected; the previous configuration stays in effect.'),
+        el('pre', { class: 'refusal', tabindex: '0', 'aria-label': 'Error' }, error),
       ),
   el(
     'p',
@@ -43,13 +43,8 @@ export const render = ({ file, loaded_at, error, config, schedules, orders }) =>
       .filter(([name]) => name !== 'jobs')
       .map(([name, value]) => section(name, value)),
   ),
-  el('h2', {}, 'Orders'),
-  table(
-    'What was ordered through this page',
-    ORDER_COLUMNS,
-    orders.map(orderRow),
-    'Nothing was ordered yet.',
-  ),
+  el('h2', {}, 'Actions'),
+  table('Actions through this page', ACTION_COLUMNS, orders.map(actionRow), 'No actions yet.'),
 ];
 
 function preview(schedules) {
@@ -78,7 +73,7 @@ function preview(schedules) {
   );
 }
 
-/** A few runs are named by their time, many are counted. */
+/** Up to three runs are shown by their times, more by their number. */
 function dayCell({ runs, more, first, clock_change }) {
   const words =
     runs === 0 ? '–' : runs <= 3 ? first.map(clockTime).join(' ') : `${count(runs)}${more ? '+' : ''} ×`;
@@ -109,7 +104,7 @@ const optionRow = ([name, { options }]) => ({
 
 const isFlat = (value) => typeof value !== 'object' || value === null;
 
-/** A part of the file as people write it; deeper parts are told by their path. */
+/** A section of the file as people write it; nested options are shown by their path. */
 function section(name, value) {
   const lines = isFlat(value) ? [[name, value]] : leaves(value);
   return el(
@@ -117,7 +112,7 @@ function section(name, value) {
     { class: 'panel', 'data-key': name },
     el('h3', {}, name),
     lines.length === 0
-      ? el('p', { class: 'faint' }, 'nothing set')
+      ? el('p', { class: 'faint' }, 'not set')
       : el(
           'dl',
           { class: 'settings' },
@@ -144,15 +139,15 @@ const leaves = (value, path = []) =>
     return isFlat(inner) ? [[[...path, key].join('.'), inner]] : leaves(inner, [...path, key]);
   });
 
-const ORDER_COLUMNS = [
+const ACTION_COLUMNS = [
   { name: 'When' },
-  { name: 'Order' },
+  { name: 'Action' },
   { name: 'On', class: 'wide' },
   { name: 'From' },
   { name: 'Outcome', class: 'wide' },
 ];
 
-const orderRow = ({ id, at, action, subject, by, outcome }) => ({
+const actionRow = ({ id, at, action, subject, by, outcome }) => ({
   key: id,
   cells: [
     fullTime(at),

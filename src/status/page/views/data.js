@@ -1,4 +1,4 @@
-// The tables with their rows and freshness, the dictionary, and the records that did not fit.
+// The tables with their rows and freshness, the invalid records in quarantine, and the dictionary.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
@@ -9,7 +9,7 @@ export const title = 'Data';
 
 const filter = { page: 0, table: '', word: '' };
 let dictionary;
-/** Tables whose columns are shown; building those of all would take a while on an old machine. */
+/** Tables whose columns are shown. Building the columns of all tables would be slow on an old machine. */
 const opened = new Set();
 
 export async function load(_, live) {
@@ -75,12 +75,12 @@ const row = (each, tables) => ({
 });
 
 function showQuarantine({ total, rows, page, more }, { tables }) {
-  if (total === 0) return el('p', { class: 'empty' }, 'Every record fits its table.');
+  if (total === 0) return el('p', { class: 'empty' }, 'No record is in quarantine.');
   return [
     el(
       'p',
       { class: 'hint' },
-      `${plural(total, 'record')} did not fit. Only what a table declares as not personal is shown.`,
+      `${plural(total, 'invalid record')}. Only values declared as not personal are shown.`,
     ),
     el(
       'div',
@@ -99,7 +99,7 @@ function showQuarantine({ total, rows, page, more }, { tables }) {
       ),
     ),
     el('div', { class: 'records' }, rows.map(record)),
-    rows.length === 0 ? el('p', { class: 'empty' }, 'None of this table.') : null,
+    rows.length === 0 ? el('p', { class: 'empty' }, 'No records of this table.') : null,
     pager({ page, more }),
   ];
 }
@@ -119,15 +119,15 @@ const record = ({ id, table_name, record_key, reason, payload, times, last_seen_
     el(
       'p',
       { class: 'faint' },
-      `met ${plural(times, 'time')} by ${job}, last `,
+      `read ${plural(times, 'time')} by ${job}, last `,
       ticking('ago', last_seen_at),
     ),
     el(
       'pre',
-      { dir: 'auto', tabindex: '0', 'aria-label': 'The record, masked' },
+      { dir: 'auto', tabindex: '0', 'aria-label': 'Masked record' },
       JSON.stringify(payload, null, 2),
     ),
-    el('p', { class: 'buttons' }, orderButton('Try again', 'quarantine/retry', { body: { id } })),
+    el('p', { class: 'buttons' }, orderButton('Retry', 'quarantine/retry', { body: { id } })),
   );
 
 const fits = ({ name, columns }) => {
@@ -135,7 +135,7 @@ const fits = ({ name, columns }) => {
   return word === '' || name.includes(word) || columns.some((column) => column.name.includes(word));
 };
 
-const KINDS = { view: 'view for BI', base: 'from the service', control: 'Roadbook’s own' };
+const KINDS = { view: 'view for BI', base: 'from the service', control: 'internal to Roadbook' };
 
 const entry = ({ name, kind, meaning, call, columns }) =>
   el(

@@ -1,4 +1,4 @@
-// The first view: one word for all, a row a job, a row a daemon.
+// The first view: the overall health, one row for each job, one row for each daemon.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
@@ -24,12 +24,12 @@ export const load = async (_, live) => live ?? read('overview');
 const SENTENCES = {
   ok: 'Everything runs on time.',
   late: 'Something is late.',
-  failing: 'Something fails and needs a look.',
-  paused: 'Nothing is scheduled: every job is paused or switched off.',
+  failing: 'Something is failing.',
+  paused: 'Nothing is scheduled: every job is paused or disabled.',
   'never ran': 'Not every job has run yet.',
 };
 
-/** What needs a look comes first; otherwise by name. */
+/** The worst health first. */
 const WORST_FIRST = ['failing', 'late', 'never ran', 'ok', 'paused'];
 const byNeed = (a, b) => WORST_FIRST.indexOf(a.health) - WORST_FIRST.indexOf(b.health);
 
@@ -41,7 +41,11 @@ export const render = (status) => [
     : el(
         'section',
         { class: 'banner bad', 'aria-label': 'Configuration' },
-        el('strong', {}, 'The last edit of the configuration was refused; the one before goes on. '),
+        el(
+          'strong',
+          {},
+          'The last edit of the configuration was rejected; the previous one stays in effect. ',
+        ),
         el('code', {}, status.config.error),
         el('a', { href: '#/config' }, 'See the configuration'),
       ),
@@ -56,10 +60,10 @@ export const render = (status) => [
   el('h2', {}, 'Daemons'),
   queueLine(status.queue),
   table(
-    'Daemons on this warehouse with their state, version, start, last sign of life and slices a minute',
+    'Daemons on this warehouse with their state, version, start, last heartbeat and slices a minute',
     DAEMON_COLUMNS,
     status.daemons.map(daemonRow),
-    'No daemon has told that it lives yet.',
+    'No daemon has run on this warehouse yet.',
   ),
 ];
 
@@ -68,11 +72,11 @@ const DAEMON_COLUMNS = [
   { name: 'State', class: 'health' },
   { name: 'Version' },
   { name: 'Since' },
-  { name: 'Last sign of life' },
+  { name: 'Last heartbeat' },
   { name: 'Slices a minute' },
 ];
 
-/** What a silent daemon said last is not told as if it were so now. */
+/** The rate of a silent daemon is out of date, so the server sends null for it. */
 const daemonRow = (daemon) => ({
   key: `${daemon.host} ${daemon.pid} ${daemon.started_at}`,
   cells: [
@@ -85,19 +89,19 @@ const daemonRow = (daemon) => ({
     ticking('ago', daemon.started_at),
     ticking('ago', daemon.heartbeat_at),
     daemon.slices_per_minute === null
-      ? el('span', { class: 'faint' }, 'not known')
+      ? el('span', { class: 'faint' }, 'unknown')
       : count(daemon.slices_per_minute),
   ],
 });
 
-/** Only where the daemons share a queue. */
+/** Null if the daemons share no queue. */
 const queueLine = (queue) =>
   queue === undefined
     ? null
     : el(
         'p',
         { class: queue.dead > 0 ? 'wrong' : 'hint' },
-        `Queue: ${plural(queue.waiting, 'slice')} waiting, ${count(queue.active)} active, ${count(queue.dead)} given up.`,
+        `Queue: ${plural(queue.waiting, 'slice')} waiting, ${count(queue.active)} active, ${count(queue.dead)} failed.`,
       );
 
 function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
@@ -106,7 +110,7 @@ function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
   );
   const people = needsPerson(attention);
   const missed = missedDeadline(deadline);
-  // What is late is named where it can be.
+  // The general sentence is left out if a more exact one says what is late.
   const general = health === 'late' && (people ?? missed) !== null ? null : SENTENCES[health];
   const sentence =
     names.length === 0
@@ -121,7 +125,7 @@ function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
         ];
   return el(
     'section',
-    { class: `hero ${toneOf(health)}`, 'aria-label': 'Health of all' },
+    { class: `hero ${toneOf(health)}`, 'aria-label': 'Overall health' },
     el(
       'p',
       { class: 'hero-word', 'data-health': health },
@@ -136,7 +140,7 @@ function hero({ health, jobs, outbox, unknownSince, deadline, attention }) {
   );
 }
 
-/** Null where nobody has to look. */
+/** Null if no push needs a person. */
 function needsPerson(attention) {
   const entries = entriesNeeding(attention);
   if (entries === 0) return null;
@@ -146,11 +150,11 @@ function needsPerson(attention) {
 
 const reasonsIn = (attention) => attention.map(({ reason }) => attentionWords(reason).word).join('; ');
 
-/** Only where a deadline is configured and plans of tomorrow are past it. */
+/** Null unless plans for tomorrow have missed a configured deadline. */
 function missedDeadline(deadline) {
   const missed = deadline?.missed.length ?? 0;
   if (missed === 0) return null;
-  const words = `${plural(missed, 'plan')} of tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed`;
+  const words = `${plural(missed, 'plan')} for tomorrow ${missed === 1 ? 'is' : 'are'} not confirmed`;
   return [el('a', { href: '#/plans' }, words), ` by ${deadline.at}.`];
 }
 
@@ -179,7 +183,7 @@ function cards({ outbox, attention, quarantine, session, tables, config }) {
     card(
       'Need a person',
       count(entriesNeeding(attention)),
-      attention.length === 0 ? 'no push does' : reasonsIn(attention),
+      attention.length === 0 ? 'no pushes' : reasonsIn(attention),
       { tone: attention.length > 0 ? 'bad' : '', href: '#/plans' },
     ),
     card(
@@ -195,15 +199,10 @@ function cards({ outbox, attention, quarantine, session, tables, config }) {
       tone: outbox.rejected > 0 ? 'bad' : '',
       href: '#/plans/rejected',
     }),
-    card(
-      'In quarantine',
-      count(quarantine),
-      quarantine === 0 ? 'every record fits' : 'records that did not fit',
-      {
-        tone: quarantine > 0 ? 'late' : '',
-        href: '#/data',
-      },
-    ),
+    card('In quarantine', count(quarantine), quarantine === 0 ? 'no invalid records' : 'invalid records', {
+      tone: quarantine > 0 ? 'late' : '',
+      href: '#/data',
+    }),
     card('Warehouse rows', shortCount(rows), `${tables.length} tables`, { href: '#/data' }),
     card(
       'Service session',
@@ -213,7 +212,7 @@ function cards({ outbox, attention, quarantine, session, tables, config }) {
     ),
     card(
       'Configuration',
-      config.error === null ? 'in effect' : 'refused',
+      config.error === null ? 'in effect' : 'rejected',
       ['loaded ', ticking('ago', config.loaded_at)],
       {
         tone: config.error === null ? '' : 'bad',
@@ -285,7 +284,7 @@ function lastRun({ last_run: last }) {
   ];
 }
 
-/** As old as the oldest reading of the tables that it fills. */
+/** The oldest read of the tables that the job fills. */
 function freshness({ tables: own }, tables) {
   const read = tables.filter(({ name }) => own.includes(name)).map(({ read_at }) => read_at);
   if (read.length === 0) return el('span', { class: 'faint' }, '–');

@@ -1,4 +1,4 @@
-// The push board: what needs a person first, actions on one entry or on many, and the deadline for tomorrow.
+// The push board: entries that need a person first, actions on one or many entries, and the deadline for tomorrow.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { orderButton } from '../orders.js';
@@ -22,11 +22,11 @@ const KINDS = ['route_plans', 'points_of_interest', 'agents', 'itineraries'];
 const filter = { page: 0, state: '', kind: '', code: '' };
 let lastAddress;
 
-/** `#/plans`, `#/plans/<state>`, or `#/plans/<kind>/<code>` with the use of the code where it is not the first. */
+/** `#/plans`, `#/plans/<state>`, or `#/plans/<kind>/<code>`, with `/<use>` if it is not the first use of the code. */
 export async function load(address) {
   const [first, code, use] = address;
   if (code !== undefined) return { entry: await read('outbox/entry', { kind: first, code, use }) };
-  // A new address brings its own state; from there on the buttons choose.
+  // A new address sets the state filter; after that the buttons set it.
   if (address !== lastAddress) Object.assign(filter, { page: 0, state: STATES.includes(first) ? first : '' });
   lastAddress = address;
   return { board: await read('outbox', filter) };
@@ -40,7 +40,7 @@ export const render = ({ entry, board }) =>
 const showBoard = ({ counts, attention, deadline, found, ...list }) => [
   el('h1', {}, 'Plans'),
   attention.length === 0 ? null : needsPerson(attention),
-  deadline === null ? null : guard(deadline),
+  deadline === null ? null : deadlineBanner(deadline),
   el(
     'div',
     { class: 'states', role: 'group', 'aria-label': 'State' },
@@ -61,7 +61,7 @@ const showBoard = ({ counts, attention, deadline, found, ...list }) => [
         type: 'search',
         'data-filter': 'code',
         value: filter.code,
-        placeholder: 'a part of it',
+        placeholder: 'part of the code',
         autocomplete: 'off',
       }),
     ),
@@ -83,12 +83,7 @@ const showBoard = ({ counts, attention, deadline, found, ...list }) => [
     ),
     actionsOnMany(found),
   ),
-  table(
-    'Entries of the outbox, those that need a person first',
-    COLUMNS,
-    list.rows.map(row),
-    'No entry matches.',
-  ),
+  table('Outbox entries, those that need a person first', COLUMNS, list.rows.map(row), 'No entry matches.'),
   pager(list),
 ];
 
@@ -126,7 +121,7 @@ const stateButton = (state, n) =>
     el('span', {}, state === '' ? 'all' : state),
   );
 
-/** Only where each entry of the state allows it. */
+/** Null unless every entry of the state allows the actions. */
 function actionsOnMany(found) {
   if (!['rejected', 'ready'].includes(filter.state) || found === 0) return null;
   const body = {
@@ -142,7 +137,7 @@ function actionsOnMany(found) {
   );
 }
 
-function guard({ by, due_at, confirmed, open }) {
+function deadlineBanner({ by, due_at, confirmed, open }) {
   const isPast = Date.parse(due_at) < Date.now();
   const tone = open === 0 ? 'ok' : isPast ? 'bad' : 'late';
   return el(
@@ -152,8 +147,8 @@ function guard({ by, due_at, confirmed, open }) {
       'strong',
       {},
       open === 0
-        ? 'Every plan of tomorrow is confirmed. '
-        : `${plural(open, 'plan')} of tomorrow ${open === 1 ? 'is' : 'are'} not confirmed. `,
+        ? 'Every plan for tomorrow is confirmed. '
+        : `${plural(open, 'plan')} for tomorrow ${open === 1 ? 'is' : 'are'} not confirmed. `,
     ),
     `${plural(confirmed, 'plan')} confirmed; the deadline is ${by}, `,
     isPast ? ['passed ', ticking('ago', due_at)] : ticking('until', due_at),
@@ -166,14 +161,14 @@ const COLUMNS = [
   { name: 'State' },
   { name: 'Kind', class: 'short' },
   { name: 'Starts', class: 'short' },
-  { name: 'What', class: 'wide' },
+  { name: 'Message', class: 'wide' },
   { name: 'Changed' },
 ];
 
 const keyOf = ({ kind, external_code, code_use }) =>
   [kind, external_code, ...(code_use === 1 ? [] : [code_use])].map(encodeURIComponent).join('/');
 
-/** Nothing where there is nothing to say, so that a narrow screen leaves the line out. */
+/** Null if there is no message, so that a narrow screen leaves the line out. */
 function whatOf({ message, reasons }) {
   const words = [message, ...reasons].filter(Boolean).join('; ');
   return words === '' ? null : el('span', { dir: 'auto' }, words);

@@ -1,4 +1,4 @@
-// The last day as a timeline, a list of runs, and one run whole.
+// The last day as a timeline, a list of runs, and one run with all details.
 import { read } from '../api.js';
 import { el } from '../dom.js';
 import { runStory } from '../run-story.js';
@@ -32,7 +32,7 @@ function board(day, list) {
       choice('job', 'Job', ['', ...day.jobs], filter.job),
       choice('status', 'Ended', ['', 'ok', 'partial', 'failed', 'abandoned', 'running'], filter.status),
     ),
-    table('Runs, the newest first', COLUMNS, list.rows.map(row), 'No run fits these filters.'),
+    table('Runs, the newest first', COLUMNS, list.rows.map(row), 'No run matches these filters.'),
     pager(list),
   ];
 }
@@ -68,7 +68,7 @@ const row = (run) => ({
     el('a', { href: `#/runs/${run.run_id}` }, dayAndTime(run.started_at)),
     run.job,
     pill(run.status),
-    runSeconds(run) === null ? 'runs' : span(runSeconds(run)),
+    runSeconds(run) === null ? 'running' : span(runSeconds(run)),
     count(run.records),
     count(run.inserted + run.updated),
     count(run.sent),

@@ -1,4 +1,4 @@
-// A day of deliveries: how the stops stand over the day, what is late, one plan on a map, events and vehicles.
+// A day of deliveries: stops by state over the day, late stops, one plan on a map, events and vehicles.
 import { read } from '../api.js';
 import { progressChart, stackedChart } from '../charts.js';
 import { latePanel, mapPanel, panel } from '../day-panels.js';
@@ -17,7 +17,7 @@ export async function load() {
   return { ...day, plan, points };
 }
 
-/** A plan that is on its way says more than one that waits. */
+/** A plan under way first, then a finished one: both show more than one that waits. */
 const busiest = (plans) =>
   plans.find(({ status }) => status === 'E') ?? plans.find(({ status }) => status === 'C') ?? plans[0];
 
@@ -74,8 +74,13 @@ export function render(day) {
         count(stops),
         stops === 0 ? 'none planned' : `${Math.round(((stops - open) / stops) * 100)} % done`,
       ),
-      figure('Open', count(open), 'still to be done'),
-      figure('Returned', count(picture.byStatus.D ?? 0), 'came back', picture.byStatus.D > 0 ? 'bad' : ''),
+      figure('Open', count(open), 'not done yet'),
+      figure(
+        'Returned',
+        count(picture.byStatus.D ?? 0),
+        'not delivered',
+        picture.byStatus.D > 0 ? 'bad' : '',
+      ),
       figure(
         'Late',
         count(picture.lateCount),
@@ -126,13 +131,13 @@ export function render(day) {
       panel(
         'Events by category',
         day.events.length === 0
-          ? el('p', { class: 'empty' }, 'No events were read for this day.')
+          ? el('p', { class: 'empty' }, 'No events for this day.')
           : eventBars(day.events, names),
       ),
       panel(
         `Vehicles on ${weekday(day.vehicles.day)}`,
         day.vehicles.rows.length === 0
-          ? el('p', { class: 'empty' }, 'There are no figures for this day yet.')
+          ? el('p', { class: 'empty' }, 'No summaries for this day yet.')
           : barList(
               day.vehicles.rows.map(({ title: name, total_distance: distance, count_travel: trips }) => ({
                 name,
@@ -178,7 +183,7 @@ const legend = (keys) =>
     ),
   );
 
-/** The most frequent by name, the rest in one. */
+/** The most frequent categories by name, the others as one bar. */
 function eventBars(events, names) {
   const named = events.slice(0, MOST_CATEGORIES).map(({ event_category, n }) => ({
     name: names.event[event_category] ?? `Category ${event_category}`,

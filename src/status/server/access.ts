@@ -1,6 +1,9 @@
-// Who may ask: the right Host on loopback (a foreign page that rebinds its name to 127.0.0.1 is refused), and the
-// bearer token for actions and, where one is configured, for all data: a proxy on this machine may let others in. Never a
-// cookie, so that no foreign page can act with a user's rights.
+// Access control of the status server.
+// - On loopback the Host header must be a local name. This stops DNS rebinding: a foreign page whose name resolves to
+//   127.0.0.1.
+// - Actions need the bearer token. If a token is configured, all data needs it too, because a proxy on this machine may
+//   let other people in.
+// - The token is never a cookie, so no foreign page can act with a user's rights.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -43,34 +46,34 @@ export const rightHost =
       throw new ApiError(
         403,
         'wrong_host',
-        'This server answers to names of this machine only',
+        'This server accepts only local host names',
         'Use http://localhost or http://127.0.0.1.',
       );
     }
     await next();
   };
 
-/** Without port and brackets. */
+/** Removes the port and the brackets of an IPv6 address. */
 const hostnameOf = (header: string): string =>
   header
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
 
-export interface TokenGuards {
-  /** For data: only where a token is configured. The configuration demands one on an address that others can reach. */
+export interface TokenAuth {
+  /** For data: checks the token if one is configured. The configuration requires one on a non-loopback address. */
   reading: MiddlewareHandler;
-  /** For actions: without a configured token there are none. */
+  /** For actions: always checks the token. Without a configured token, actions are off. */
   acting: MiddlewareHandler;
 }
 
-/** An address may fail so often before its failures are answered late. */
+/** Failures of an address that are answered without delay. */
 const FREE_FAILURES = 3;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 4_000;
-/** So many failures of an address wait at once; others are answered by 429. */
+/** Failures of one address that wait at the same time; further ones get a 429. */
 const MOST_WAITING = 20;
-/** Failures are forgotten so long after the last of them. */
+/** Failures of an address are forgotten this long after the last one. */
 const FORGOTTEN_AFTER_MS = 60_000;
 const MOST_ADDRESSES = 1_000;
 
@@ -81,14 +84,14 @@ interface Failures {
 }
 
 /**
- * Wrong tokens of one address are answered ever later. The right token never waits: behind a proxy all people share one
- * address, and nobody may lock them out.
+ * The answers to wrong tokens from one address are delayed more and more. The right token never waits: behind a proxy
+ * all users share one address, and nobody may lock them out.
  */
-export function createTokenGuards({
+export function createTokenAuth({
   host,
   running,
   clock,
-}: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenGuards {
+}: { host: string } & Pick<StatusServerDependencies, 'running' | 'clock'>): TokenAuth {
   const byAddress = new Map<string, Failures>();
 
   function failuresOf(address: string): Failures {
@@ -96,7 +99,7 @@ export function createTokenGuards({
     const known = byAddress.get(address);
     const isKept = known !== undefined && (known.waiting > 0 || now - known.lastAt < FORGOTTEN_AFTER_MS);
     const failures = isKept ? known : { count: 0, waiting: 0, lastAt: now };
-    // Set anew, so that the first in the map is the one that failed longest ago.
+    // Delete and insert keeps the map in the order of the last failure, so the first key is the oldest.
     byAddress.delete(address);
     byAddress.set(address, failures);
     const [oldest] = byAddress.keys();
@@ -126,7 +129,7 @@ export function createTokenGuards({
     throw new ApiError(
       401,
       given === undefined ? 'token_missing' : 'token_wrong',
-      given === undefined ? 'This needs the bearer token' : 'The bearer token is not the right one',
+      given === undefined ? 'This request needs the bearer token' : 'The bearer token is wrong',
       'Send `Authorization: Bearer …` with the value of status.token.',
     );
   }
@@ -151,13 +154,13 @@ const noTokenConfigured = (): ApiError =>
   new ApiError(
     403,
     'no_token_configured',
-    'Actions are switched off: the configuration has no status.token',
+    'Actions are off: the configuration has no status.token',
     'Set ROADBOOK_STATUS_TOKEN, or status.token in the configuration.',
   );
 
 const tooManyAttempts = (): ApiError =>
-  new ApiError(429, 'too_many_attempts', 'Too many wrong tokens came from this address', 'Wait a minute.');
+  new ApiError(429, 'too_many_attempts', 'Too many wrong tokens from this address', 'Wait a minute.');
 
-/** Takes the same time whatever differs. */
+/** Compares in constant time. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
