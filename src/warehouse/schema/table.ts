@@ -43,7 +43,7 @@ interface ColumnOptions {
   references?: Table;
 }
 
-export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
+export type ColumnDraft = Omit<Column, 'name' | 'from' | 'alias'> & { from?: string; alias?: string };
 
 const column =
   (type: ColumnType) =>
@@ -59,7 +59,7 @@ const column =
     ...(options.default !== undefined && { default: options.default }),
     ...(options.references !== undefined && { references: options.references }),
     from: options.from,
-    again: options.alias,
+    alias: options.alias,
   });
 
 export const integer = column('integer');
@@ -130,11 +130,11 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   source: draft.source ?? null,
   list: draft.list ?? null,
   key: draft.key,
-  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, again, ...rest }]) => ({
+  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, alias, ...rest }]) => ({
     ...rest,
     name,
     from: (from ?? name).split('.'),
-    again: again?.split('.'),
+    alias: alias?.split('.'),
     required: rest.required || draft.key.includes(name),
   })),
   indexes: (draft.indexes ?? []).map((index) => ('columns' in index ? index : { columns: index })),
