@@ -188,7 +188,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await one.heartbeat.runOnce();
     for (const { lost, check } of held) {
       expect(lost.reason).toMatchObject({ code: 'lease_lost' });
-      expect(check).toThrow('over while this one showed no life');
+      expect(check).toThrow('because this process sent no heartbeat');
     }
     const later = await take(one, 'c');
     await one.heartbeat.runOnce();

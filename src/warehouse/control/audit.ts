@@ -46,7 +46,7 @@ export async function audited<T>(
     await close(words);
     return result;
   } catch (thrown) {
-    await close(`refused: ${wordsOfFailure(thrown)}`);
+    await close(`failed: ${wordsOfFailure(thrown)}`);
     throw thrown;
   }
 }
