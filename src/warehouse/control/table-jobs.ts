@@ -37,7 +37,7 @@ export interface TableJob {
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
   const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));
-  if (inOrder(stored) === inOrder(wanted)) return;
+  if (sortedText(stored) === sortedText(wanted)) return;
   await engine.write(async ({ sql }) => {
     await sql('table_job').delete();
     for (const row of wanted) await sql('table_job').insert(row);
@@ -46,5 +46,5 @@ export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[])
 
 const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope'] as const;
 
-const inOrder = (rows: readonly TableJob[]): string =>
+const sortedText = (rows: readonly TableJob[]): string =>
   JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column]).join('\n')).sort());

@@ -23,7 +23,7 @@ import {
   markMissingRows,
   writeDown,
 } from './load.ts';
-import { type Locked, lockForWrite, watchHolders } from './locks.ts';
+import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
 import { arrayText, quote } from './statement.ts';
@@ -108,7 +108,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
     }
   };
 
-  const transact = <T>(from: Knex, locked: Locked, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const transact = <T>(from: Knex, locked: LockScope, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     let isBegun = false;
     const attempt = () =>
       from.transaction(async (sql) => {

@@ -12,12 +12,12 @@ import { ensureMonths, partitionFinder } from './months.ts';
 import { arrayText, runStatement } from './statement.ts';
 import {
   anyPresentStatement,
+  candidatePartitionsStatement,
   copyStatement,
   copyToStageStatement,
   historyStatement,
   lookupStatement,
   missingStatement,
-  nearPartsStatement,
   newerMissingStatement,
   newerStatement,
   presentStatement,
@@ -98,7 +98,8 @@ async function splitByKey(
   { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
 ): Promise<SplitRows> {
   const keys = keyColumns(table, rows);
-  const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
+  const targets =
+    parts === undefined ? [table.name] : await candidatePartitions(connection, table, keys, parts);
   if (targets.length === 0) return { fresh: rows, known: [] };
   const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
   const result = await runStatement(connection, lookupStatement(table, targets), values);
@@ -123,7 +124,7 @@ function keyColumns(table: Table, rows: readonly CopyRow[]): Scalar[][] {
 }
 
 /** The partitions that may contain a row of the batch. */
-async function nearParts(
+async function candidatePartitions(
   connection: PgConnection,
   table: Table,
   keys: readonly Scalar[][],
@@ -149,7 +150,7 @@ async function nearParts(
     `{${all.map(({ least }) => least).join(',')}}`,
     `{${all.map(({ greatest }) => greatest).join(',')}}`,
   ];
-  const { rows } = await runStatement(connection, nearPartsStatement(table, parts), values);
+  const { rows } = await runStatement(connection, candidatePartitionsStatement(table, parts), values);
   return (rows as { part: string }[]).map(({ part }) => part);
 }
 

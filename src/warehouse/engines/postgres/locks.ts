@@ -8,7 +8,7 @@
 import type { Knex } from 'knex';
 import { arrayText } from './statement.ts';
 
-export interface Locked {
+export interface LockScope {
   schema: string;
   /** The tables of a load; undefined for any other write. */
   tables?: readonly string[];
@@ -23,7 +23,7 @@ const TABLES =
  * Locks the tables first, always in the same order. A load that waits for a table must not hold the schema lock, or a
  * heartbeat would wait for both.
  */
-export async function lockForWrite(sql: Knex, { schema, tables }: Locked): Promise<void> {
+export async function lockForWrite(sql: Knex, { schema, tables }: LockScope): Promise<void> {
   if (tables !== undefined) await sql.raw(TABLES, [schema, arrayText(tables.toSorted())]);
   await sql.raw(tables === undefined ? ALONE : SHARED, [schema]);
 }

@@ -35,7 +35,7 @@ const keyIndex = (table: Table, part: string): string =>
   `create unique index ${quote(`${part}_key`)} on ${quote(part)} (${table.key.map(quote).join(', ')})`;
 
 /** The names of the leaf partitions. */
-export async function partsOf(connection: PgConnection, table: Table): Promise<string[]> {
+export async function leafPartitions(connection: PgConnection, table: Table): Promise<string[]> {
   const { rows } = await runStatement(
     connection,
     `select relname as name from pg_partition_tree(to_regclass($1)) join pg_class on pg_class.oid = relid
@@ -72,7 +72,7 @@ export async function ensureMonths(
 ): Promise<string[]> {
   const position = positionOf(table, instant);
   const months = new Set(rows.map(({ row }) => String(row[position] ?? '').slice(0, 7)));
-  const parts = await partsOf(connection, table);
+  const parts = await leafPartitions(connection, table);
   for (const month of months) {
     const part = monthPart(table, month);
     if (part === undefined || parts.includes(part)) continue;

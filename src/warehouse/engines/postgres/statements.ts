@@ -44,7 +44,7 @@ export const lookupStatement = (table: Table, targets: readonly string[]): strin
  * The partitions that hold any key between `least` and `greatest`, with the same leading key columns. Needs one index
  * lookup per partition instead of one per row.
  */
-export function nearPartsStatement(table: Table, parts: readonly string[]): string {
+export function candidatePartitionsStatement(table: Table, parts: readonly string[]): string {
   const lead = table.key.slice(0, -1);
   const last = table.key.at(-1) ?? '';
   const arrays = [...lead, last, last].map((name, index) => `$${index + 1}::${castOf(table, name)}[]`);
