@@ -22,7 +22,7 @@ export const itinerary = baseTable({
     date_time_end: instant('Expected end.'),
     date_created: instant('When the itinerary was created.'),
     date_modified: instant('When the itinerary was last changed.'),
-    date_excluded: instant('When the itinerary was deleted; null while it is valid.'),
+    date_excluded: instant('When the itinerary was excluded; null while it is valid.'),
     position_start_date_created: instant('When the position at the start reached the service.', {
       from: 'position_start.date_created',
     }),

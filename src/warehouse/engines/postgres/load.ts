@@ -1,6 +1,6 @@
 // Loads rows into PostgreSQL. First it looks up the keys. New rows go straight into the table by COPY, the fastest way.
 // The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
-// every writing transaction of every process takes a lock on the table, so no key can appear in between.
+// the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
 import { StaleRead } from '../../load/stale-read.ts';

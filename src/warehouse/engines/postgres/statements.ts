@@ -93,7 +93,8 @@ function stagedDiffers(table: Table): string {
 /**
  * Binds at and run. Does not write a row that equals the stored one. With `part`: updates the rows that stay in that
  * partition, by key alone. With a condition on the period, the planner would use that instead of the key until it has
- * statistics of a new month. Without `part`: updates the rows that move to another partition.
+ * statistics of a new month. Without `part`: updates the rows that change their
+ * partition or whose partition is out of range.
  */
 export const updateStatement = (table: Table, part?: string): string => `
   update ${quote(part ?? table.name)} as old set
