@@ -1,5 +1,5 @@
-// Keeps pictures as files named by our own digest of their content, so that no text of the service is part of a
-// path and equal pictures are one file. A file is whole and on disk before it has its name.
+// Stores pictures as files named by our own digest of their content, so that no text of the service becomes part of a
+// path and equal pictures share one file. A file is complete and on disk before it gets its name.
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

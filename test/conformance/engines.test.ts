@@ -588,7 +588,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await expect(bringSchemaUpToDate(engine, [...migrations, broken])).rejects.toThrow('cut');
     const mended = { name: '1 broken', up: async () => undefined };
     await bringSchemaUpToDate(engine, [...migrations, mended]);
-    await expect(bringSchemaUpToDate(engine, [])).rejects.toThrow(/newer Roadbook/);
+    await expect(bringSchemaUpToDate(engine, [])).rejects.toThrow(/newer version of Roadbook/);
   });
 
   it('closes twice without a word', async () => {

@@ -171,7 +171,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await expect(closing).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await rows('sync_run')).toEqual(before);
     expect(held.lost.aborted).toBe(true);
-    expect(() => held.check()).toThrow('took pull-events over');
+    expect(() => held.check()).toThrow('took over pull-events');
     // Letting go of what it has lost takes nothing from the new holder.
     await held.release();
     await next.engine.write(async () => undefined);
@@ -188,7 +188,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await one.heartbeat.runOnce();
     for (const { lost, check } of held) {
       expect(lost.reason).toMatchObject({ code: 'lease_lost' });
-      expect(check).toThrow('over while this one showed no life');
+      expect(check).toThrow('because this process sent no heartbeat');
     }
     const later = await take(one, 'c');
     await one.heartbeat.runOnce();

@@ -204,7 +204,7 @@ describe('a server that is silent', () => {
     onTestFinished(network.close);
     const engine = openPostgres(
       { url: network.url, schema: 'fleet' },
-      { askMs: 300, wayMs: 100, silentMs: 300, connectMs: 500 },
+      { askMs: 300, answerMs: 100, silentMs: 300, connectMs: 500 },
     );
     const error = await failureOf(work(engine, network.goSilent));
     expect(error).toBeInstanceOf(Retriable);
@@ -214,7 +214,7 @@ describe('a server that is silent', () => {
   });
 
   it('is told from one that works on a statement for long', async () => {
-    const engine = openPostgres({ url, schema: 'fleet' }, { askMs: 50, wayMs: 50 });
+    const engine = openPostgres({ url, schema: 'fleet' }, { askMs: 50, answerMs: 50 });
     onTestFinished(() => engine.close());
     const slow = (sql: Knex) => sql.raw('select pg_sleep(0.5)').then(({ rows }) => rows.length);
     expect(await engine.read(slow)).toBe(1);

@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from '../../src/core/time/manual-
 import { ratePermits } from '../../src/warehouse/control/rate-store.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
-import { rateColumns } from '../../src/warehouse/schema/migrations/rate-columns.ts';
+import { rateColumns } from '../../src/warehouse/schema/migrations.ts';
 import { type EnginePlace, makePlace } from '../support/engines.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makeService, windows } from '../support/shared-rate.ts';

@@ -87,7 +87,7 @@ describe('the command line', () => {
     );
     const { code, stderr } = await place.runHere(['status']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/not-a-database\.db is not a sound SQLite database[\s\S]*Try: /);
+    expect(stderr).toMatch(/not-a-database\.db is not a valid SQLite database[\s\S]*Try: /);
   });
 
   it('tells the status document of the contract', async () => {

@@ -324,7 +324,7 @@ describe('an action', () => {
     expect(refused).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
     const [written] = await place.rig.rows('select action, subject, outcome from sync_audit');
     expect(written).toMatchObject({ action: 'cancel', subject: 'route_plans/P/1 <b>' });
-    expect(written!.outcome).toMatch(/^refused: P\/1 <b> is at the service/);
+    expect(written!.outcome).toMatch(/^failed: P\/1 <b> is at the service/);
 
     await place.rig.engine.write(({ sql }) =>
       sql('push_outbox').update({ state: 'rejected', payload: '{}', reasons: '["no"]' }),

@@ -1,12 +1,12 @@
-// Which state of each subject was last told, kept in the warehouse: a restart neither repeats nor loses an alert,
-// and of several daemons one tells it. Who tells one claims it first; a claim that nothing came of lapses.
+// The last reported state of each alert subject, stored in the warehouse: a restart neither repeats nor loses an alert,
+// and only one of several daemons reports it. A daemon claims an alert before it reports it. An unfinished claim expires.
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 
-/** Told of a subject that nothing was told of. */
+/** The state of a subject that has no report yet. */
 export const NOTHING_REPORTED = 'ok';
 
-/** Longer than a message with all its retries may take. */
+/** Longer than sending a message takes, with all its retries. */
 const CLAIM_MS = 300_000;
 
 interface Reported {
@@ -16,7 +16,7 @@ interface Reported {
 
 const nameOf = (subject: string): string => `alert ${subject}`;
 
-/** The subjects of which something was told or is being told, and the state that was told last. */
+/** By subject: the last reported state. Includes subjects whose first report is under way. */
 export const reportedStates = (engine: Engine): Promise<Map<string, string>> =>
   engine.read(async (sql) => {
     const rows = await sql('sync_state')
@@ -27,7 +27,7 @@ export const reportedStates = (engine: Engine): Promise<Map<string, string>> =>
     );
   });
 
-/** The state that was told last, for the one who gets to tell this one; undefined where there is nothing to tell. */
+/** Returns the last reported state if the caller may report `state`; undefined if there is nothing to report. */
 export function claimAlert(
   engine: Engine,
   subject: string,
@@ -40,29 +40,29 @@ export function claimAlert(
     const first = { name, value: JSON.stringify(nothing), updated_at: isoInstant(0) };
     await sql('sync_state').insert(first).onConflict('name').ignore();
     const row = await sql('sync_state').where({ name }).first('value', 'updated_at');
-    const told = JSON.parse(row.value) as Reported;
-    if (told.state === state || isHeld(told, nowMs)) return undefined;
-    const claimed: Reported = { state: told.state, claim: { state, at: isoInstant(nowMs) } };
-    // Whoever comes second finds another mark.
-    const mine = await sql('sync_state')
+    const last = JSON.parse(row.value) as Reported;
+    if (last.state === state || isClaimed(last, nowMs)) return undefined;
+    const claimed: Reported = { state: last.state, claim: { state, at: isoInstant(nowMs) } };
+    // If another process claims the alert first, `updated_at` differs and this update matches no row.
+    const claims = await sql('sync_state')
       .where({ name, updated_at: row.updated_at })
       .update({ value: JSON.stringify(claimed), updated_at: after(row.updated_at, nowMs) });
-    return mine === 1 ? told.state : undefined;
+    return claims === 1 ? last.state : undefined;
   });
 }
 
 export async function recordAlert(engine: Engine, subject: string, state: string, nowMs: number) {
-  const told: Reported = { state, claim: null };
-  const row = { name: nameOf(subject), value: JSON.stringify(told), updated_at: isoInstant(nowMs) };
+  const reported: Reported = { state, claim: null };
+  const row = { name: nameOf(subject), value: JSON.stringify(reported), updated_at: isoInstant(nowMs) };
   await engine.write(({ sql }) => sql('sync_state').insert(row).onConflict('name').merge());
 }
 
-const isHeld = ({ claim }: Reported, nowMs: number): boolean => {
+const isClaimed = ({ claim }: Reported, nowMs: number): boolean => {
   if (claim === null) return false;
   const ageMs = nowMs - Date.parse(claim.at);
-  // A claim from the future comes of a clock that was set back: it holds nothing up.
+  // A claim dated in the future is from before the clock was set back. It is ignored, or it would block the alert.
   return ageMs >= 0 && ageMs < CLAIM_MS;
 };
 
-/** Later than before, so that no two writers can leave the same mark. */
+/** Always later than `before`, so that every write changes `updated_at`. */
 const after = (before: string, nowMs: number): string => isoInstant(Math.max(nowMs, Date.parse(before) + 1));

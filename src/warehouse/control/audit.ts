@@ -1,19 +1,19 @@
-// The book of orders: each is written down before it is carried out and closed with what came of it.
+// The audit log: each action is written before it runs, and updated with its outcome.
 import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, text } from '../schema/table.ts';
 
 export const syncAudit = controlTable({
   name: 'sync_audit',
-  meaning: 'Every action that was ordered through the status server.',
+  meaning: 'Every action that was requested through the status server.',
   key: ['id'],
   columns: {
     id: text('Identifier; sorts by time.'),
-    at: instant('When it was ordered.', { required: true }),
+    at: instant('When the action was requested.', { required: true }),
     action: text('run, pause, resume, retry, cancel or retry quarantine.', { required: true }),
-    subject: text('Job, entry of the outbox, or record in quarantine.', { required: true }),
-    by: text('Where the order came from: the address of the client.', { required: true }),
-    outcome: text('What came of it, in plain words; `begun` where the process ended first.', {
+    subject: text('Job, outbox entry, or quarantined record.', { required: true }),
+    by: text('Address of the client that requested the action.', { required: true }),
+    outcome: text('The outcome in plain words; `begun` if the process ended first.', {
       required: true,
     }),
   },
@@ -30,23 +30,23 @@ export interface AuditEntry {
 
 export type AuditedAction = Omit<AuditEntry, 'id' | 'outcome'>;
 
-/** Carries the order out between its two lines; a failure is written down and thrown on. */
+/** Runs the action between the two writes. A failure is recorded and rethrown. */
 export async function audited<T>(
   engine: Engine,
-  order: AuditedAction,
-  carryOut: () => Promise<{ words: string; result: T }>,
+  action: AuditedAction,
+  perform: () => Promise<{ words: string; result: T }>,
   wordsOfFailure: (thrown: unknown) => string,
 ): Promise<T> {
-  const id = Date.parse(order.at).toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
-  await engine.write(({ sql }) => sql('sync_audit').insert({ id, ...order, outcome: 'begun' }));
+  const id = Date.parse(action.at).toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
+  await engine.write(({ sql }) => sql('sync_audit').insert({ id, ...action, outcome: 'begun' }));
   const close = (outcome: string) =>
     engine.write(({ sql }) => sql('sync_audit').where({ id }).update({ outcome }));
   try {
-    const { words, result } = await carryOut();
+    const { words, result } = await perform();
     await close(words);
     return result;
   } catch (thrown) {
-    await close(`refused: ${wordsOfFailure(thrown)}`);
+    await close(`failed: ${wordsOfFailure(thrown)}`);
     throw thrown;
   }
 }

@@ -1,34 +1,34 @@
-// What the daemon last made of its configuration file, for processes that only see the file: since when which
-// schedule is kept, and why a later edit was refused.
+// The configuration that the daemon runs with, for processes that can only read the file: the active schedules with
+// their start, and why a later edit was rejected.
 import type { Engine } from '../engine.ts';
 import { factMemory } from './learned-facts.ts';
 
 export interface ConfigState {
-  /** When the running configuration was taken over. */
+  /** When the daemon loaded its configuration. */
   loaded_at: string;
-  refused: RefusedEdit | null;
-  /** The schedules that are kept, by job. */
-  schedules: Record<string, KeptSchedule>;
+  refused: RejectedEdit | null;
+  /** The active schedules, by job. */
+  schedules: Record<string, ActiveSchedule>;
 }
 
-export interface RefusedEdit {
+export interface RejectedEdit {
   at: string;
-  /** Every fault with its place. */
+  /** Every issue with its position. */
   error: string;
-  /** SHA-256 of the file as it was refused: another file is another matter. */
+  /** SHA-256 of the rejected file: the rejection says nothing about a file with another digest. */
   digest: string;
 }
 
-export interface KeptSchedule {
+export interface ActiveSchedule {
   cron: string;
   timezone: string;
-  /** Since when it has been this one. */
+  /** Since when this schedule is active. */
   since: string;
 }
 
 export const configState = (engine: Engine) => factMemory<ConfigState>(engine, 'config');
 
-/** The schedules of now; one that stays the same keeps its beginning. */
+/** The schedules of `jobs`. An unchanged schedule keeps its `since`. */
 export function keptSchedules(
   jobs: readonly { name: string; cron: string; timezone: string }[],
   before: ConfigState['schedules'],

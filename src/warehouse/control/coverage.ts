@@ -1,5 +1,5 @@
-// Coverage: which periods of a scope have been read in full. Written in the transaction of the rows it speaks
-// of. Intervals that touch are one interval; a period that has to be read again is cut out.
+// Coverage: which periods of a scope have been read in full. Written in the same transaction as the rows. Adjacent
+// intervals are merged. A period that has to be read again is removed.
 
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
@@ -12,11 +12,11 @@ export const syncCoverage = controlTable({
   key: ['job', 'scope', 'begin_at'],
   columns: {
     job: text('Name of the job.'),
-    scope: text('What was read, in the words of the job; `all` for a whole listing.'),
-    begin_at: instant('Start of the period; the epoch where a listing has no period.'),
+    scope: text('What was read, as the job names it; `all` for a full listing.'),
+    begin_at: instant('Start of the period; the epoch if a listing has no period.'),
     end_at: instant('End of the period, exclusive.', { required: true }),
-    covered_at: instant('When any part of it was last read.', { required: true }),
-    run_id: text('The run that last read it.', { required: true }),
+    covered_at: instant('When any part of the period was last read.', { required: true }),
+    run_id: text('The run that last read any part of the period.', { required: true }),
   },
 });
 
@@ -26,12 +26,12 @@ export interface Interval {
   endAt: string;
 }
 
-/** Begin of the coverage of a listing that has no period: it speaks of everything until its end. */
+/** Start of the coverage of a listing that has no period: it covers everything up to its end. */
 export const EVER = '1970-01-01T00:00:00.000Z';
-/** End of what a slice covers up to the moment it is read, whenever that is. */
+/** End of a slice that covers everything up to the moment of its read. */
 export const UNTIL_READ = '9999-12-31T23:59:59.999Z';
 
-/** One period of several scopes. */
+/** One period, the same for several scopes. */
 export interface ScopedInterval extends Interval {
   scopes: readonly string[];
 }
@@ -43,8 +43,8 @@ export interface CoveredBy {
   at: string;
 }
 
-/** Scopes a statement, far below what any engine binds. */
-const SCOPES = 500;
+/** Scopes per statement, far below the binding limit of any engine. */
+const SCOPES_AT_ONCE = 500;
 
 interface CoverageRow {
   job: string;
@@ -60,8 +60,8 @@ export async function markCovered(
   covered: ScopedInterval,
   by: CoveredBy,
 ): Promise<void> {
-  for (const scopes of chunks(covered.scopes, SCOPES)) {
-    const touching = await take(sql, by.job, scopes, covered);
+  for (const scopes of chunks(covered.scopes, SCOPES_AT_ONCE)) {
+    const touching = await removeTouching(sql, by.job, scopes, covered);
     const rows = scopes.map((scope) => {
       const own = touching.filter((row) => row.scope === scope);
       return rowOf(by, scope, {
@@ -73,17 +73,17 @@ export async function markCovered(
   }
 }
 
-/** Cuts a period out of what is covered, so that the next plan reads it again. */
+/** Removes a period from the coverage, so that the next plan reads it again. */
 export async function invalidate(
   { sql }: Transaction,
-  gone: ScopedInterval,
+  period: ScopedInterval,
   by: Pick<CoveredBy, 'job'>,
 ): Promise<void> {
-  for (const scopes of chunks(gone.scopes, SCOPES)) {
-    const cut = await take(sql, by.job, scopes, gone);
+  for (const scopes of chunks(period.scopes, SCOPES_AT_ONCE)) {
+    const cut = await removeTouching(sql, by.job, scopes, period);
     const left = cut.flatMap((row) => [
-      { ...row, end_at: least([row.end_at, gone.beginAt]) },
-      { ...row, begin_at: greatest([row.begin_at, gone.endAt]) },
+      { ...row, end_at: least([row.end_at, period.beginAt]) },
+      { ...row, begin_at: greatest([row.begin_at, period.endAt]) },
     ]);
     await insert(
       sql,
@@ -93,8 +93,8 @@ export async function invalidate(
 }
 
 /**
- * A reading that lies ahead of now was made by a clock that has been set back since. What it says of the time after
- * now is withdrawn, and when it was made counts as unknown.
+ * A read dated after `now` was made before the clock was set back. Its coverage after `now` is invalidated, and
+ * `covered_at` is reset because the true time of the read is unknown.
  */
 export async function invalidateFuture(
   engine: Pick<Engine, 'read' | 'write'>,
@@ -127,16 +127,16 @@ export async function coverageOf(
   return scopes;
 }
 
-/** Removes the rows that meet the interval or touch it, and gives them back. */
-async function take(sql: Knex, job: string, scopes: string[], { beginAt, endAt }: Interval) {
+/** Deletes and returns the rows that overlap or touch the interval. */
+async function removeTouching(sql: Knex, job: string, scopes: string[], { beginAt, endAt }: Interval) {
   const rows = sql<CoverageRow>('sync_coverage')
     .where({ job })
     .whereIn('scope', scopes)
     .where('begin_at', '<=', endAt)
     .where('end_at', '>=', beginAt);
-  const taken: CoverageRow[] = await rows.clone();
+  const removed: CoverageRow[] = await rows.clone();
   await rows.clone().delete();
-  return taken;
+  return removed;
 }
 
 async function insert(sql: Knex, rows: readonly CoverageRow[]): Promise<void> {
@@ -154,6 +154,6 @@ const rowOf = ({ job, at, runId }: CoveredBy, scope: string, { beginAt, endAt }:
   run_id: runId,
 });
 
-/** Instants of one form sort as text. */
+/** Instants in the same format sort as text. */
 const least = (texts: readonly string[]): string => texts.toSorted().at(0) ?? '';
 const greatest = (texts: readonly string[]): string => texts.toSorted().at(-1) ?? '';

@@ -1,19 +1,21 @@
-// Orders to the daemons through the warehouse, so that any process can give them: pause, resume, run now. They
-// outlive the daemon; a run that was asked for is taken exactly once.
+// Actions on jobs (pause, resume, run now), stored in the warehouse so that any process can request them. They survive
+// a restart of the daemon. Exactly one daemon takes a requested run.
 import type { Engine } from '../engine.ts';
 import { boolean, controlTable, instant, text } from '../schema/table.ts';
 
 export const syncControl = controlTable({
   name: 'sync_control',
-  meaning: 'Orders to the daemons: which jobs are paused, which are to run now.',
+  meaning: 'Actions for the daemons: which jobs are paused, which have to run now.',
   key: ['job'],
   columns: {
     job: text('Name of the job.'),
-    paused: boolean('It misses its ticks until it is resumed.', { required: true }),
-    paused_at: instant('Since when; null while it is not paused.'),
-    run_requested_at: instant('When a run was asked for that no daemon has begun yet; null where none is.'),
-    requested_by: text('Who asked for it.'),
-    ordered_at: instant('When the last order was given.', { required: true }),
+    paused: boolean('True while the job skips its scheduled runs.', { required: true }),
+    paused_at: instant('Since when the job is paused; null if it is not.'),
+    run_requested_at: instant(
+      'When a run was requested that no daemon has begun yet; null if there is none.',
+    ),
+    requested_by: text('Who requested the run.'),
+    ordered_at: instant('When the last action was requested.', { required: true }),
   },
 });
 
@@ -23,30 +25,30 @@ export interface JobControl {
   runRequestedAt: string | null;
 }
 
-/** The order row of a job that nobody has given orders for. */
-const NO_ORDERS = { paused: false, paused_at: null, run_requested_at: null, requested_by: null };
+/** The row of a job without any action. */
+const NO_ACTIONS = { paused: false, paused_at: null, run_requested_at: null, requested_by: null };
 
 type ControlRow = Record<'paused_at' | 'run_requested_at' | 'requested_by', string | null> & {
   paused: boolean;
 };
 
-/** From then on the job misses its ticks; a run that is under way goes on. Pausing twice keeps the first instant. */
+/** The job skips its scheduled runs from `at` on; a run under way continues. Pausing twice keeps the first instant. */
 export const pauseJob = (engine: Engine, job: string, at: string): Promise<void> =>
-  order(engine, job, at, ({ paused, paused_at }) => ({ paused: true, paused_at: paused ? paused_at : at }));
+  update(engine, job, at, ({ paused, paused_at }) => ({ paused: true, paused_at: paused ? paused_at : at }));
 
-/** What it missed meanwhile is caught up once. */
+/** One catch-up run covers all scheduled runs that the job skipped. */
 export const resumeJob = (engine: Engine, job: string, at: string): Promise<void> =>
-  order(engine, job, at, () => ({ paused: false, paused_at: null }));
+  update(engine, job, at, () => ({ paused: false, paused_at: null }));
 
-/** A daemon begins the run within seconds, or when one starts; asked for twice before that, it is one run. */
+/** A daemon begins the run within seconds, or when it next starts. Two requests before that make one run. */
 export const requestRun = (
   engine: Engine,
   job: string,
   at: string,
   by: string | null = null,
-): Promise<void> => order(engine, job, at, () => ({ run_requested_at: at, requested_by: by }));
+): Promise<void> => update(engine, job, at, () => ({ run_requested_at: at, requested_by: by }));
 
-/** True for the one caller that gets to make the run. */
+/** True for exactly one caller, which has to make the run. */
 export const takeRunRequest = (engine: Engine, job: string): Promise<boolean> =>
   engine.write(async ({ sql }) => {
     const taken = await sql('sync_control')
@@ -56,7 +58,7 @@ export const takeRunRequest = (engine: Engine, job: string): Promise<boolean> =>
     return taken > 0;
   });
 
-/** The jobs that orders were given for; one that is not in the map has none. */
+/** By job. A job without any action is not in the map. */
 export const readControls = (engine: Engine): Promise<Map<string, JobControl>> =>
   engine.read(async (sql) => {
     const rows: (ControlRow & { job: string })[] = await sql('sync_control');
@@ -68,7 +70,7 @@ export const readControls = (engine: Engine): Promise<Map<string, JobControl>> =
     );
   });
 
-const order = (
+const update = (
   engine: Engine,
   job: string,
   at: string,
@@ -76,7 +78,7 @@ const order = (
 ): Promise<void> =>
   engine.write(async ({ sql }) => {
     const known: ControlRow | undefined = await sql('sync_control').where({ job }).first();
-    const changed = { ...change(known ?? NO_ORDERS), ordered_at: at };
-    if (known === undefined) await sql('sync_control').insert({ job, ...NO_ORDERS, ...changed });
+    const changed = { ...change(known ?? NO_ACTIONS), ordered_at: at };
+    if (known === undefined) await sql('sync_control').insert({ job, ...NO_ACTIONS, ...changed });
     else await sql('sync_control').where({ job }).update(changed);
   });

@@ -1,4 +1,4 @@
-// Reads and writes small facts by name; they outlive the process.
+// Small facts by name. They survive a restart of the process.
 import type { Knex } from 'knex';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine, Transaction } from '../engine.ts';
@@ -6,19 +6,19 @@ import { controlTable, instant, json, text } from '../schema/table.ts';
 
 export const syncState = controlTable({
   name: 'sync_state',
-  meaning: 'Facts learned at run time that outlive the process.',
+  meaning: 'Facts learned at run time, kept across restarts.',
   key: ['name'],
   columns: {
     name: text('What the fact is about.'),
     value: json('The fact.', { required: true }),
-    updated_at: instant('When it was learned.', { required: true }),
+    updated_at: instant('When the fact was stored.', { required: true }),
   },
 });
 
 export interface FactMemory<T> {
   read(): Promise<T | undefined>;
   write(fact: T, nowMs: number): Promise<void>;
-  /** Reads and writes in one transaction: of several processes that change the fact at once, none is lost. */
+  /** Reads and writes in one transaction, so that no concurrent change is lost. */
   update(change: (fact: T | undefined) => Promise<T>, nowMs: number): Promise<T>;
 }
 
@@ -30,7 +30,7 @@ async function factIn<T>(sql: Knex, name: string): Promise<T | undefined> {
   return row === undefined ? undefined : (JSON.parse(row.value) as T);
 }
 
-/** Together with what else the transaction writes. */
+/** Part of the caller's transaction. */
 export async function writeFact(
   { sql }: Transaction,
   name: string,
@@ -41,7 +41,7 @@ export async function writeFact(
   await sql('sync_state').insert(row).onConflict('name').merge();
 }
 
-/** The facts whose names begin so; `_` and `%` stand for any characters. */
+/** The facts whose names begin with `beginning`, which is a LIKE pattern: `_` and `%` are wildcards. */
 export async function factsNamed<T>(sql: Knex, beginning: string): Promise<T[]> {
   const rows = await sql('sync_state').where('name', 'like', `${beginning}%`).orderBy('name').select('value');
   return rows.map(({ value }) => JSON.parse(value) as T);

@@ -1,6 +1,6 @@
-// The leases: which process runs a job. The token grows with every change of hands, and every write of a run checks it in
-// its transaction, so a process that was replaced writes nothing. A lease lives as long as the process that holds it
-// (processes.ts). It changes hands only in a `write`, which no load runs beside, so a check holds to the end of its transaction.
+// The leases: which process runs a job. The token increases with every change of holder, and every write of a run checks
+// the token in its transaction, so a process that lost its lease writes nothing. A lease lives as long as its holder
+// (processes.ts). The holder changes only in a `write` that runs alone, so a check stays valid until its transaction ends.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -24,17 +24,17 @@ export const syncLease = controlTable({
   meaning: 'Which process runs a job, so that several daemons share one warehouse.',
   key: ['name'],
   columns: {
-    name: text('Name of the job; `backfill <job>` for a period that was asked for.'),
-    holder: text('The process that runs it, as in `sync_daemon`; null while it is free.'),
-    token: integer('Grows with every change of hands; checked inside every write of the holder.', {
+    name: text('Name of the job; `backfill <job>` for a requested period.'),
+    holder: text('The process that runs the job, as in `sync_daemon`; null while the lease is free.'),
+    token: integer('Increases with every change of holder; checked inside every write of the holder.', {
       required: true,
     }),
-    taken_at: instant('When the holder took it, by its own clock.'),
+    taken_at: instant('When the holder took the lease, by its own clock.'),
   },
 });
 
 const TABLE = syncLease.name;
-/** A write that begins sooner did not have to wait for a long one. */
+/** A write that begins within this time did not wait for a long write. */
 const MOST_WAIT_MS = 1_000;
 
 export interface Lease {
@@ -45,7 +45,7 @@ export interface Lease {
 export interface LeaseRow extends Lease {
   holder: string | null;
   taken_at: string | null;
-  /** Of the holder; null where the lease is free, or its holder has no row. */
+  /** Columns of the holder; null if the lease is free or its holder has no row. */
   host: string | null;
   pid: number | null;
   place: string | null;
@@ -54,19 +54,19 @@ export interface LeaseRow extends Lease {
 }
 
 export interface HeldLease extends Lease {
-  /** Refuses every write once the lease is lost. */
+  /** Rejects every write once the lease is lost. */
   engine: Engine;
-  /** Aborts when the loss is noticed. */
+  /** Aborts when this process notices the loss. */
   lost: AbortSignal;
-  /** Throws where the lease may have been lost, from the own clocks alone: for what no transaction can guard. */
+  /** Throws if the lease may be lost, judged by this machine's clocks alone: for work that no transaction protects. */
   check(): void;
   release(): Promise<void>;
 }
 
 export interface LeaseManager {
-  /** The lease, or who has it. */
+  /** Returns the lease, or its current holder. */
   take(name: string): Promise<HeldLease | { heldBy: LeaseRow }>;
-  /** Frees the leases of dead processes; gives the names of those that became free since the last call. */
+  /** Frees the leases of dead processes. Returns the names of the leases that became free since the last call. */
   freeDead(): Promise<string[]>;
 }
 
@@ -81,13 +81,13 @@ const leaseRows = (sql: Knex): Promise<LeaseRow[]> =>
 
 export const readLeases = (engine: Engine): Promise<LeaseRow[]> => engine.read(leaseRows);
 
-/** Whether anybody, or this process, holds it under the token. Inside a writing transaction the answer holds to its end. */
+/** True if the lease is held under the token, by `holder` if given. Inside a write the answer stays valid until its end. */
 export const isHeld = async (sql: Knex, { name, token }: Lease, holder?: string): Promise<boolean> => {
   const row = await sql(TABLE).where({ name, token }).whereNotNull('holder').first('holder');
   return row !== undefined && (holder === undefined || row.holder === holder);
 };
 
-/** For the holder, and for whoever works on its behalf in this process or another. */
+/** Checks the lease in every write. For the holder, and for workers on its behalf in any process. */
 export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void): Engine => ({
   ...engine,
   base: engine.base ?? engine,
@@ -100,12 +100,15 @@ export const fencedEngine = (engine: Engine, lease: Lease, onLost?: () => void):
 });
 
 const leaseLost = (name: string): Fatal =>
-  new Fatal(`Another process took ${name} over while this one showed no life; nothing more was written`, {
-    code: 'lease_lost',
-    hint: 'Nothing is lost: a scheduled job is made again, a backfill goes on where it was when it is given again. A machine that stands still for 20 s is overloaded or was suspended.',
-  });
+  new Fatal(
+    `Another process took over ${name} because this process sent no heartbeat; no further writes were made`,
+    {
+      code: 'lease_lost',
+      hint: 'Nothing is lost: a scheduled job runs again, and a backfill continues where it stopped when you repeat the command. A machine that pauses for 20 s is overloaded or was suspended.',
+    },
+  );
 
-/** Undefined where another process has it. */
+/** Undefined if another process holds the lease. */
 async function takeLease(sql: Knex, name: string, holder: string, at: string): Promise<Lease | undefined> {
   await sql(TABLE).insert({ name, token: 0 }).onConflict('name').ignore();
   const taken = await sql(TABLE)
@@ -118,12 +121,12 @@ async function takeLease(sql: Knex, name: string, holder: string, at: string): P
   return { name, token: Number(token) };
 }
 
-/** Gives the names of the leases that are free now; undefined where the process moved since it was seen. */
+/** Frees the leases of a dead process and returns their names; undefined if the process made a heartbeat since `dead` was read. */
 export async function freeProcess(sql: Knex, dead: SeenProcess, at: string): Promise<string[] | undefined> {
   if (!(await markDead(sql, dead))) return undefined;
   const leases: Lease[] = await sql(TABLE).where({ holder: dead.id }).select('name');
   const names = leases.map(({ name }) => name);
-  // The token grows here already, so that a process that only slept is refused at its next write.
+  // The token increases here already, so that the next write of a process that was only suspended is rejected.
   await sql(TABLE)
     .whereIn('name', names)
     .update({ holder: null, token: sql.raw('token + 1') });
@@ -131,7 +134,7 @@ export async function freeProcess(sql: Knex, dead: SeenProcess, at: string): Pro
   return names;
 }
 
-/** Only the holder runs under a lease, so a run that is still open under it is cut off. */
+/** Only the holder runs under a lease, so after a change of holder every open run under it is abandoned. */
 const abandonRuns = (sql: Knex, leases: readonly string[], at: string): Promise<number> =>
   sql('sync_run')
     .whereIn('lease', leases)
@@ -144,7 +147,7 @@ export function createLeaseManager(
 ): LeaseManager {
   const own = heartbeat.process.holder;
   const observer = createObserver(clock, HEARTBEAT_MS);
-  /** The names of what this process holds or is about to take. */
+  /** The leases that this process holds or is about to take: their names, by the callback of their loss. */
   const holdings = new Map<() => void, string>();
   /** The token under which each lease was last seen free. */
   const free = new Map<string, number>();
@@ -156,30 +159,30 @@ export function createLeaseManager(
     const isGone = isCertainlyDead(row);
     if (!isGone && observer.stillMs(row.id) < DEAD_MS) return false;
     const askedAt = clock.monotonic();
-    // Whatever comes of it, a process that is not gone gets the time again.
+    // Restart the count: a process that turns out to be alive gets the full time again.
     observer.forget(row.id);
     const leases = await engine.write(async ({ sql }) => {
-      // If this write had to wait, the heartbeat of the process may be waiting too.
+      // If this write had to wait, the heartbeat of that process may have been waiting too.
       if (!isGone && clock.monotonic() - askedAt > MOST_WAIT_MS) return undefined;
       return freeProcess(sql, row, at());
     });
-    if (leases !== undefined) log.warn({ holder: row.id, leases }, 'leases of a dead process freed');
+    if (leases !== undefined) log.warn({ holder: row.id, leases }, 'freed the leases of a dead process');
     return leases !== undefined;
   }
 
-  /** Frees what should be free; gives the leases as they are then. */
+  /** Frees the leases of dead processes and orphaned leases of this one. Returns the leases afterwards. */
   async function sweep(): Promise<LeaseRow[]> {
     const [leases, live] = await engine.read(async (sql) => [await leaseRows(sql), await liveProcesses(sql)]);
     const holders = leases.flatMap(({ holder, ...row }) => (holder === null ? [] : [{ ...row, id: holder }]));
     const others = new Map([...holders, ...live].map((row): [string, SeenProcess] => [row.id, row]));
     others.delete(own);
-    // All of them at once: freeing one may have to wait.
+    // Observe all of them first: freeing one may have to wait.
     observer.observe([...others.values()]);
     let isChanged = false;
     for (const row of others.values()) isChanged = (await freeIfDead(row)) || isChanged;
-    // A lease of this process that no run in it has: its release failed, or its taking failed after the commit.
-    const lying = holders.filter(({ id, name }) => id === own && ![...holdings.values()].includes(name));
-    for (const lease of lying) isChanged = (await release(lease)) > 0 || isChanged;
+    // Leases of this process that none of its runs uses: the release failed, or `take` failed after its commit.
+    const orphaned = holders.filter(({ id, name }) => id === own && ![...holdings.values()].includes(name));
+    for (const lease of orphaned) isChanged = (await release(lease)) > 0 || isChanged;
     return isChanged ? readLeases(engine) : leases;
   }
 
@@ -192,7 +195,7 @@ export function createLeaseManager(
       log.warn({ lease: name }, 'lease lost');
       loss.abort(leaseLost(name));
     }
-    function letGo(): Promise<void> {
+    function leave(): Promise<void> {
       holdings.delete(lose);
       return heartbeat.leave(lose);
     }
@@ -202,9 +205,9 @@ export function createLeaseManager(
       await heartbeat.join(lose);
       lease = await engine.write(({ sql }) => takeLease(sql, name, own, at()));
     } finally {
-      if (lease === undefined) await letGo();
+      if (lease === undefined) await leave();
     }
-    // Another process was faster.
+    // Another process took the lease first.
     if (lease === undefined) return take(name);
     const taken = lease;
     return {
@@ -215,7 +218,7 @@ export function createLeaseManager(
         if (loss.signal.aborted || !heartbeat.isRecent()) throw leaseLost(name);
       },
       async release() {
-        await release(taken).finally(letGo);
+        await release(taken).finally(leave);
       },
     };
   }
@@ -223,11 +226,11 @@ export function createLeaseManager(
   return {
     take,
     async freeDead() {
-      const letGo = (await sweep()).filter(
+      const freed = (await sweep()).filter(
         ({ name, token, holder }) => holder === null && free.get(name) !== token,
       );
-      for (const { name, token } of letGo) free.set(name, token);
-      return letGo.map(({ name }) => name);
+      for (const { name, token } of freed) free.set(name, token);
+      return freed.map(({ name }) => name);
     },
   };
 }

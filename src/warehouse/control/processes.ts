@@ -1,6 +1,6 @@
 // The processes that run jobs on this warehouse, daemons and commands alike: one row each, with one heartbeat. A process
-// is dead when its `beat` has stood still for 20 s on the monotonic clock of the observer. No clock of another machine is
-// trusted for that: `heartbeat_at` is only for people.
+// is dead when its `beat` has not changed for 20 s, by the observer's monotonic clock. The clock of another machine is
+// never trusted for that: `heartbeat_at` is only for people.
 import type { Knex } from 'knex';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -12,9 +12,9 @@ import { databaseTime, gapReporter, measureGap } from './server-clock.ts';
 import { type ProcessIdentity, thisProcess } from './this-process.ts';
 
 export const HEARTBEAT_MS = 5_000;
-/** A process whose heartbeat stands still for so long is dead; a live one may miss three heartbeats. */
+/** A process without a heartbeat for this long is dead. A live one may miss three heartbeats. */
 export const DEAD_MS = 20_000;
-/** How long the row of a dead process stays, so that a daemon is shown as silent. */
+/** How long the row of a dead process stays, so that the status shows the daemon as silent. */
 const SHOWN_MS = 600_000;
 
 export const syncDaemon = controlTable({
@@ -22,25 +22,25 @@ export const syncDaemon = controlTable({
   meaning: 'The processes that run jobs on this warehouse, each with its last heartbeat.',
   key: ['id'],
   columns: {
-    id: text('The process, unique for ever.'),
-    host: text('Its machine.', { required: true }),
-    pid: integer('Its process number there.', { required: true }),
-    version: text('The version of Roadbook that it runs.', { required: true }),
-    started_at: instant('When it began.', { required: true }),
+    id: text('Identifier of the process; never reused.'),
+    host: text('Machine of the process.', { required: true }),
+    pid: integer('Process id on that machine.', { required: true }),
+    version: text('Version of Roadbook.', { required: true }),
+    started_at: instant('When the process began.', { required: true }),
     heartbeat_at: instant(
-      'Its last heartbeat, every 5 s; by the clock of the database where that is a server.',
+      'Last heartbeat, made every 5 s; by the clock of the database server if there is one.',
       { required: true },
     ),
-    slices_done: integer('Slices that it has loaded since it began.', { required: true }),
-    slices_per_minute: integer('Slices that it loaded in the minute before its last heartbeat.', {
+    slices_done: integer('Slices that the process has loaded since it began.', { required: true }),
+    slices_per_minute: integer('Slices that the process loaded in the minute before its last heartbeat.', {
       required: true,
     }),
-    place: text('Where the process number means something: boot and process namespace.'),
+    place: text('Boot and process namespace in which the process id is unique.'),
     kind: text(
-      '`daemon`, or `command` for a run that somebody started; null for a daemon of an earlier version.',
+      '`daemon`, or `command` for a run started from the command line; null for a daemon of an earlier version.',
     ),
     beat: integer(
-      'Grows with each heartbeat. A process whose value stands still for 20 s is dead: its leases are freed, and the value becomes null.',
+      'Increases with each heartbeat. A process whose value does not change for 20 s is dead: its leases are freed, and the value becomes null.',
     ),
   },
 });
@@ -59,12 +59,12 @@ export interface ProcessRow {
   beat: number | null;
 }
 
-/** What an observer sees of a process; `beat` is null where it was found dead, or has no row. */
+/** A process as an observer reads it; `beat` is null if the process was marked dead or has no row. */
 export type SeenProcess = Pick<ProcessRow, 'id' | 'beat'> & { pid: number | null; place: string | null };
 
 export const liveProcesses = (sql: Knex): Promise<SeenProcess[]> => sql(TABLE).whereNotNull('beat');
 
-/** Every daemon, the oldest first, and whether it is silent. */
+/** Every daemon, oldest first. */
 export async function readDaemons(
   engine: Engine,
   clock: Clock,
@@ -76,15 +76,15 @@ export async function readDaemons(
   return rows.map((row) => ({ ...row, isSilent: nowMs - Date.parse(row.heartbeat_at) > DEAD_MS }));
 }
 
-/** False where the process has moved since it was seen. It finds out at its next heartbeat. */
+/** Returns false if the process made a heartbeat since it was read. A process marked dead learns of it at its next heartbeat. */
 export async function markDead(sql: Knex, { id, beat }: SeenProcess): Promise<boolean> {
   if (beat === null) return (await sql(TABLE).where({ id }).whereNotNull('beat').first('id')) === undefined;
   return (await sql(TABLE).where({ id, beat }).update({ beat: null })) > 0;
 }
 
 /**
- * Counts how long the heartbeat of each process has stood still. Of a time between two observations `mostMs` count at most
- * (default: all): if nobody could observe, the process may have been unable to write its heartbeat as well.
+ * Measures how long each process has made no heartbeat. The time between two observations counts for at most `mostMs`
+ * (default: no limit): if the observer could not read the database, the process may have been unable to write to it.
  */
 export function createObserver(clock: Clock, mostMs = Number.POSITIVE_INFINITY) {
   let seen = new Map<string, { beat: number | null; stillMs: number; atMs: number }>();
@@ -99,7 +99,7 @@ export function createObserver(clock: Clock, mostMs = Number.POSITIVE_INFINITY) 
       seen = new Map(observed);
     },
     stillMs: (id: string): number => seen.get(id)?.stillMs ?? 0,
-    /** The next observation counts from zero. */
+    /** The next observation starts from zero. */
     forget: (id: string): void => void seen.delete(id),
   };
 }
@@ -108,7 +108,7 @@ export type SliceMeter = ReturnType<typeof createSliceMeter>;
 
 const MINUTE_MS = 60_000;
 
-/** Counts the slices that were loaded, in all and in the last minute. */
+/** Counts the loaded slices, in total and in the last minute. */
 export function createSliceMeter(clock: Clock) {
   let done = 0;
   let recent: number[] = [];
@@ -127,17 +127,17 @@ export function createSliceMeter(clock: Clock) {
 
 export interface Heartbeat {
   readonly process: ProcessIdentity;
-  /** Keeps the heartbeat going until `stop`, as a daemon's. */
+  /** Makes heartbeats until `stop`, with the kind `daemon`. */
   start(): void;
-  /** One heartbeat; the loop makes one every 5 s. Never throws. */
+  /** Makes one heartbeat; the loop makes one every 5 s. Never throws. */
   runOnce(): Promise<void>;
   /** Idempotent and safe before start. */
   stop(): Promise<void>;
-  /** Keeps the heartbeat going until `leave`. `onDead` is called when other processes took this one for dead. */
+  /** Makes heartbeats until `leave`. Calls `onDead` when other processes have marked this one dead. */
   join(onDead: () => void): Promise<void>;
-  /** The last one to leave takes the row away. Idempotent and safe before join. */
+  /** The last member to leave deletes the row. Idempotent and safe before join. */
   leave(onDead: () => void): Promise<void>;
-  /** Whether the last heartbeat is so recent that nobody can have taken this process for dead. */
+  /** True if the last heartbeat is so recent that no process can have marked this one dead. */
   isRecent(): boolean;
 }
 
@@ -151,7 +151,7 @@ export interface HeartbeatDependencies {
   process?: ProcessIdentity;
 }
 
-/** On both clocks: either may stop or leap while the machine sleeps. */
+/** An instant on both clocks: either may stop or jump while the machine sleeps. */
 interface Moment {
   monotonicMs: number;
   wallMs: number;
@@ -165,16 +165,16 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
   let kind = 'command';
   let startedAt: string | undefined;
   let beat = 0;
-  /** When the last committed heartbeat began. Others see it later than that, so they count from later on. */
-  let proven: Moment | undefined;
+  /** When the last committed heartbeat began. Observers see it later, so their count starts later. */
+  let lastHeartbeat: Moment | undefined;
   let isFailing = false;
   const reportGap = gapReporter(log);
 
-  /** Beside the writer where the engine can, so that a long load makes nobody look dead. */
-  const turn = <T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T> =>
+  /** In parallel with the writer if the engine can, so that a process is not marked dead during a long load. */
+  const shortWrite = <T>(work: (sql: Knex, now: () => Promise<number>) => Promise<T>): Promise<T> =>
     engine.beside?.(work) ?? engine.write(({ sql }) => work(sql, async () => clock.now()));
 
-  /** Gives when it began. */
+  /** Returns when the heartbeat began. */
   async function writeRow(sql: Knex, now: () => Promise<number>): Promise<Moment> {
     const began = { monotonicMs: clock.monotonic(), wallMs: clock.now() };
     const gap = await measureGap(clock, now);
@@ -194,17 +194,17 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
       .insert({ id, started_at: startedAt, ...row })
       .onConflict('id')
       .merge(row);
-    if (proven !== undefined) for (const onDead of members) onDead();
+    if (lastHeartbeat !== undefined) for (const onDead of members) onDead();
     return began;
   }
 
-  async function beatOnce(): Promise<void> {
-    proven = await turn(writeRow);
+  async function makeHeartbeat(): Promise<void> {
+    lastHeartbeat = await shortWrite(writeRow);
   }
 
   async function runOnce(): Promise<void> {
     try {
-      await beatOnce();
+      await makeHeartbeat();
       isFailing = false;
     } catch (thrown) {
       if (!isFailing) log.warn({ err: asRoadbookError(thrown) }, 'the heartbeat of this process failed');
@@ -224,10 +224,11 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     loop = undefined;
     await ending?.stop();
     if (members.size > 0) return;
-    proven = undefined;
-    // By the value: whoever joins meanwhile writes another one. A row that stays is found dead by others.
+    lastHeartbeat = undefined;
+    // Delete only this value of `beat`: a member that joins meanwhile writes another. If the delete fails, other processes
+    // mark the row dead.
     const last = beat;
-    await turn((sql) => sql(TABLE).where({ id, beat: last }).del()).catch(() => undefined);
+    await shortWrite((sql) => sql(TABLE).where({ id, beat: last }).del()).catch(() => undefined);
   }
 
   const daemon = () => undefined;
@@ -241,12 +242,14 @@ export function createHeartbeat(dependencies: HeartbeatDependencies): Heartbeat 
     stop: () => leave(daemon),
     async join(onDead) {
       enter(onDead, { restFirst: true });
-      if (proven === undefined) await beatOnce();
+      if (lastHeartbeat === undefined) await makeHeartbeat();
     },
     leave,
     isRecent() {
-      if (proven === undefined) return false;
-      return Math.max(clock.monotonic() - proven.monotonicMs, clock.now() - proven.wallMs) < DEAD_MS;
+      if (lastHeartbeat === undefined) return false;
+      return (
+        Math.max(clock.monotonic() - lastHeartbeat.monotonicMs, clock.now() - lastHeartbeat.wallMs) < DEAD_MS
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
-// Keeps the records that did not fit. Their texts are redacted first: a control table holds no secret and no
-// tax number. The same record met again is counted, not stored again; one that has been loaded since is let go.
+// Stores invalid records. Their texts are redacted first: a control table holds no secret and no tax number. A record
+// that is read again is counted, not stored again. A record that has been loaded since is deleted.
 import { createHash } from 'node:crypto';
 import { type Redactor, redactedJson } from '../../core/text/redaction.ts';
 import type { Engine, LoadMetadata, Transaction } from '../engine.ts';
@@ -7,35 +7,35 @@ import { boolean, controlTable, instant, integer, json, type Table, text } from 
 
 export const syncQuarantine = controlTable({
   name: 'sync_quarantine',
-  meaning: 'Records that did not fit their table, kept whole with the reason.',
+  meaning: 'Invalid records: records that do not fit their table, kept in full with the reason.',
   key: ['id'],
   retentionBy: 'last_seen_at',
   columns: {
     id: text('Digest of table and payload.'),
-    job: text('Job that met it.', { required: true }),
-    table_name: text('Table it was meant for.', { required: true }),
-    record_key: text('Key of the record where it has one.'),
-    reason: text('Why it did not fit: field paths and expectations.', { required: true }),
+    job: text('Job that read the record.', { required: true }),
+    table_name: text('Table of the record.', { required: true }),
+    record_key: text('Key of the record; null if it has none.'),
+    reason: text('Why the record is invalid: field paths and expectations.', { required: true }),
     is_part: boolean(
-      'It is not whole, or was refused because of what came beside it: only a new reading can place it.',
+      'The record is incomplete, or invalid because of another record: only a new read can load it.',
     ),
     payload: json('The record; secrets and tax numbers masked.', { personal: true, required: true }),
-    first_seen_at: instant('When it was first met.', { required: true }),
-    last_seen_at: instant('When it was last met.', { required: true }),
-    times: integer('How often it was met.', { required: true }),
-    run_id: text('The run that last met it.', { required: true }),
+    first_seen_at: instant('When the record was first read.', { required: true }),
+    last_seen_at: instant('When the record was last read.', { required: true }),
+    times: integer('How often the record was read.', { required: true }),
+    run_id: text('The run that last read the record.', { required: true }),
   },
   indexes: [['job'], ['table_name', 'record_key']],
 });
 
 export interface InvalidRecord {
   table: Table;
-  /** Key of the record where it has one. */
+  /** Null if the record has no key. */
   key: string | null;
   reason: string;
-  /** It is not whole, or was refused because of what came beside it: by itself it can never be loaded. */
+  /** The record is incomplete, or invalid because of another record: it can never be loaded on its own. */
   isPart?: boolean;
-  /** As the service sent it, less what is nested too deep. */
+  /** As the service sent it, without parts that are nested too deep. */
   record: unknown;
 }
 
@@ -53,13 +53,13 @@ export interface QuarantinedRecord {
   run_id: string;
 }
 
-/** A record as the quarantine holds it. */
+/** The columns of a record that are known before its load. */
 type QuarantineRow = Pick<
   QuarantinedRecord,
   'id' | 'job' | 'table_name' | 'record_key' | 'reason' | 'is_part' | 'payload' | 'times'
 >;
 
-/** The rows of invalid records, each record once; made before the transaction, which others wait for. */
+/** The rows of invalid records, each record once. Built before the transaction, because other writes wait for that. */
 export function quarantineRows(
   job: string,
   invalid: readonly InvalidRecord[],
@@ -83,7 +83,7 @@ export function quarantineRows(
   return [...rows.values()];
 }
 
-/** An identifier may pass for a tax number; masked, it would never be found again. */
+/** A numeric key can look like a tax number. It is not masked, or `release` would never find the record. */
 const hasNumericKey = ({ key, columns }: Table): boolean =>
   columns.every(({ name, type }) => !key.includes(name) || type === 'integer');
 
@@ -95,10 +95,10 @@ export async function quarantine(
   { at, runId }: Pick<LoadMetadata, 'runId' | 'at'>,
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const met = rows
+    const stored = rows
       .slice(start, start + ROWS_AT_ONCE)
       .map((row) => ({ ...row, first_seen_at: at, last_seen_at: at, run_id: runId }));
-    await store(syncQuarantine, met, {
+    await store(syncQuarantine, stored, {
       set: {
         first_seen_at: 'sync_quarantine.first_seen_at',
         times: 'sync_quarantine.times + excluded.times',
@@ -107,10 +107,10 @@ export async function quarantine(
   }
 }
 
-/** Lets go of the records of a table whose keys have been loaded after all. */
+/** Deletes the records of a table whose keys have been loaded since. Returns how many. */
 export async function release({ sql }: Transaction, table: string, keysOf: () => string[]): Promise<number> {
   const kept = () => sql('sync_quarantine').where({ table_name: table });
-  // Usually there are none, and then no key is looked up.
+  // Usually the quarantine has none for the table. Then the keys are not computed.
   if ((await kept().whereNotNull('record_key').first('id')) === undefined) return 0;
   const keys = keysOf();
   let released = 0;
@@ -124,11 +124,11 @@ export async function release({ sql }: Transaction, table: string, keysOf: () =>
 export interface QuarantineFilter {
   job?: string;
   table?: string;
-  /** The start of an id is enough. */
+  /** Beginning of the id. */
   id?: string;
 }
 
-/** The newest first. */
+/** Newest first. */
 export const quarantined = (
   engine: Pick<Engine, 'read'>,
   { job, table, id }: QuarantineFilter,
@@ -136,7 +136,7 @@ export const quarantined = (
   offset = 0,
 ): Promise<QuarantinedRecord[]> =>
   engine.read(async (sql) => {
-    // Anything else could be a pattern that matches other ids.
+    // Any other character could be a wildcard that matches other ids.
     if (id !== undefined && !/^[0-9a-f]+$/.test(id)) return [];
     const rows = sql<QuarantinedRecord>('sync_quarantine')
       .orderBy('last_seen_at', 'desc')

@@ -1,5 +1,5 @@
-// The rate of an account as a row that all processes take permits from: one after another, each in a short transaction beside
-// the writer, by the clock of the database.
+// The rate of an account as a row that all processes take permits from. Each take is a short transaction in parallel with
+// the writer, under a row lock, by the clock of the database.
 
 import type { PermitSource } from '../../core/rate/permits.ts';
 import { newRate, type RateState, takePermits } from '../../core/rate/rate.ts';
@@ -11,28 +11,31 @@ const required = { required: true };
 
 export const syncRate = controlTable({
   name: 'sync_rate',
-  meaning: 'The rate of an account at the service, which all processes on one PostgreSQL share.',
+  meaning: 'The rate of an account at the service, shared by all processes on one PostgreSQL.',
   key: ['account'],
   columns: {
     account: text('Digest of the address of the service and the account.'),
     next_ms: real(
-      'From when on a whole burst of calls may start at once, in ms since 1970 by the clock of the database.',
+      'When a full burst of calls may start at once, in ms since 1970 by the clock of the database.',
       required,
     ),
     paused_until: instant(
-      'Until when the service wants no calls; in the past if it does not say so.',
+      'Until when calls are paused at the request of the service; in the past if they are not.',
       required,
     ),
-    turn: integer(
-      'Where the process stands that was given permits last; it goes up with every permit.',
+    turn: integer('Turn of the process that got the last permit; increases with every permit.', required),
+    urgent_priority: integer('Priority of the first call that got no permit.', required),
+    urgent_turn: integer(
+      'Turn of the process of that call; at equal priority the lower turn goes first.',
       required,
     ),
-    urgent_priority: integer('Priority of the first call that was left without a permit.', required),
-    urgent_turn: integer('Where its process stands; among equals the lower one goes first.', required),
-    urgent_until: instant('Until when calls after it get no permit.', required),
-    per_minute: integer('The lowest requests_per_minute of the processes that asked lately.', required),
-    per_minute_at: instant('When a process last asked with that figure.', required),
-    updated_at: instant('When a process last asked, by the clock of the database.', required),
+    urgent_until: instant('Until when the calls after that one get no permit.', required),
+    per_minute: integer(
+      'The lowest requests_per_minute of the processes that recently asked for permits.',
+      required,
+    ),
+    per_minute_at: instant('When a process last asked with that value.', required),
+    updated_at: instant('When a process last asked for permits, by the clock of the database.', required),
   },
 });
 
@@ -40,7 +43,7 @@ const TABLE = syncRate.name;
 
 type RateRow = ReturnType<typeof toRow>;
 
-/** Undefined for an engine that has no transaction beside the writer: there each process has a rate of its own. */
+/** Undefined for an engine without parallel transactions. There each process has its own rate. */
 export function ratePermits({ beside }: Pick<Engine, 'beside'>, account: string): PermitSource | undefined {
   if (beside === undefined) return undefined;
   return {
@@ -48,7 +51,7 @@ export function ratePermits({ beside }: Pick<Engine, 'beside'>, account: string)
       beside(async (sql, now) => {
         const locked = (): Promise<RateRow | undefined> => sql(TABLE).where({ account }).forUpdate().first();
         const row = (await locked()) ?? (await makeRow());
-        // In whole ms, as instants are stored.
+        // Whole milliseconds, because instants are stored so.
         const nowMs = Math.floor(await now());
         const { state, grant } = takePermits(row === undefined ? newRate : toState(row), asked, nowMs);
         await sql(TABLE)

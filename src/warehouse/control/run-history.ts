@@ -1,4 +1,4 @@
-// Past runs for people: the latest of a job, those of a period, one of them whole.
+// Past runs for people: the latest of a job, the runs of a period, a single run.
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
 import type { Engine } from '../engine.ts';
 
@@ -31,7 +31,7 @@ const COLUMNS = [
   'error_hint',
 ];
 
-/** The newest first, without backfills: they say nothing about how the job fares. */
+/** Newest first, without backfills: they say nothing about the health of the job. */
 export const latestRuns = (engine: Reader, job: string, limit: number): Promise<RunRow[]> =>
   engine.read((sql) =>
     sql('sync_run')
@@ -51,7 +51,7 @@ export interface RunSearch {
   offset?: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]> =>
   engine.read((sql) => {
     const { jobs, since, statuses, limit, offset = 0 } = search;
@@ -69,6 +69,6 @@ export const searchRuns = (engine: Reader, search: RunSearch): Promise<RunRow[]>
 export const runNamed = (engine: Reader, runId: string): Promise<RunRow | undefined> =>
   engine.read((sql) => sql('sync_run').where({ run_id: runId }).first(COLUMNS));
 
-/** Runs that ended after this instant, in no order. */
+/** Runs that ended after this instant, in no particular order. */
 export const runsEndedAfter = (engine: Reader, at: string): Promise<RunRow[]> =>
   engine.read((sql) => sql('sync_run').where('finished_at', '>', at).select(COLUMNS));

@@ -1,4 +1,4 @@
-// The runs as rows: opened before any work, closed with the counts, and found again when a process died.
+// The runs as rows: opened before any work, closed with the counts, and marked abandoned if the process died.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
 import type { RunSummary } from '../../core/glossary.ts';
@@ -18,28 +18,28 @@ export const syncRun = controlTable({
   columns: {
     run_id: text('Identifier of the run.'),
     job: text('Name of the job.', { required: true }),
-    cause: text('What started it: schedule, catch-up, manual or backfill.', { required: true }),
-    tick_at: instant('The planned instant; null for a manual run.'),
+    cause: text('What started the run: schedule, catch-up, manual or backfill.', { required: true }),
+    tick_at: instant('The scheduled instant; null for a manual run.'),
     status: text('running, ok, partial, failed or abandoned.', { required: true }),
-    started_at: instant('When it started.', { required: true }),
-    finished_at: instant('When it ended; null while it runs.'),
-    host: text('Machine that ran it.', { required: true }),
-    pid: count('Process that ran it.'),
-    lease: text('Lease that it ran under.'),
-    lease_token: integer('Token of that lease: orders the runs of a job, whatever the clocks said.'),
-    slices: count('Slices worked on.'),
-    requests: count('HTTP requests sent, each attempt counted.'),
-    retries: count('Requests that were repeated.'),
+    started_at: instant('When the run started.', { required: true }),
+    finished_at: instant('When the run ended; null while it runs.'),
+    host: text('Machine of the run.', { required: true }),
+    pid: count('Process id of the run.'),
+    lease: text('Lease of the run.'),
+    lease_token: integer('Token of that lease: sorts the runs of a job even if clocks were wrong.'),
+    slices: count('Slices processed.'),
+    requests: count('HTTP requests sent, including retries.'),
+    retries: count('Requests that were retried.'),
     records: count('Records received: inserted + updated + unchanged + quarantined.'),
-    inserted: count('Rows that were new.'),
+    inserted: count('New rows.'),
     updated: count('Rows whose content changed.'),
-    unchanged: count('Records equal to their row, which was not written.'),
-    quarantined: count('Records that did not fit.'),
-    sent: count('Things sent to the service.'),
-    confirmed: count('Things the service confirmed.'),
-    rejected: count('Things refused.'),
-    unknown: count('Things whose outcome is not known yet.'),
-    error_code: text('Stable word for the failure.'),
+    unchanged: count('Records equal to their stored row, which was not written.'),
+    quarantined: count('Invalid records.'),
+    sent: count('Items sent to the service.'),
+    confirmed: count('Items confirmed by the service.'),
+    rejected: count('Items rejected.'),
+    unknown: count('Items whose outcome is not known yet.'),
+    error_code: text('Stable code of the failure.'),
     error: text('The failure in plain words.'),
     error_hint: text('What to try.'),
   },
@@ -81,7 +81,7 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
 
 export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
   const { job, run_id, started_at: _, error, ...closed } = summary;
-  // Before the write: a run that cannot be closed is found as dead, and so is what it left behind.
+  // Before the write: if the run cannot be closed, abandonDeadRuns has to find it.
   ownRuns.delete(run_id);
   await engine.write(async ({ sql }) => {
     await sql('sync_run')
@@ -97,15 +97,15 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
 }
 
 /**
- * Runs of this machine whose process is gone are called abandoned; tells how many there were. Those under a lease
- * are left to whoever frees it.
+ * Marks the runs of this machine whose process is dead as abandoned, and returns how many. Skips runs under a lease:
+ * they are abandoned when the lease is freed.
  */
 export async function abandonDeadRuns(engine: Engine, at: string): Promise<number> {
   const open = await engine.read((sql) =>
     sql('sync_run').where({ status: 'running', host: hostname(), lease: null }),
   );
   const dead = open
-    .filter((run) => !isAlive(run.pid) || isFormerLife(run))
+    .filter((run) => !isAlive(run.pid) || isOfEarlierProcess(run))
     .map(({ run_id }) => run_id as string);
   if (dead.length === 0) return 0;
   return engine.write(({ sql }) =>
@@ -116,8 +116,8 @@ export async function abandonDeadRuns(engine: Engine, at: string): Promise<numbe
   );
 }
 
-/** A container that is started again gives its process the same number as before. */
-const isFormerLife = ({ pid, run_id }: { pid: number; run_id: string }): boolean =>
+/** A restarted container may give this process the same id as the process before. */
+const isOfEarlierProcess = ({ pid, run_id }: { pid: number; run_id: string }): boolean =>
   pid === process.pid && !ownRuns.has(run_id);
 
 export interface LastRun {
@@ -132,24 +132,24 @@ export interface LastRun {
 
 export interface JobHistory {
   last: LastRun | undefined;
-  /** The last one that has ended: while another runs, it tells how the job fares. */
+  /** The last run that has ended: it shows the health of the job while another run is under way. */
   finished: LastRun | undefined;
-  /** End of the last run in which nothing failed; records that did not fit are no failure. */
+  /** End of the last run without a failure. Invalid records do not count as a failure. */
   lastSuccessAt: string | null;
 }
 
 const workedRuns = (sql: Knex, job: string) =>
   sql('sync_run').where({ job }).whereNot({ cause: 'backfill' }).whereIn('status', ['ok', 'partial']);
 
-/** Whether some run brought something, even if a part of it failed. */
+/** True if any run succeeded, at least partially. */
 export const hasWorked = (engine: Engine, job: string): Promise<boolean> =>
   engine.read(async (sql) => (await workedRuns(sql, job).first('run_id')) !== undefined);
 
-/** The live runs of a job; a backfill says nothing about how it fares. */
+/** The recent runs of a job, without backfills: they say nothing about the health of the job. */
 export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<JobHistory> {
   const now = isoInstant(nowMs);
   return engine.read(async (sql) => {
-    // A run of a time when the clock was ahead is not the newest for all that time.
+    // A run dated in the future is from when the clock was ahead. It sorts last, or it would stay the newest until then.
     const runs: LastRun[] = await sql('sync_run')
       .where({ job })
       .whereNot({ cause: 'backfill' })
@@ -177,12 +177,11 @@ export function jobHistory(engine: Engine, job: string, nowMs: number): Promise<
 }
 
 /**
- * How long the history of runs is kept. The last runs of a job stay however old they are, so that a job that runs once a month
- * still has a history.
+ * How long runs are kept. The last runs of a job stay regardless of their age, so that a monthly job still has a history.
  */
 export const RUN_RETENTION = { keepMs: 90 * 86_400_000, keepLast: 100 };
 
-/** Never a run that is under way. Costs one index lookup where nothing is old. Gives how many were deleted. */
+/** Never deletes a run that is under way. Costs one index lookup if no run is old. Returns how many were deleted. */
 export const pruneRuns = (sql: Knex, job: string, nowMs: number): Promise<number> =>
   sql('sync_run')
     .where({ job })

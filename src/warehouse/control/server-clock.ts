@@ -1,6 +1,6 @@
-// How far the clock of this machine is from that of the server that keeps the warehouse. Rows are stamped by the machine
-// that read them, so machines whose clocks are apart may put an older reading over a newer one; the server is what all of
-// them can be compared with.
+// The gap between this machine's clock and the database server's clock. The machine that reads a row stamps it with its
+// own time. Machines with different clocks may therefore overwrite a newer read with an older one. The server's clock is
+// the common reference.
 
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -10,18 +10,18 @@ import type { Engine } from '../engine.ts';
 export interface ClockGap {
   /** The server's time, ms since 1970. */
   serverMs: number;
-  /** How far this machine is ahead of the server, ms; negative where it is behind. */
+  /** How far this machine is ahead of the server, ms; negative if it is behind. */
   aheadMs: number;
-  /** How long the server's answer took, ms. It read its clock at some instant of that. */
+  /** How long the server's answer took, ms. The server read its clock at some instant within that time. */
   roundTripMs: number;
 }
 
-/** Clocks that a time service keeps are far nearer than this. */
+/** Clocks under a time service differ by far less. */
 const MOST_APART_MS = 2_000;
 
 export const CLOCK_HINT = 'Run a time service, such as chrony (NTP), on this machine and on the server.';
 
-/** The server is taken to have read its clock in the middle of the time that its answer took. */
+/** Assumes that the server read its clock halfway through the round trip. */
 export async function measureGap(clock: Clock, serverTime: () => Promise<number>): Promise<ClockGap> {
   const askedAt = clock.now();
   const began = clock.monotonic();
@@ -30,26 +30,26 @@ export async function measureGap(clock: Clock, serverTime: () => Promise<number>
   return { serverMs, aheadMs: askedAt + roundTripMs / 2 - serverMs, roundTripMs };
 }
 
-/** Undefined where the database has no clock but this machine's. */
+/** Undefined if the database runs on this machine's clock. */
 export const readGap = async (engine: Engine, clock: Clock): Promise<ClockGap | undefined> =>
   engine.beside?.((_, now) => measureGap(clock, now));
 
-/** By the clock that heartbeats go by, ms since 1970. */
+/** The time by the clock that stamps heartbeats, ms since 1970. */
 export const databaseTime = async (engine: Engine, clock: Clock): Promise<number> =>
   (await readGap(engine, clock))?.serverMs ?? clock.now();
 
-/** Beyond what a slow answer can explain. */
+/** The clocks differ by more than a slow answer can explain. */
 export const isApart = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
   Math.abs(aheadMs) > MOST_APART_MS + roundTripMs;
 
-/** Certainly in step, as opposed to an answer that was too slow to tell. */
+/** The clocks certainly agree; a slow answer proves nothing either way. */
 export const isInStep = ({ aheadMs, roundTripMs }: ClockGap): boolean =>
   Math.abs(aheadMs) + roundTripMs / 2 <= MOST_APART_MS;
 
 export const gapInWords = ({ aheadMs, roundTripMs }: ClockGap): string =>
   `${formatDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the database server, which answered in ${formatDuration(roundTripMs)}`;
 
-/** Warns once, until the clocks have been in step again. */
+/** Warns once, and again only after the clocks have agreed in between. */
 export function gapReporter(log: Log): (gap: ClockGap) => void {
   let isReported = false;
   return (gap) => {

@@ -1,25 +1,25 @@
-// Tells the warehouse which job fills which table, so that bi_freshness needs nobody to ask. Written when it differs.
+// Stores which job fills which table, because the view bi_freshness cannot read the configuration. Written only if it differs.
 import type { Engine } from '../engine.ts';
 import { controlTable, text } from '../schema/table.ts';
 
 export const tableJob = controlTable({
   name: 'table_job',
-  meaning: 'Which job fills which table, and which part of its coverage tells how fresh the table is.',
+  meaning: 'Which job fills which table, and which coverage scopes determine the freshness of the table.',
   key: ['table_name', 'job'],
   columns: {
     table_name: text('Name of the table.'),
     job: text('Name of the job.'),
     scopes: text(
-      'Pattern (LIKE) of the scopes in sync_coverage that the job reads under its present settings.',
+      'Pattern (LIKE) of the scopes in sync_coverage that the job reads with its current settings.',
       {
         required: true,
       },
     ),
     vehicle_scope: text(
-      'The scope of one vehicle, `%` for its id; null where the job does not read by vehicle.',
+      'The scope of one vehicle, `%` for its id; null if the job does not read by vehicle.',
     ),
     driver_scope: text(
-      'The scope of the drivers of one vehicle, `%` for its id; null where the job does not read by driver.',
+      'The scope of the drivers of one vehicle, `%` for its id; null if the job does not read by driver.',
     ),
   },
 });
@@ -27,17 +27,17 @@ export const tableJob = controlTable({
 export interface TableJob {
   table_name: string;
   job: string;
-  /** Pattern (LIKE) of the scopes that the job reads under its present settings. */
+  /** Pattern (LIKE) of the scopes that the job reads with its current settings. */
   scopes: string;
-  /** The scope of one vehicle, `%` for its id; null where the job does not read by vehicle. */
+  /** The scope of one vehicle, `%` for its id; null if the job does not read by vehicle. */
   vehicle_scope: string | null;
-  /** The same for its drivers; null where the job does not read by driver. */
+  /** The same for its drivers; null if the job does not read by driver. */
   driver_scope: string | null;
 }
 
 export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[]): Promise<void> {
   const stored: TableJob[] = await engine.read((sql) => sql('table_job').select(...COLUMNS));
-  if (inOrder(stored) === inOrder(wanted)) return;
+  if (sortedText(stored) === sortedText(wanted)) return;
   await engine.write(async ({ sql }) => {
     await sql('table_job').delete();
     for (const row of wanted) await sql('table_job').insert(row);
@@ -46,5 +46,5 @@ export async function fillTableJobs(engine: Engine, wanted: readonly TableJob[])
 
 const COLUMNS = ['table_name', 'job', 'scopes', 'vehicle_scope', 'driver_scope'] as const;
 
-const inOrder = (rows: readonly TableJob[]): string =>
+const sortedText = (rows: readonly TableJob[]): string =>
   JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column]).join('\n')).sort());

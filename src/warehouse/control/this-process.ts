@@ -1,15 +1,15 @@
-// Who this process is, in words that another process can check: a process number means something only on the same
-// machine, since the same boot, in the same process namespace (two containers may share a host's name).
+// The identity of this process, in a form that another process can check. A process id is unique only on one machine,
+// during one boot, within one process namespace (two containers may share a host name).
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export interface ProcessIdentity {
-  /** Unique for ever. */
+  /** Never reused. */
   holder: string;
   host: string;
   pid: number;
-  /** Where the process number means something. */
+  /** Boot and process namespace in which the process id is unique. */
   place: string;
 }
 
@@ -20,7 +20,7 @@ export const thisProcess: ProcessIdentity = {
   place: placeOfProcesses(),
 };
 
-/** True only where it is certain: its number is free here, or has come to this process. */
+/** True only if it is certain: the process id is free here, or belongs to this process now. */
 export function isCertainlyDead(seen: { id: string; pid: number | null; place: string | null }): boolean {
   const { id, pid, place } = seen;
   if (place !== thisProcess.place || pid === null || id === thisProcess.holder) return false;
@@ -32,7 +32,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: the process is alive, under another user.
     return (error as { code?: string }).code === 'EPERM';
   }
 }

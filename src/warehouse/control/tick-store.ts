@@ -1,5 +1,5 @@
-// What the runs on record say about the ticks of a job: when the schedule last had it run, and whether that run
-// was cut off. Runs on request and backfills are beside the schedule and do not count.
+// The ticks of a job, from its stored runs: when the schedule last started it, and whether that run was cut off.
+// Manual runs and backfills are not part of the schedule and do not count.
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 
@@ -18,10 +18,10 @@ interface TickRun {
   error_code: string | null;
 }
 
-/** How often in a row a run that was cut off is made again: a job that takes its process down must not loop. */
+/** How often in a row a cut-off run is repeated: a job that crashes its process must not loop. */
 const MOST_REPEATS = 3;
 
-/** Why a run ended without having been tried to its end. */
+/** Error codes of runs that were interrupted. */
 export const CUT_OFF: readonly (string | null)[] = ['stopped', 'lease_lost'];
 
 export const readTicks = (engine: Engine, job: string): Promise<TickRecord> =>
@@ -30,20 +30,20 @@ export const readTicks = (engine: Engine, job: string): Promise<TickRecord> =>
     const control = await sql('sync_control').where({ job }).first('paused');
     const [last] = runs;
     const mayRepeat = runs.length < MOST_REPEATS || !runs.every(isCutOff);
-    const isOwed = last !== undefined && isCutOff(last) && mayRepeat;
+    const isUnfinished = last !== undefined && isCutOff(last) && mayRepeat;
     return {
       paused: Boolean(control?.paused),
       lastRunId: last?.run_id ?? null,
       lastMs: last && Math.max(Date.parse(last.started_at), tickOf(last)),
-      unfinishedMs: isOwed ? tickOf(last) : undefined,
+      unfinishedMs: isUnfinished ? tickOf(last) : undefined,
     };
   });
 
-/** The last run that the schedule asked for; null where there was none. */
+/** The last run that the schedule started; null if there is none. */
 export const lastTickRun = (engine: Engine, job: string): Promise<string | null> =>
   engine.read(async (sql) => (await lastTickRuns(sql, job, 1))[0]?.run_id ?? null);
 
-/** Newest first, by their leases: the clock may have been set back. Runs from before there were leases come last. */
+/** Newest first by lease token, because the clock may have been set back. Runs from before there were leases come last. */
 const lastTickRuns = (sql: Knex, job: string, most: number): Promise<TickRun[]> =>
   sql('sync_run')
     .where({ job })

@@ -1,9 +1,9 @@
-// Reads that are under way. A pool that is destroyed under them would leave them waiting for a connection that nobody
-// gives any more, and the process alive with them.
+// Tracks running reads. If a pool were destroyed under them, they would wait forever for a connection and keep the
+// process alive.
 
 export interface InFlight {
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when none is left. */
+  /** Resolves when no read is running. */
   idle(): Promise<void>;
 }
 
@@ -12,11 +12,11 @@ export function createInFlight(): InFlight {
   return {
     run(work) {
       const promise = work();
-      const settled: Promise<unknown> = promise.then(
-        () => running.delete(settled),
-        () => running.delete(settled),
+      const finished: Promise<unknown> = promise.then(
+        () => running.delete(finished),
+        () => running.delete(finished),
       );
-      running.add(settled);
+      running.add(finished);
       return promise;
     },
     async idle() {

@@ -1,12 +1,12 @@
-// The statement that writes rows of a control table, all of them bound as one JSON text: binding each value by itself
-// costs more than the write.
+// The statement that writes rows of a control table. All rows are bound as one JSON text, because binding each value
+// separately costs more than the write.
 import { isStorableJson } from '../../core/text/storable-text.ts';
 import type { StoreOptions } from '../engine.ts';
 import type { Table } from '../schema/table.ts';
 
 const quote = (name: string): string => `"${name}"`;
 
-/** `from` gives the rows. */
+/** `from` is the query that yields the rows. */
 export function storeStatement(table: Table, from: string, { where, set = {} }: StoreOptions = {}): string {
   const names = table.columns.map(({ name }) => name);
   const changes = names
@@ -17,7 +17,7 @@ export function storeStatement(table: Table, from: string, { where, set = {} }: 
     on conflict (${key}) do update set ${changes.join(', ')}${where === undefined ? '' : ` where ${where}`} returning ${key}`;
 }
 
-/** The rows as JSON. What no database stores, such as a NUL in the words of a service, becomes a replacement character. */
+/** The rows as JSON. Characters that no database stores, such as a NUL in a message, become replacement characters. */
 export function rowsText(rows: readonly object[]): string {
   const text = JSON.stringify(rows);
   return isStorableJson(text) ? text : JSON.stringify(rows, (_name, value) => storable(value));

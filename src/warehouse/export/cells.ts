@@ -1,4 +1,4 @@
-// A value of the warehouse as files carry it, whichever engine it came from.
+// Converts a value of the warehouse for export files, the same for every engine.
 import type { ViewColumnType } from '../schema/view.ts';
 
 export type Cell = string | number | bigint | boolean | Date | null;
@@ -16,14 +16,14 @@ export function cell(type: ViewColumnType, value: unknown): Cell {
     case 'date':
       return moment(value as string);
     case 'local':
-      // As though it were UTC: a wall clock has no zone of its own.
+      // Parsed as if it were UTC: local time is stored without a zone.
       return moment(`${value}Z`);
     default:
       return typeof value === 'string' ? value : JSON.stringify(value);
   }
 }
 
-/** A text that is no moment has none; the warehouse keeps it. */
+/** Null for a text that is not a valid date. */
 function moment(value: string): Date | null {
   const found = new Date(value);
   return Number.isNaN(found.getTime()) ? null : found;

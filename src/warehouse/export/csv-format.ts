@@ -1,5 +1,5 @@
-// CSV for people and spreadsheets: UTF-8 with a mark so that Excel reads accents, an absent value told from an
-// empty text, and a text that a spreadsheet would run as a formula put behind an apostrophe.
+// CSV for people and spreadsheets. UTF-8 with a byte order mark, so that Excel reads accents. Null differs from an empty
+// text. A text that a spreadsheet would run as a formula gets an apostrophe in front.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
@@ -15,7 +15,7 @@ export const csv: FileFormat = {
   async open(path, columns) {
     const stream = createWriteStream(path);
     const ended = finished(stream);
-    // Told by `finish`; nobody else waits for it when a write fails first.
+    // `finish` throws the error. This avoids an unhandled rejection if a write fails before `finish` is called.
     ended.catch(() => undefined);
     const put = async (text: string): Promise<void> => {
       if (!stream.write(text)) await Promise.race([once(stream, 'drain'), ended]);
@@ -24,7 +24,7 @@ export const csv: FileFormat = {
     return {
       write: (rows) => {
         const lines = rows.map((row) =>
-          columns.map(({ name, type }) => written(type, cell(type, row[name]))),
+          columns.map(({ name, type }) => csvValue(type, cell(type, row[name]))),
         );
         return put(
           stringify(lines, { escape_formulas: true, quoted_empty: false, quoted_string: false, cast }),
@@ -43,7 +43,7 @@ const cast = {
   string: (value: string) => (value === '' ? { value, quoted_empty: true } : value),
 };
 
-const written = (type: ViewColumnType, value: Cell): Cell => {
+const csvValue = (type: ViewColumnType, value: Cell): Cell => {
   if (!(value instanceof Date)) return value;
   const text = value.toISOString();
   if (type === 'date') return text.slice(0, 10);

@@ -1,5 +1,6 @@
-// Writes tables as files, each whole or not at all, all of one committed state. A part that did not change since the
-// last export into the same folder is left as it is; one that is no longer there is removed.
+// Exports tables to files. Each file is written completely or not at all, and all files show one committed state. A part
+// that has not changed since the last export to the same folder is kept. The file of a part that no longer exists is
+// removed.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +18,7 @@ export interface ExportRequest {
   format: FileFormat;
   what: readonly Exportable[];
   nowMs: number;
-  /** Writes every part, whether it changed or not. */
+  /** Writes every part, changed or not. */
   full: boolean;
   onProgress(doneRows: number, allRows: number): void;
 }
@@ -29,45 +30,45 @@ export interface ExportedTable {
   kept: number;
 }
 
-/** Rows are stamped before they commit, so that one may appear a little later than its stamp says. */
+/** A row gets its timestamp before its commit, so it may appear later than its timestamp says. */
 const COMMIT_MARGIN_MS = 3_600_000;
 
-export async function exportTables(engine: Engine, order: ExportRequest): Promise<ExportedTable[]> {
+export async function exportTables(engine: Engine, request: ExportRequest): Promise<ExportedTable[]> {
   try {
-    return await writeTables(engine, order);
+    return await writeTables(engine, request);
   } catch (thrown) {
-    throw folderFailure(thrown, order.folder);
+    throw folderError(thrown, request.folder);
   }
 }
 
-/** Anything that is not the file system's stays as it is. */
-function folderFailure(thrown: unknown, folder: string): unknown {
+/** Explains an error of the file system. Returns any other error unchanged. */
+function folderError(thrown: unknown, folder: string): unknown {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
   if (typeof code !== 'string' || syscall === undefined) return thrown;
-  return new Fatal(`The files of the export cannot be written to ${folder} (${syscall}, ${code})`, {
+  return new Fatal(`The export cannot write its files to ${folder} (${syscall}, ${code})`, {
     code: 'export_unwritable',
-    hint: 'Check the space on its disk and that this user may write there; files that are whole stay, run it again.',
+    hint: 'Check free disk space and the permissions of this user, then run the export again. Complete files are kept.',
   });
 }
 
-async function writeTables(engine: Engine, order: ExportRequest): Promise<ExportedTable[]> {
-  const { folder, format } = order;
+async function writeTables(engine: Engine, request: ExportRequest): Promise<ExportedTable[]> {
+  const { folder, format } = request;
   await mkdir(folder, { recursive: true });
   const manifest = await readManifest(folder, format.extension);
   return engine.snapshot(async (scan) => {
-    const planned = await planParts(scan, order, manifest.tables);
+    const planned = await planParts(scan, request, manifest.tables);
     const all = planned.reduce((sum, { writes }) => sum + rowsOf(writes), 0);
     let done = 0;
     const results: ExportedTable[] = [];
     for (const { table, parts, writes } of planned) {
       for (const part of writes) {
-        await writePart(scan, table, part, order, (rows) => {
+        await writePart(scan, table, part, request, (rows) => {
           done += rows;
-          order.onProgress(done, all);
+          request.onProgress(done, all);
         });
       }
-      await removeOthers(table, parts, order);
-      manifest.tables[table.name] = noted(table, parts, order);
+      await removeEmptyMonths(table, parts, request);
+      manifest.tables[table.name] = manifestOf(table, parts, request);
       await writeManifest(folder, manifest);
       results.push({
         table: table.name,
@@ -80,8 +81,8 @@ async function writeTables(engine: Engine, order: ExportRequest): Promise<Export
   });
 }
 
-async function planParts(scan: Scan, order: ExportRequest, known: Record<string, TableManifest>) {
-  const { what, full } = order;
+async function planParts(scan: Scan, request: ExportRequest, known: Record<string, TableManifest>) {
+  const { what, full } = request;
   const planned = [];
   for (const table of what) {
     const parts = await partsOf(scan, table);
@@ -90,7 +91,7 @@ async function planParts(scan: Scan, order: ExportRequest, known: Record<string,
       !full &&
       before !== undefined &&
       isUnchanged(table, part, before) &&
-      existsSync(pathOf(table, part, order));
+      existsSync(pathOf(table, part, request));
     planned.push({ table, parts, writes: parts.filter((part) => !isSame(part)) });
   }
   return planned;
@@ -110,7 +111,7 @@ function isUnchanged(table: Exportable, part: Part, before: TableManifest): bool
 const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);
 const namesOf = ({ columns }: Exportable): string[] => columns.map(({ name }) => name);
 
-const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportRequest): TableManifest => ({
+const manifestOf = (table: Exportable, parts: readonly Part[], { nowMs }: ExportRequest): TableManifest => ({
   columns: namesOf(table),
   read_at: isoInstant(nowMs),
   parts: Object.fromEntries(
@@ -118,7 +119,7 @@ const noted = (table: Exportable, parts: readonly Part[], { nowMs }: ExportReque
   ),
 });
 
-/** `vehicle.parquet`; a divided table as `event/month=2026-03/event.parquet`, as readers of partitions expect. */
+/** `vehicle.parquet`, or for a partitioned table `event/month=2026-03/event.parquet`, as partition-aware readers expect. */
 const pathOf = (table: Exportable, part: Part, { folder, format }: ExportRequest): string =>
   table.month === null
     ? join(folder, `${table.name}.${format.extension}`)
@@ -128,13 +129,13 @@ async function writePart(
   scan: Scan,
   table: Exportable,
   part: Part,
-  order: ExportRequest,
+  request: ExportRequest,
   onRows: (rows: number) => void,
 ): Promise<void> {
-  const path = pathOf(table, part, order);
+  const path = pathOf(table, part, request);
   await makeFolder(dirname(path));
   const draft = `${path}.tmp`;
-  const file = await order.format.open(draft, table.columns);
+  const file = await request.format.open(draft, table.columns);
   const columns = table.columns.map(({ name }) => `"${name}"`).join(', ');
   const sorted = table.key.map((name) => `"${name}"`).join(', ');
   const statement = `select ${columns} from "${table.name}" where ${part.where} order by ${sorted}`;
@@ -146,8 +147,8 @@ async function writePart(
   await publishFile(draft, path);
 }
 
-/** Months that hold nothing any more. */
-async function removeOthers(table: Exportable, parts: readonly Part[], { folder }: ExportRequest) {
+/** Removes the files of months without rows. */
+async function removeEmptyMonths(table: Exportable, parts: readonly Part[], { folder }: ExportRequest) {
   if (table.month === null) return;
   const names = new Set(parts.map(({ name }) => `month=${name}`));
   const present = await readdir(join(folder, table.name)).catch(() => [] as string[]);

@@ -1,5 +1,5 @@
-// What can be exported: the views and tables that BI reads. Large facts are divided by month, so that a later export writes
-// only the months that changed.
+// The views and tables that can be exported: those that BI reads. Large tables are partitioned by month, so that a later
+// export writes only the months that changed.
 import { tables } from '../schema/catalog.ts';
 import { lookups } from '../schema/lookups.ts';
 import type { Table } from '../schema/table.ts';
@@ -14,23 +14,25 @@ export interface ExportColumn {
 export interface Exportable {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
-  /** Order of the rows. */
+  /** Sort order of the rows. */
   readonly key: readonly string[];
-  /** Column that tells when a row last changed; null where nothing does. */
+  /** Column with the last change of a row; null for none. */
   readonly changed: string | null;
-  /** Column whose month divides it; null where it is one part. */
+  /** Column whose month partitions the table; null if it is one part. */
   readonly month: string | null;
 }
 
-/** Our own tables that tell about the service's data; the others are for operating. */
-const TOLD = ['status_change', 'daily_summary_revision'];
+/** Control tables with history of the service's data. The other control tables are for operations. */
+const HISTORY_TABLES = ['status_change', 'daily_summary_revision'];
 
-const isRead = (table: Table): boolean =>
-  table.kind === 'base' || TOLD.includes(table.name) || lookups.some((lookup) => lookup.table === table);
+const isForBi = (table: Table): boolean =>
+  table.kind === 'base' ||
+  HISTORY_TABLES.includes(table.name) ||
+  lookups.some((lookup) => lookup.table === table);
 
 const CHANGED = '_changed_at';
 
-const tablesRead = tables.filter(isRead).map((table) => ({
+const exportedTables = tables.filter(isForBi).map((table) => ({
   name: table.name,
   columns: table.columns,
   key: table.key,
@@ -38,7 +40,13 @@ const tablesRead = tables.filter(isRead).map((table) => ({
   month: table.partitionBy,
 }));
 
-/** Whether a view changed nobody can tell, so each is written every time. */
-const viewsRead = views.map(({ name, columns, key }) => ({ name, columns, key, changed: null, month: null }));
+/** Views have no time of change, so they are written every time. */
+const exportedViews = views.map(({ name, columns, key }) => ({
+  name,
+  columns,
+  key,
+  changed: null,
+  month: null,
+}));
 
-export const exportables: readonly Exportable[] = [...viewsRead, ...tablesRead];
+export const exportables: readonly Exportable[] = [...exportedViews, ...exportedTables];

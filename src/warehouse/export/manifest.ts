@@ -1,4 +1,4 @@
-// What an earlier export left in the folder, so that the next one writes only what changed since.
+// Records what an export wrote to the folder, so that the next export writes only the parts that changed.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -10,9 +10,9 @@ const schema = z.object({
     z.string(),
     z.object({
       columns: z.array(z.string()),
-      /** When the reading of the last export began. */
+      /** When the last export began to read. */
       read_at: z.string(),
-      /** With the latest change in each: one that has another latest change is of another state or warehouse. */
+      /** `changed_at` is the latest change in the part. If it differs now, the part has changed or is from another warehouse. */
       parts: z.record(z.string(), z.object({ rows: z.number(), changed_at: z.string().nullable() })),
     }),
   ),
@@ -23,7 +23,7 @@ export type TableManifest = Manifest['tables'][string];
 
 const NAME = 'export.json';
 
-/** Empty where there is none, or none that can be read: then everything is written. */
+/** Empty if there is no readable manifest: then everything is written. */
 export async function readManifest(folder: string, format: string): Promise<Manifest> {
   try {
     const manifest = schema.parse(JSON.parse(await readFile(join(folder, NAME), 'utf8')));

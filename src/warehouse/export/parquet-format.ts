@@ -1,4 +1,4 @@
-// Parquet, with the types of the declarations: instants in UTC to the millisecond, days as days.
+// Parquet with the declared types: instants in UTC to the millisecond, days as dates.
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ViewColumnType } from '../schema/view.ts';
 import { cell } from './cells.ts';
@@ -24,23 +24,23 @@ const STORED_AS: Readonly<Record<ViewColumnType, Omit<SchemaElement, 'name'>>> =
   },
 };
 
-/** Rows that are held in memory and written as one group. */
+/** Rows buffered in memory and written as one row group. */
 const GROUP_ROWS = 20_000;
 
 export const parquet: FileFormat = {
   extension: 'parquet',
   async open(path, columns) {
     const writer = new ParquetWriter({ writer: fileWriter(path), schema: schemaOf(columns) });
-    let held: Record<string, unknown>[] = [];
+    let buffered: Record<string, unknown>[] = [];
     const writeGroup = async (): Promise<void> => {
-      if (held.length === 0) return;
-      await writer.write({ columnData: columnsOf(held, columns), rowGroupSize: held.length });
-      held = [];
+      if (buffered.length === 0) return;
+      await writer.write({ columnData: columnsOf(buffered, columns), rowGroupSize: buffered.length });
+      buffered = [];
     };
     return {
       async write(rows) {
-        held.push(...rows);
-        if (held.length >= GROUP_ROWS) await writeGroup();
+        buffered.push(...rows);
+        if (buffered.length >= GROUP_ROWS) await writeGroup();
       },
       async finish() {
         await writeGroup();

@@ -1,4 +1,4 @@
-// The parts of a table: one, or one a month (UTC) with one more for rows that have no instant.
+// The parts of a table: a single one, or one per month (UTC) and one for rows without the instant.
 import type { Scalar, Scan } from '../engine.ts';
 import type { Exportable } from './exportable.ts';
 
@@ -7,11 +7,11 @@ export interface Part {
   where: string;
   bindings: readonly string[];
   rows: number;
-  /** When a row of it last changed; null where nothing tells. */
+  /** When a row of the part last changed; null if unknown. */
   changedAt: string | null;
 }
 
-/** As partitioned tables call what has no value. */
+/** The usual name of the partition for null, from Hive. */
 const NO_MONTH = '__HIVE_DEFAULT_PARTITION__';
 
 export async function partsOf(scan: Scan, table: Exportable): Promise<Part[]> {

@@ -1,4 +1,4 @@
-// How a format writes one file: batch by batch, under a name of its own until it is whole.
+// The interface of a file format. A file is written in batches, to a path that the caller renames once it is complete.
 import type { ExportColumn } from './exportable.ts';
 
 export interface TableFile {

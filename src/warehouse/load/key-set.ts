@@ -1,15 +1,15 @@
-// The keys of rows of one table, each once. Kept column by column, because a text or a list for each key would cost more.
+// The distinct keys of rows of one table. Nested by column, because a text or a list per key would take more memory.
 import type { Row, Scalar } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
 export interface KeySet {
-  /** False where the key of the row was there already. */
+  /** Returns false if the set already has the key of the row. */
   add(row: Row): boolean;
-  /** Each in the order of the table's key. */
+  /** The columns of each key are in the table's key order. */
   keys(): Row[];
 }
 
-/** The values of the last key column, or for each value of an earlier one what follows it. */
+/** The values of the last key column, or the next level by value of an earlier key column. */
 type Level = Set<Scalar> | Map<Scalar, Level>;
 
 export function createKeySet(table: Table): KeySet {
@@ -44,11 +44,11 @@ const keysBelow = (level: Level): Scalar[][] =>
     ? [...level].map((value) => [value])
     : [...level].flatMap(([value, next]) => keysBelow(next).map((rest) => [value, ...rest]));
 
-/** Where the columns of the key are in a row. */
+/** Positions of the key columns in a row. */
 export function keyPositions(table: Table): number[] {
   const columns = recordColumns(table);
   return table.key.map((name) => columns.findIndex((column) => column.name === name));
 }
 
-/** A key as the quarantine writes it. */
+/** A key as the quarantine stores it. */
 export const keyText = (key: Row): string => key.join(' ');

@@ -1,22 +1,22 @@
-// Turns a record into a row by the table's declaration. What the columns cannot hold exactly stays in `extra`,
-// so that columns and `extra` together give the record back; a null field and an absent one are the same.
+// Maps a record to a row by the table's declaration. Values that the columns cannot hold exactly stay in `extra`, so that
+// columns and `extra` together restore the record. A null field counts as absent.
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import { stableJson } from '../../core/text/stable-json.ts';
 import { isStorable, isStorableJson } from '../../core/text/storable-text.ts';
 import type { Row, Scalar } from '../engine.ts';
 import { type ColumnType, indexedColumns, recordColumns, type Table } from '../schema/table.ts';
 
-/** The row, or in plain words why the record has none. */
+/** The row, or why the record is invalid. */
 export type MappedRow = { row: Row } | { invalid: string };
 export type RowMapping = (record: JsonObject) => MappedRow;
 
 interface Field {
-  /** Dotted, for messages. */
+  /** Dotted path, for messages. */
   path: string;
   /** Position of the column that this field fills. */
   position?: number;
   type?: ColumnType;
-  /** Characters that the column holds, where an index limits them. */
+  /** Maximum length in characters, if the column is indexed. */
   longest?: number;
   /** Position of the column whose value this field repeats. */
   repeats?: number;
@@ -25,7 +25,7 @@ interface Field {
 
 type Fields = Map<string, Field>;
 
-/** This runs for every record: nothing in it allocates beyond the row and what is left over. */
+/** The mapping runs for every record, so it allocates nothing but the row and the rest for `extra`. */
 export function rowMapping(table: Table): RowMapping {
   const columns = recordColumns(table);
   const fields = fieldTree(table);
@@ -38,7 +38,7 @@ export function rowMapping(table: Table): RowMapping {
     const row: Scalar[] = new Array(columns.length + 1).fill(null);
     const state: MappingState = { row, last, filled: 0, invalid: undefined };
     if (repeated.length > 0) fillRepeated(fields, record, row);
-    // Before any repeated value is compared with it: which of the two comes first in the record tells nothing.
+    // Own fields first: repeated values are compared with them, whichever comes first in the record.
     for (const { from, type, position } of repeated) {
       const own = from.reduce<Json | undefined>(
         (at, name) => (isJsonObject(at) ? at[name] : undefined),
@@ -67,7 +67,7 @@ export function rowMapping(table: Table): RowMapping {
 
 interface MappingState {
   row: Scalar[];
-  /** The row before: a text that it holds too is good, and is kept in memory once for all rows that repeat it. */
+  /** The previous row. A text that it holds too needs no check, and all rows that repeat it share one copy in memory. */
   last: Row;
   /** Columns filled so far. */
   filled: number;
@@ -99,7 +99,7 @@ function fieldTree(table: Table): Fields {
   return root;
 }
 
-/** Fills columns from the fields that repeat them, for those whose own field is absent. */
+/** Fills columns from the fields that repeat them, in case the own field is absent. */
 function fillRepeated(fields: Fields, object: JsonObject, row: Scalar[]): void {
   for (const [name, field] of fields) {
     const value = object[name];
@@ -111,7 +111,7 @@ function fillRepeated(fields: Fields, object: JsonObject, row: Scalar[]): void {
   }
 }
 
-/** Fills columns from `object`; returns what is left of it, undefined where nothing is. */
+/** Fills columns from `object`. Returns the rest of the object; undefined if nothing is left. */
 function fill(fields: Fields, object: JsonObject, state: MappingState): JsonObject | undefined {
   let rest: JsonObject | undefined;
   let repeated: string | undefined;
@@ -133,20 +133,20 @@ function fill(fields: Fields, object: JsonObject, state: MappingState): JsonObje
       rest = keep(rest, name, value);
     }
   }
-  // An object of which only the repeated value is known would not be told from an absent one.
+  // If an object holds only the repeated value, keep it: otherwise it could not be distinguished from an absent object.
   if (repeated !== undefined && state.filled === filledBefore)
     rest = keep(rest, repeated, object[repeated] as Json);
   return rest;
 }
 
-/** Without a prototype, so that a field named __proto__ is a field like any other. */
+/** The object has no prototype, so that a field named __proto__ is an ordinary field. */
 function keep(rest: JsonObject | undefined, name: string, value: Json): JsonObject {
   const kept = rest ?? (Object.create(null) as JsonObject);
   kept[name] = value;
   return kept;
 }
 
-/** Writes the column; false where it could not hold the value exactly and `extra` has to keep it. */
+/** Writes the column. Returns false if the column cannot hold the value exactly and `extra` has to keep it. */
 function fillColumn(
   field: Field,
   position: number,
@@ -165,7 +165,7 @@ function fillColumn(
   return type === 'json' || held === value;
 }
 
-/** The value as the column holds it, or undefined where the column cannot hold it. */
+/** The value as the column stores it; undefined if the column cannot hold it. */
 function hold(value: Json, type: ColumnType): Scalar | undefined {
   switch (type) {
     case 'integer':
@@ -187,15 +187,15 @@ function hold(value: Json, type: ColumnType): Scalar | undefined {
   }
 }
 
-/** An entry of an index in PostgreSQL has room for 2,700 bytes; a longer text stays in `extra` on every engine. */
+/** A PostgreSQL index entry holds at most 2,700 bytes. A longer text stays in `extra` on every engine. */
 export const LONGEST_INDEXED = 500;
 
-/** There is no year 0 for PostgreSQL; the text stays in `extra`. */
+/** PostgreSQL has no year 0, so such a text stays in `extra`. */
 const NO_YEAR = '0000';
 const INTEGER = /^-?\d{1,19}$/;
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\d*Z$/;
 
-/** To the millisecond; a finer fraction is kept in `extra` because the text is then not equal. */
+/** Rounds down to the millisecond. A text with a finer fraction also stays in `extra`, because it differs from the column. */
 function holdInstant(value: string): string | undefined {
   if (value.startsWith(NO_YEAR)) return undefined;
   if (value.length === 24) return value;

@@ -1,12 +1,12 @@
-// A reading that took so long that another one, begun later, was stored before it: a backfill beside the schedule, a run
-// by hand, a daemon that was stopped for a while. It may be the older of the two, so it is not put over the stored rows.
+// A stale read: another run stored the same rows after this read began, for example a backfill, a manual run, or another
+// daemon while this one was suspended. The stored rows may be newer, so they are not overwritten.
 import { Retriable } from '../../core/errors.ts';
 
 export class StaleRead extends Retriable {
   constructor(table: string, rows: number) {
-    super(`${rows} rows of ${table} were written by another run while they were read`, {
+    super(`Another run wrote ${rows} rows of ${table} while this run was reading them`, {
       code: 'stale_read',
-      hint: 'Nothing was lost: it is read again, by the next run at the latest.',
+      hint: 'Nothing is lost: the rows are read again, by the next run at the latest.',
     });
   }
 }

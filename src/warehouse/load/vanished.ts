@@ -1,33 +1,33 @@
-// Marks what has vanished from a part of a table that was read whole. Mostly nothing has: then as many rows are
-// stored there as were met there, and to count them is enough.
+// Marks rows that have vanished from a range that was read in full. Usually none has: then the stored count equals the
+// number of rows read, and counting is enough.
 import { chunks } from '../../core/chunks.ts';
 import type { LoadMetadata, Row, RowRange, Transaction } from '../engine.ts';
 import { recordColumns, type Table } from '../schema/table.ts';
 
-/** What a reading met. */
-export interface Met {
-  /** Loaded rows that are inside the range, each key once. */
+/** The rows that a read returned. */
+export interface ReadRows {
+  /** Number of distinct loaded keys inside the range. */
   inside: number;
-  /** The keys of all loaded rows and of what could not be loaded. */
+  /** The keys of all loaded rows and of invalid records. */
   keys(): Row[];
 }
 
-/** Owners a statement, far below what any engine binds. */
+/** Owners per statement, far below the binding limit of any engine. */
 const OWNERS = 500;
 
-/** To be called after the rows were loaded, in the same transaction. Tells how many rows were marked. */
+/** Call after loading the rows, in the same transaction. Returns how many rows were marked. */
 export async function markVanished(
   tx: Transaction,
   { table, range }: { table: Table; range: RowRange },
-  met: Met,
+  read: ReadRows,
   metadata: LoadMetadata,
 ): Promise<number> {
-  // Every row that was met is stored by now, so an equal number is the same rows.
-  if ((await tx.countPresent(table, range)) === met.inside) return 0;
-  return tx.markMissing(table, range, met.keys(), metadata);
+  // Every row that was read is stored by now, so equal counts mean the same rows.
+  if ((await tx.countPresent(table, range)) === read.inside) return 0;
+  return tx.markMissing(table, range, read.keys(), metadata);
 }
 
-/** The keys of rows of `range` that this load has marked; `range` names them one by one. */
+/** The keys of the rows that this load has marked; `range` lists their owners. */
 export async function justMarked(
   { sql }: Transaction,
   { table, range }: { table: Table; range: RowRange },
@@ -44,7 +44,7 @@ export async function justMarked(
   return ids;
 }
 
-/** Tells whether a row is inside the range. */
+/** Returns a test whether a row is inside the range. */
 export function insideOf(table: Table, range: RowRange): (row: Row) => boolean {
   const columns = recordColumns(table);
   const bounds = Object.entries(range).map(([name, bound]) => {

@@ -1,11 +1,11 @@
-// Fills what the views know of the configured time zone: its offsets from UTC and its days. Written when the zone, its
-// rules or the year have changed since, in one transaction, so that a reader never meets half of it.
+// Fills the tables that views use for the configured time zone: its UTC offsets and its days. They are written when the
+// zone, its rules or the year have changed, in one transaction, so that a reader never sees a partial state.
 import { Temporal } from 'temporal-polyfill';
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 
 const FACT = 'local-time';
-/** Facts may be older than any offset that is looked up, and younger. */
+/** Records may be older than the first computed offset and newer than the last. */
 const EVER_BEFORE = '0001-01-01T00:00:00.000Z';
 const EVER_AFTER = '9999-12-31T23:59:59.999Z';
 const FIRST_OFFSET_YEAR = 2000;
@@ -45,7 +45,7 @@ interface Offset {
   zone: string;
 }
 
-/** The offsets from the first year on; the first speaks of all that was before, the last of all after. */
+/** The offsets since FIRST_OFFSET_YEAR. The first also covers all time before, the last all time after. */
 function offsetsOf(zone: string, year: number): Offset[] {
   const end = new Temporal.PlainDate(year + OFFSET_YEARS_AHEAD, 12, 31).toZonedDateTime(zone);
   let at = new Temporal.PlainDate(FIRST_OFFSET_YEAR, 1, 1).toZonedDateTime(zone);
@@ -64,7 +64,7 @@ function offsetsOf(zone: string, year: number): Offset[] {
   }));
 }
 
-/** The days of whole years around `year`, told from the offsets: Temporal would take a hundred times as long. */
+/** The days of the full years around `year`, computed from the offsets: Temporal would take a hundred times as long. */
 function daysOf(offsets: readonly Offset[], year: number): object[] {
   const first = dayNumber(year - DAY_YEARS_BACK, 0);
   const last = dayNumber(year + DAY_YEARS_AHEAD + 1, 0);
@@ -86,7 +86,7 @@ function daysOf(offsets: readonly Offset[], year: number): object[] {
   });
 }
 
-/** The first instant at which the wall clock shows midnight or, where the clock skips it, later. */
+/** The first instant of the local day: midnight, or later if the clock skips midnight. */
 function beginOf(
   day: number,
   offsets: readonly { fromMs: number; toMs: number; offsetMs: number }[],
@@ -95,10 +95,10 @@ function beginOf(
     const begin = Math.max(fromMs, day * DAY_MS - offsetMs);
     if (begin < toMs) return begin;
   }
-  throw new RangeError('a day after the last offset');
+  throw new RangeError('the day is after the last offset');
 }
 
-/** Days since 1970 of the first of a month, counted from 0. */
+/** Days since 1970 of the first day of a month; `month` counts from 0. */
 const dayNumber = (year: number, month: number): number => Date.UTC(year, month) / DAY_MS;
 const dateText = (day: number): string => isoInstant(day * DAY_MS).slice(0, 10);
 

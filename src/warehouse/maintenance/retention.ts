@@ -1,50 +1,50 @@
-// Deletes rows that are older than somebody wants to keep them, with the rows that belong to them: a few thousand a
-// transaction, so that nobody waits long, parts before their owner, so that a crash leaves no orphan.
+// Deletes rows that are past their retention, with their child rows. Each transaction deletes a few thousand rows, so that
+// other writes do not wait long. Children are deleted before their parents, so that a crash leaves no orphans.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import type { Engine } from '../engine.ts';
 import { tables } from '../schema/catalog.ts';
 import type { Table } from '../schema/table.ts';
 
-/** The tables that can have a limit of age. */
+/** The tables that can have a retention limit. */
 export const agingTables: readonly Table[] = tables.filter(({ retentionBy }) => retentionBy !== null);
 
-const OWNERS = 2_000;
+const ROWS_AT_ONCE = 2_000;
 
 export interface Outdated {
   table: string;
   rows: number;
 }
 
-/** Rows of the table older than `before`, an ISO instant; those that belong to them are not counted. */
+/** Counts the rows of the table older than `before`, an ISO instant, without their child rows. */
 export const countOutdated = (engine: Engine, table: Table, before: string): Promise<number> =>
   engine.read(async (sql) => {
     const [found] = await outdated(sql, table, before).count({ n: '*' });
     return Number(found?.n ?? 0);
   });
 
-/** Tells how many rows of each table are gone. */
+/** Returns how many rows of each table were deleted. */
 export async function deleteOutdated(
   engine: Engine,
   table: Table,
   before: string,
   isStopped: () => boolean,
 ): Promise<Outdated[]> {
-  const gone = new Map<string, number>();
+  const deletedByTable = new Map<string, number>();
   while (!isStopped()) {
     const deleted = await engine.write(
       async ({ sql }) => {
         const owners: Record<string, string | number>[] = await outdated(sql, table, before)
           .select([...table.key])
-          .limit(OWNERS);
-        if (owners.length > 0) await deleteRows(sql, table, owners, gone);
+          .limit(ROWS_AT_ONCE);
+        if (owners.length > 0) await deleteRows(sql, table, owners, deletedByTable);
         return owners.length;
       },
       { isLong: true },
     );
-    if (deleted < OWNERS) break;
+    if (deleted < ROWS_AT_ONCE) break;
   }
-  return [...gone].map(([table, rows]) => ({ table, rows }));
+  return [...deletedByTable].map(([table, rows]) => ({ table, rows }));
 }
 
 function outdated(sql: Knex, { name, retentionBy, columns }: Table, before: string): Knex.QueryBuilder {
@@ -58,7 +58,7 @@ async function deleteRows(
   sql: Knex,
   table: Table,
   keys: readonly Key[],
-  gone: Map<string, number>,
+  deletedByTable: Map<string, number>,
 ): Promise<void> {
   for (const part of tables.filter(({ parent }) => parent?.table === table.name)) {
     const column = part.parent?.column ?? '';
@@ -67,7 +67,7 @@ async function deleteRows(
       const owned: Key[] = await sql(part.name)
         .whereIn(column, some)
         .select([...part.key]);
-      if (owned.length > 0) await deleteRows(sql, part, owned, gone);
+      if (owned.length > 0) await deleteRows(sql, part, owned, deletedByTable);
     }
   }
   for (const some of chunks(keys, Math.floor(MOST_BOUND / table.key.length))) {
@@ -75,14 +75,14 @@ async function deleteRows(
     const deleted = await sql(table.name)
       .whereIn([...table.key], values as Knex.Value[][])
       .delete();
-    gone.set(table.name, (gone.get(table.name) ?? 0) + deleted);
+    deletedByTable.set(table.name, (deletedByTable.get(table.name) ?? 0) + deleted);
   }
 }
 
-/** Values a statement, below what any engine binds. */
+/** Values per statement, below the binding limit of any engine. */
 const MOST_BOUND = 1_000;
 
-/** The limits of age by table, with those of the tables whose rows go with their owner's. */
+/** The retention limits by table. A child table has the limit of its parent. */
 export function retentionByTable(limits: Readonly<Record<string, number>>): Record<string, number> {
   const limitOf = (table: Table | undefined): number | undefined =>
     table === undefined

@@ -1,5 +1,5 @@
-// The history of an entry: every send, read-back and action of a person, in order. A read-back with the same result
-// as the one before it is counted in the same row.
+// The history of an entry: every send, read-back and manual action, in order. Consecutive read-backs with the same
+// outcome share one row, which counts them.
 import type { Knex } from 'knex';
 import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
@@ -8,48 +8,48 @@ import { storeEntries } from './transitions.ts';
 
 export const pushAttempt = controlTable({
   name: 'push_attempt',
-  meaning: 'Every send and read-back of an outbox entry, and every action of a person on it.',
+  meaning: 'Every send, read-back and manual action of an outbox entry.',
   key: ['kind', 'external_code', 'code_use', 'number'],
   columns: {
     kind: text('Kind of the entry.'),
     external_code: text('Code of the entry.'),
-    code_use: integer('Which use of the code.', { default: 1 }),
-    number: integer('Place in its history, from 1.'),
+    code_use: integer('Which use of the code this is, from 1.', { default: 1 }),
+    number: integer('Position in the history of the entry, from 1.'),
     what: text('create, change, read-back or action.', { required: true }),
-    run_id: text('The run that made it; null for a person.'),
-    started_at: instant('When it began.', { required: true }),
-    finished_at: instant('When its outcome was stored.'),
+    run_id: text('The run that made the attempt; null for a manual action.'),
+    started_at: instant('When the attempt began.', { required: true }),
+    finished_at: instant('When the outcome was stored.'),
     outcome: text(
-      'accepted, rejected, unclear, turned-away, not-sent, found, absent, inconclusive, unreadable, or what a person did.',
+      'accepted, rejected, unclear, turned-away, not-sent, found, absent, inconclusive, unreadable, retried, asserted-absent or cancelled.',
     ),
-    error_code: text('Stable word for the failure.'),
-    http_status: integer('Status of the answer, where there was one.'),
+    error_code: text('Stable code of the failure.'),
+    http_status: integer('HTTP status of the response; null if there was none.'),
     message: text('What happened, in plain words.'),
-    times: integer('How often in a row.', { required: true }),
+    times: integer('Number of consecutive attempts with this outcome.', { required: true }),
   },
 });
 
-/** `turned-away`: the answer is 401, 403 or 429. `not-sent`: nothing left. */
+/** `turned-away`: the service answered 401, 403 or 429. `not-sent`: no byte left this machine. */
 type SendOutcome = 'accepted' | 'rejected' | 'unclear' | 'turned-away' | 'not-sent';
 /** `unreadable`: the service did not answer. */
 type ReadBackOutcome = 'found' | 'absent' | 'inconclusive' | 'unreadable';
 type ActionOutcome = 'retried' | 'asserted-absent' | 'cancelled';
 export type AttemptOutcome = SendOutcome | ReadBackOutcome | ActionOutcome;
 
-/** A line of the history, in its columns. */
+/** A row of the history. */
 export interface Attempt {
   entry: EntryKey;
   what: 'create' | 'change' | 'read-back' | 'action';
   outcome: AttemptOutcome;
   message: string | null;
-  /** Null for a person. */
+  /** Null for a manual action. */
   run_id: string | null;
   started_at: string;
   error_code?: string | null;
   http_status?: number | null;
 }
 
-/** One statement to read the ends of the histories, one to write. No entry may occur twice in `attempts`. */
+/** Appends to the histories with one read and one write statement. No entry may occur twice in `attempts`. */
 export async function recordAttempts(
   { sql, store }: Pick<Transaction, 'sql' | 'store'>,
   attempts: readonly Attempt[],
@@ -84,13 +84,13 @@ function rowOf({ entry, ...attempt }: Attempt, last: AttemptRow | undefined, at:
   return { ...row, number, started_at: last.started_at, times: Number(last.times) + 1 };
 }
 
-/** An entry as a step leaves it, and what its history says of that. */
+/** The entry after a step, and the attempt to add to its history. */
 export interface Step {
   entry: OutboxEntry;
   attempt?: Omit<Attempt, 'entry' | 'run_id'>;
 }
 
-/** Writes entries with their histories. Gives those that were stored; a person changed the others meanwhile. */
+/** Writes entries and their histories. Returns the stored steps; the other entries changed since they were read. */
 export async function storeSteps<T extends Step>(
   tx: Transaction,
   steps: readonly T[],

@@ -1,11 +1,11 @@
-// The outbox: one row for each item that the ERP wants pushed. This file declares the table, the entry as code sees
-// it, and what people and scripts may see of an entry. Only transitions.ts changes the state of an entry.
+// The outbox: one row for each item that the ERP wants pushed. This file declares the table, the entry type, and the
+// fields of an entry that people and scripts may see. Only transitions.ts changes the state of an entry.
 import { controlTable, instant, integer, json, text } from '../schema/table.ts';
 
 export const OUTBOX_STATES = ['ready', 'sending', 'unknown', 'confirmed', 'rejected', 'cancelled'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
 
-/** Why a person has to look at an entry; the same words are the codes of a run's failures. */
+/** Why an entry needs a person. A run reports its failures under the same codes. */
 export const ATTENTION = [
   'found_twice',
   'never_shown',
@@ -17,64 +17,65 @@ export const ATTENTION = [
 ] as const;
 export type Attention = (typeof ATTENTION)[number];
 
-/** Conditions of the indexes, which a query has to repeat to the letter. */
+/** Conditions of partial indexes. A query uses the index only if it repeats the condition word for word. */
 export const IS_OPEN = "state <> 'confirmed'";
 export const IS_CONFIRMED = "state = 'confirmed'";
-/** Confirmed entries that are read back: not shown yet, still being optimised, or in need of a person. */
+/** Confirmed entries that are read back: not yet listed by the service, still being optimised, or in need of a person. */
 export const IS_WATCHED =
   "state = 'confirmed' and (seen_at is null or attention is not null or (kind = 'route_plans' and remote_status in ('W', 'R')))";
 
 export const pushOutbox = controlTable({
   name: 'push_outbox',
-  meaning: 'Every item that the ERP wants pushed: its state, and why.',
+  meaning: 'Every item that the ERP wants pushed, with its state and the reason for it.',
   key: ['kind', 'external_code', 'code_use'],
   columns: {
     kind: text('Feed of the item: route_plans, points_of_interest, agents or itineraries.'),
-    external_code: text("The ERP's code of the item; a digest where that is a tax number."),
+    external_code: text("The ERP's code of the item; a digest if the code is a tax number."),
     code_use: integer('Which use of the code this is, from 1: some ERPs use a route number every day.', {
       default: 1,
     }),
     erp_code: text(
-      'The code in clear where external_code is a digest, while the ERP may have to be notified.',
+      'The code in clear if external_code is a digest; kept only while the ERP may have to be notified.',
       {
         personal: true,
       },
     ),
-    origin: text('Where the ERP offered it: file and row, or row of the query.'),
+    origin: text('Where the ERP offered the item: file and row, or row of the query.'),
     state: text('ready, sending, unknown, confirmed, rejected or cancelled.', { required: true }),
-    attention: text(`Why a person has to look: ${ATTENTION.join(', ')}; null where nobody has to.`),
+    attention: text(`Why the entry needs a person: ${ATTENTION.join(', ')}; null if it does not.`),
     message: text('The state in plain words.'),
-    reasons: json('What was rejected and why, a list of sentences.'),
-    content_hash: text('Digest of the content that the ERP offered last; empty where it could not be read.', {
+    reasons: json('Reasons for the rejection, a list of sentences.'),
+    content_hash: text('Digest of the content that the ERP offered last; empty if it could not be read.', {
       required: true,
     }),
     sent_hash: text(
-      'Digest of the content that was sent last; null where none was, empty where it is not known.',
+      'Digest of the content that was sent last; null if none was sent, empty if it is not known.',
     ),
-    payload: json('The content to send; null once it need not be sent again.', { personal: true }),
+    payload: json('The content to send; null once it no longer has to be sent.', { personal: true }),
     remote_id: integer('Identifier at the service; null until it is known.'),
-    remote_key: text('By what it is found at the service; a digest where that is a tax number.', {
+    remote_key: text('Value by which the item is found at the service; a digest if that is a tax number.', {
       required: true,
     }),
     remote_status: text('Status at the service at the last read-back.'),
-    period_start: instant('Start of what was sent, or is to be sent.'),
-    period_end: instant('End of what was sent, or is to be sent.'),
-    attempts: integer('How often a send was begun.', { required: true }),
-    unclear_sends: integer('How many sends in a row had no clear outcome.', { required: true }),
-    next_attempt_at: instant('Not sent or read back before this instant; null for at once.'),
-    unknown_since: instant('Since when its outcome is not known.'),
-    absent_since: instant("Since when no read-back shows it, by the service's clock."),
-    created_at: instant('When the ERP first offered it.', { required: true }),
-    updated_at: instant('When its state or content last changed.', { required: true }),
-    sent_at: instant('When it was last sent.'),
-    confirmed_at: instant('When it was confirmed.'),
-    seen_at: instant('When a read-back first showed it; null while none did.'),
+    period_start: instant('Start of the period of the item, as sent or to be sent.'),
+    period_end: instant('End of the period of the item, as sent or to be sent.'),
+    attempts: integer('Number of sends that were begun.', { required: true }),
+    unclear_sends: integer('Number of consecutive sends without a clear outcome.', { required: true }),
+    next_attempt_at: instant('Earliest instant of the next send or read-back; null for at once.'),
+    unknown_since: instant('Since when the outcome is unknown.'),
+    absent_since: instant("Since when read-backs do not show the item, by the service's clock."),
+    created_at: instant('When the ERP first offered the item.', { required: true }),
+    updated_at: instant('When the state or the content last changed.', { required: true }),
+    sent_at: instant('When the item was last sent.'),
+    confirmed_at: instant('When the item was confirmed.'),
+    seen_at: instant('When a read-back first showed the item; null until one does.'),
     told_at: instant(
-      'When the ERP was notified of this state, or that was left to the result of its file; null while neither.',
+      'When the ERP was notified of this state, or the notification was left to the result file; null before that.',
     ),
-    revision: integer('Grows with every change.', { required: true }),
+    revision: integer('Increases with every change.', { required: true }),
   },
-  // Each that a run needs is of few rows, and has more columns that a query names than any other: SQLite counts those.
+  // The indexes that a run needs hold few rows. Each covers more columns of its query than any other index, because
+  // SQLite chooses an index by that number.
   indexes: [
     { columns: ['kind', 'state', 'updated_at'], where: IS_OPEN },
     { columns: ['kind', 'updated_at'], where: IS_CONFIRMED },
@@ -104,7 +105,7 @@ export interface OutboxEntry extends EntryKey {
   reasons: string | null;
   content_hash: string;
   sent_hash: string | null;
-  /** JSON of what is sent. */
+  /** JSON of the content to send. */
   payload: string | null;
   remote_id: number | null;
   remote_key: string;
@@ -135,7 +136,7 @@ export const keyOf = ({ kind, external_code, code_use }: EntryKey): EntryKey => 
 export const nameOf = ({ kind, external_code, code_use }: EntryKey): string =>
   JSON.stringify([kind, external_code, code_use]);
 
-/** By what and when the service lists an item; an entry has those of what was sent, while that may be at the service. */
+/** Key and period under which the service lists an item. While sent content may be at the service, these are the sent ones. */
 export type Place = Pick<OutboxEntry, 'remote_key' | 'period_start' | 'period_end'>;
 
 export const placeOf = ({ remote_key, period_start, period_end }: Place): Place => ({
@@ -144,18 +145,18 @@ export const placeOf = ({ remote_key, period_start, period_end }: Place): Place 
   period_end,
 });
 
-/** Some content of it was sent, and did not certainly miss the service. */
+/** Some content was sent, and may have reached the service. */
 export const wasSent = ({ sent_hash }: Pick<OutboxEntry, 'sent_hash'>): boolean => sent_hash !== null;
 
-/** An earlier send may have reached the service, so a listing that proves nothing is not enough. */
+/** An earlier send may have reached the service, so only a conclusive listing may show that the item is absent. */
 export const needsProof = (entry: Pick<OutboxEntry, 'state' | 'sent_hash'>): boolean =>
   entry.state === 'unknown' || (entry.state === 'ready' && wasSent(entry));
 
-/** The ERP has a newer content that cannot be sent; nothing that the service shows changes that. */
+/** The ERP offers newer content that cannot be sent, whatever the service shows. */
 export const hasUnusableContent = ({ attention }: OutboxEntry): boolean =>
   attention === 'read_error' || attention === 'invalid_change';
 
-/** The ERP offered another content after the service had the item. */
+/** The ERP offered different content after the service confirmed the item. */
 export const isChangedAfterPush = ({ state, content_hash, sent_hash }: OutboxEntry): boolean =>
   state === 'confirmed' && content_hash !== sent_hash;
 
@@ -170,7 +171,7 @@ export type ShownEntry = Omit<OutboxEntry, 'payload' | 'erp_code' | 'reasons' | 
   reasons: string[];
 };
 
-/** An entry without its payload and its clear code, which may hold tax numbers. */
+/** The entry without its payload and its clear code, which may contain tax numbers. */
 export function shownEntry(entry: OutboxEntry): ShownEntry {
   const { payload: _payload, erp_code: _code, revision: _revision, ...shown } = entry;
   return { ...shown, changed_after_push: isChangedAfterPush(entry), reasons: reasonsOf(entry) };

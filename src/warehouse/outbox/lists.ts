@@ -1,4 +1,4 @@
-// What people ask of the outbox, by commands, page and alerts: searches, counts, and what needs a person.
+// Outbox queries for commands, page and alerts: searches, counts, and the entries that need a person.
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 import { type Attention, IS_OPEN, OUTBOX_STATES, type OutboxEntry, type OutboxState } from './entry.ts';
@@ -21,7 +21,7 @@ export interface EntrySearch extends EntryFilter {
   offset?: number;
 }
 
-/** What needs a person first, then by what changed last. */
+/** Entries that need a person first, then the most recently changed. */
 export const searchEntries = (sql: Knex, search: EntrySearch): Promise<OutboxEntry[]> =>
   matching(sql, search)
     .orderByRaw(
@@ -46,7 +46,7 @@ function matching(sql: Knex, { states, kind, code }: EntryFilter): Knex.QueryBui
   return query;
 }
 
-/** Small letters of ASCII, as every engine's `lower` makes them; characters that LIKE would interpret are escaped. */
+/** Lower-cases ASCII letters only, as `lower` does in every engine, and escapes the wildcards of LIKE. */
 const likeText = (text: string): string =>
   text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, '!$&');
 
@@ -59,7 +59,7 @@ export async function outboxCounts(engine: Engine): Promise<Record<OutboxState, 
   return counts;
 }
 
-/** Since when the outcome of the longest unresolved entry is not known; null where there is none. */
+/** Since when the oldest unknown entry is unknown; null if there is none. */
 export async function oldestUnknown(engine: Engine): Promise<string | null> {
   const [row] = await engine.read((sql) =>
     sql('push_outbox').where({ state: 'unknown' }).min({ since: 'unknown_since' }),
@@ -67,12 +67,12 @@ export async function oldestUnknown(engine: Engine): Promise<string | null> {
   return row?.since ?? null;
 }
 
-/** How long a read-back or a notification may take before a person should look. */
+/** How long a read-back or a notification may take before the entry needs a person. */
 export const GRACE_MS = 600_000;
 
 export type AttentionReason = Attention | 'unknown' | 'not_acknowledged';
 
-/** How many entries need a person, by reason; the one answer for runs, commands, page and alerts. */
+/** Counts the entries that need a person, by reason. Runs, commands, page and alerts all use this count. */
 export async function entriesNeedingAttention(
   sql: Knex,
   at: string,
@@ -86,7 +86,7 @@ export async function entriesNeedingAttention(
   const noted = entries('attention')
     .whereNotNull('attention')
     .where('attention', '>', '')
-    // Nobody can send a plan of a day that is over.
+    // A plan whose period is over can no longer be sent.
     .where((or) =>
       or.whereNot({ attention: 'code_reused' }).orWhereNull('period_end').orWhere('period_end', '>', at),
     );
@@ -95,15 +95,15 @@ export async function entriesNeedingAttention(
     .whereRaw(IS_OPEN)
     .whereNull('attention')
     .where('unknown_since', '<', late);
-  const unheard = entries("'not_acknowledged'")
+  const notAcknowledged = entries("'not_acknowledged'")
     .whereNull('told_at')
     .whereNull('attention')
     .whereIn('state', [...FINAL])
-    // A confirmed one may wait for its identifier.
+    // A confirmed entry may still wait for its identifier.
     .whereNot((and) => and.where({ state: 'confirmed' }).whereNull('remote_id'))
     .where('updated_at', '<', late);
   const rows: { reason: AttentionReason; n: number }[] = await sql
-    .from(noted.unionAll([unknown, unheard]).as('entry'))
+    .from(noted.unionAll([unknown, notAcknowledged]).as('entry'))
     .groupBy('reason')
     .orderBy('reason')
     .select('reason')

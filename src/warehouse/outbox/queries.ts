@@ -1,5 +1,5 @@
-// What a push run asks of the outbox. No question costs more because more entries are confirmed: each is answered by an
-// index, and repeats the condition of that index to the letter.
+// Outbox queries of a push run. Their cost does not grow with the number of confirmed entries: each query uses an
+// index, and repeats the condition of that index word for word.
 import type { Knex } from 'knex';
 import { chunks } from '../../core/chunks.ts';
 import {
@@ -17,10 +17,10 @@ export interface Period {
   end: string;
 }
 
-/** States that end a file's wait. */
+/** A file is finished once all its entries are in one of these states. */
 export const FINAL: readonly OutboxState[] = ['confirmed', 'rejected', 'cancelled'];
 
-/** By code, every use of it in order; codes that are not there are left out. */
+/** By code: all its uses in order. Unknown codes are omitted. */
 export const entriesByCode = (
   sql: Knex,
   kind: string,
@@ -56,7 +56,7 @@ const STATUS_COLUMNS = [
   'revision',
 ] as const;
 
-/** What the ERP is notified of: reading all columns would take several times as long. */
+/** The columns that a notification of the ERP needs. Reading all columns would take several times as long. */
 export type EntryStatus = Pick<OutboxEntry, (typeof STATUS_COLUMNS)[number]>;
 
 /** As `entriesByCode`. */
@@ -66,7 +66,7 @@ export const statusByCode = (
   codes: readonly string[],
 ): Promise<Map<string, EntryStatus[]>> => byCode<EntryStatus>(sql, kind, codes, STATUS_COLUMNS);
 
-/** Entries that are still as they were read, in the same order. */
+/** The entries whose revision has not changed since they were read, in the order of `keys`. */
 export async function entriesByKey(
   sql: Knex,
   kind: string,
@@ -107,14 +107,14 @@ const DUE_COLUMNS = [
   'period_end',
 ] as const;
 
-/** An entry as a read-back asks for it; its payload is read when it is compared. */
+/** The columns that a read-back needs. The payload is read later, when it is compared. */
 export type DueEntry = Pick<OutboxEntry, (typeof DUE_COLUMNS)[number]>;
 
-/** More than one run can send; the others wait for the next run. */
+/** More than one run can send; the remaining entries wait for the next run. */
 const MOST_DUE = 20_000;
-/** No entry waits longer than this; one that seems to was written before the clock was set back. */
+/** No entry waits longer than this. A later `next_attempt_at` was written before the clock was set back, and is ignored. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
-/** How long the end of an optimisation is awaited. */
+/** How long a run waits for an optimisation to end. */
 const WATCH_MS = 3 * 86_400_000;
 
 export const before = (at: string, ms: number): string => new Date(Date.parse(at) - ms).toISOString();
@@ -129,18 +129,18 @@ const isDue =
 
 const dueOf = (query: Knex.QueryBuilder): Promise<DueEntry[]> => query.limit(MOST_DUE).select(...DUE_COLUMNS);
 
-/** Ready entries that may be sent at `at`, those that start first before the others. */
+/** Ready entries that may be sent at `at`, ordered by the start of their period. */
 export async function readyEntries(sql: Knex, kind: string, at: string): Promise<DueEntry[]> {
   const ready = await dueOf(entriesIn(sql, kind, 'ready').whereNotNull('payload').where(isDue(at)));
-  // Here and not in SQL, which would read all entries by their start instead of the few that are ready.
+  // Sorted here: in SQL, the database would read all entries by period_start instead of the few ready ones.
   const order = ({ period_start, external_code }: DueEntry): string =>
     `${period_start ?? ''} ${external_code}`;
   return ready.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /**
- * Entries whose outcome the service has to show: unknown ones, watched ones, and those that a status rejected since
- * `rejectedSince`, because that status may have been answered after the work was done.
+ * Entries to read back: unknown ones, watched ones, and those rejected since `rejectedSince`, because the service may
+ * answer with an error status after it stored the item.
  */
 export async function openEntries(
   sql: Knex,
@@ -173,8 +173,8 @@ const confirmed = (sql: Knex, kind: string): Knex.QueryBuilder =>
   sql('push_outbox').where({ kind }).whereRaw(IS_CONFIRMED);
 
 /**
- * What a listing of the period has to show: what earlier ones showed, and what was accepted before `acceptedBefore`. A
- * listing that leaves it out proves nothing.
+ * The items that a listing of the period has to contain: items in earlier listings, and items accepted before
+ * `acceptedBefore`. A listing that omits one of them is inconclusive.
  */
 export function controlRecords(
   sql: Knex,
@@ -190,7 +190,7 @@ export function controlRecords(
   return shown.limit(MOST_CONTROL_RECORDS).select('remote_id', 'remote_key');
 }
 
-/** The period of the newest entry that a listing showed; undefined where none did. */
+/** The period of the newest entry that a listing showed; undefined if there is none. */
 export const shownPeriod = (sql: Knex, kind: string): Promise<Period | undefined> =>
   confirmed(sql, kind)
     .whereNotNull('seen_at')
@@ -198,7 +198,7 @@ export const shownPeriod = (sql: Knex, kind: string): Promise<Period | undefined
     .orderBy('updated_at', 'desc')
     .first({ start: 'period_start', end: 'period_end' });
 
-/** By identifier. */
+/** The entries that have these identifiers, by identifier. */
 export async function ownersOf(
   sql: Knex,
   kind: string,
@@ -211,7 +211,7 @@ export async function ownersOf(
   return new Map(rows.map((row) => [Number(row.remote_id), row]));
 }
 
-/** Entries that may be at the service under one of these keys. */
+/** Entries that may exist at the service under one of these keys. */
 export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Promise<OutboxEntry[]> =>
   sql('push_outbox')
     .where({ kind })
@@ -221,8 +221,8 @@ export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Pro
 const PAGE = 200;
 
 /**
- * Entries that the ERP has not been notified of, a page by code. One that was confirmed after `idAwaitedSince` may
- * still wait for its identifier.
+ * Entries that the ERP has not been notified of, one page in the order of their codes. Omits entries confirmed after
+ * `idAwaitedSince` that still wait for their identifier.
  */
 export function unacknowledged(
   sql: Knex,
@@ -248,7 +248,7 @@ export function unacknowledged(
     .select(...STATUS_COLUMNS);
 }
 
-/** The ERP was notified of these, each as it was read. A clear code that nobody needs any more is dropped. */
+/** Marks entries as acknowledged unless they changed since they were read. Drops clear codes that are no longer needed. */
 export async function markAcknowledged(
   sql: Knex,
   entries: readonly EntryStatus[],
@@ -264,7 +264,7 @@ export async function markAcknowledged(
     .update({ told_at: at, ...(by === 'call' && { erp_code: sql.raw(NEEDED_CODE) }) });
 }
 
-/** The ERP's own code, in clear, for as long as the ERP may have to be notified under it. */
+/** Keeps the ERP's clear code only while the ERP may have to be notified under it. */
 const NEEDED_CODE =
   "case when state = 'cancelled' or (state = 'confirmed' and seen_at is not null) then null else erp_code end";
 
@@ -273,7 +273,7 @@ const offeredBy = (sql: Knex, kind: string, file: string): Knex.QueryBuilder =>
     .where({ kind })
     .whereRaw('substr(origin, 1, ?) = ?', [[...file].length + 1, `${file} `]);
 
-/** The result of the file is written: the codes of its entries are needed no more. */
+/** Drops the clear codes of a file's entries, once its result is written. */
 export async function dropCodesOf(sql: Knex, kind: string, file: string): Promise<void> {
   await offeredBy(sql, kind, file)
     .whereNotNull('told_at')
@@ -281,7 +281,7 @@ export async function dropCodesOf(sql: Knex, kind: string, file: string): Promis
     .update({ erp_code: sql.raw(NEEDED_CODE) });
 }
 
-/** Final entries that this file offered are due for notification again, where that was left to its result since. */
+/** Makes final entries of this file due for notification again, if the notification was left to its result since `since`. */
 export async function reopenNotifications(
   sql: Knex,
   kind: string,
@@ -294,18 +294,18 @@ export async function reopenNotifications(
     .update({ told_at: null });
 }
 
-/** Drops the content of rejected entries that nobody has sent again by then. */
+/** Drops the content of entries that were rejected before `rejectedBefore`. */
 export async function dropOldPayloads(sql: Knex, kind: string, rejectedBefore: string): Promise<void> {
   await entriesIn(sql, kind, 'rejected')
     .where('updated_at', '<', rejectedBefore)
     .where((or) => or.whereNotNull('payload').orWhereNotNull('erp_code'))
-    // Until the ERP is notified, its own code is needed.
+    // The notification of the ERP needs the clear code.
     .update({ payload: null, erp_code: sql.raw('case when told_at is null then erp_code end') });
 }
 
 const MOST_AGED = 1_000;
 
-/** Deletes final entries of which nothing was heard since, with their histories. One that the ERP still offers stays. */
+/** Deletes final entries that have not changed since `finalBefore`, with their histories. Entries that the ERP still offers stay. */
 export async function deleteAged(sql: Knex, kind: string, finalBefore: string): Promise<number> {
   const aged: EntryKey[] = [];
   for (const state of FINAL) {

@@ -1,5 +1,5 @@
-// What the ERP was last notified of each stop, so that it is notified once for each change; and the stops of pushed
-// plans as the warehouse holds them.
+// The last notification of each stop to the ERP, so that the ERP is notified once for each change. Also reads the
+// pulled stops of pushed plans.
 import type { Knex } from 'knex';
 import type { Transaction } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
@@ -7,21 +7,25 @@ import type { OutboxEntry } from './entry.ts';
 
 export const pushReturn = controlTable({
   name: 'push_return',
-  meaning: 'The outcome of each stop of a pushed plan as the ERP was last notified of it.',
+  meaning: 'The outcome of each stop of a pushed plan, as last sent to the ERP.',
   key: ['plan_external_code', 'code_use', 'point_external_code'],
   columns: {
     plan_external_code: text('Code of the plan.'),
-    code_use: integer("Which use of the plan's code, from 1: an ERP may give one code to several plans."),
-    point_external_code: text(
-      'Code of the stop; empty in the row that counts the stops of the plan with an outcome and no code.',
+    code_use: integer(
+      "Which use of the plan's code this is, from 1: an ERP may use one code for several plans.",
     ),
-    status: text('Status in the notification; where point_external_code is empty, the count of such stops.', {
+    point_external_code: text(
+      'Code of the stop; empty in the row that counts the stops with an outcome but without a code.',
+    ),
+    status: text('Status in the notification; if point_external_code is empty, the number of such stops.', {
       required: true,
     }),
-    executed_at: instant('Time of execution in the notification; null where it had none.'),
-    outcome_hash: text('Digest of the notification; empty where point_external_code is.', { required: true }),
+    executed_at: instant('Time of execution in the notification; null if it had none.'),
+    outcome_hash: text('Digest of the notification; empty if point_external_code is empty.', {
+      required: true,
+    }),
     told_at: instant('When the ERP was notified.', { required: true }),
-    run_id: text('The run that notified it.', { required: true }),
+    run_id: text('The run that notified the ERP.', { required: true }),
   },
 });
 
@@ -41,7 +45,7 @@ export const notifiedStops = (sql: Knex, planCodes: readonly string[]): Promise<
 
 const PLANS_A_PAGE = 100;
 
-/** Confirmed plans that have begun and did not end long ago, a page in the order of their end. */
+/** Confirmed plans that started by `startedBy` and end after `endedAfter`, one page in the order of their end. */
 export const runningPlans = (
   sql: Knex,
   { startedBy, endedAfter }: { startedBy: string; endedAfter: string },
@@ -69,10 +73,10 @@ export async function storeNotified(
   if (stops.length > 0) await store(pushReturn, stops);
 }
 
-/** A stop with one of its executions; the columns of the execution are null where it has none. */
+/** A stop with one of its executions; the execution's columns are null if there is none. */
 export interface StopRow {
   route_point_id: number;
-  /** Null or empty where the ERP gave none. */
+  /** Null or empty if the ERP set none. */
   external_code: string | null;
   status: string | null;
   return_date: string | null;
@@ -86,8 +90,8 @@ export interface StopRow {
 type PulledRow = StopRow & { route_plan_id: number; _missing_since: string | null };
 
 /**
- * By plan; a plan that has not been pulled is left out. Stops and executions that have vanished do not count. The last
- * execution of a stop comes last, so one without a time comes first.
+ * Stops by plan. Omits plans that have not been pulled, and stops and executions that have vanished. Executions are in
+ * order of time, those without a time first, so that the last execution of a stop comes last.
  */
 export async function pulledStops(sql: Knex, planIds: readonly number[]): Promise<Map<number, StopRow[]>> {
   const rows: PulledRow[] = await sql('route_point as point')
@@ -114,7 +118,7 @@ export async function pulledStops(sql: Knex, planIds: readonly number[]): Promis
       'done.route_executed_reason_name',
     );
   const byPlan = Map.groupBy(rows, ({ route_plan_id }) => Number(route_plan_id));
-  // A plan all of whose stops have vanished was pulled all the same.
+  // A plan whose stops have all vanished stays in the map, with an empty list: it has been pulled.
   return new Map(
     [...byPlan].map(([id, own]) => [id, own.filter(({ _missing_since }) => _missing_since === null)]),
   );

@@ -1,5 +1,6 @@
-// The life of an outbox entry as one table: where each transition may start, where it ends, and every column that it
-// sets by itself. A transition is pure; `storeEntries` writes its result, and only over the row that was read.
+// The states of an outbox entry as one table: from which states each transition may start, in which state it ends, and
+// which columns it always sets. A transition is a pure function. `storeEntries` writes the result, and only over the
+// revision that was read.
 import type { StoreOptions, Transaction } from '../engine.ts';
 import { type EntryKey, nameOf, type OutboxEntry, type OutboxState, pushOutbox } from './entry.ts';
 
@@ -7,81 +8,81 @@ export type EntryChange = Partial<Omit<OutboxEntry, keyof EntryKey | 'state' | '
 
 interface Transition {
   readonly from: readonly OutboxState[];
-  /** `same`: what is known of the entry changes, and its state stays. */
+  /** `same`: columns change, the state does not. */
   readonly to: OutboxState | 'same';
   readonly sets: EntryChange;
 }
 
-/** Nothing is in doubt any more, and nobody has to look. */
-const SETTLED = { unknown_since: null, absent_since: null, next_attempt_at: null, attention: null } as const;
+/** Clears every doubt: the outcome is known, and the entry needs no person. */
+const RESOLVED = { unknown_since: null, absent_since: null, next_attempt_at: null, attention: null } as const;
 const NOTIFY = { told_at: null } as const;
-/** As if it had never been sent. */
-const FORGOTTEN = { remote_id: null, sent_hash: null, seen_at: null } as const;
+/** As if the item had never been sent. */
+const NEVER_SENT = { remote_id: null, sent_hash: null, seen_at: null } as const;
 
 export const TRANSITIONS = {
-  /** A run is about to send it; on disk before the first byte leaves. */
+  /** A run is about to send the item. The claim is on disk before the first byte leaves. */
   claim: { from: ['ready'], to: 'sending', sets: { absent_since: null, next_attempt_at: null } },
-  /** The service has it: by its answer, or because a read-back shows it. */
+  /** The service has the item: it answered so, or a read-back shows the item. */
   confirm: {
     from: ['ready', 'sending', 'unknown', 'rejected'],
     to: 'confirmed',
-    sets: { ...SETTLED, ...NOTIFY, payload: null, unclear_sends: 0 },
+    sets: { ...RESOLVED, ...NOTIFY, payload: null, unclear_sends: 0 },
   },
-  /** The service rejected it, or it breaks a rule. */
+  /** The service rejected the item, or the item is invalid. */
   reject: {
     from: ['ready', 'sending', 'unknown', 'rejected', 'cancelled'],
     to: 'rejected',
-    sets: { ...SETTLED, ...NOTIFY },
+    sets: { ...RESOLVED, ...NOTIFY },
   },
-  /** It is sent again: it did not reach the service, was turned away, or is a change that may be made twice. */
+  /** The item is sent again: the send did not reach the service, was turned away, or is a change that is safe to repeat. */
   release: { from: ['sending'], to: 'ready', sets: {} },
-  /** It may have reached the service: no clear answer, or the process died. */
+  /** The item may have reached the service: there was no clear answer, or the process died. */
   becomeUnknown: {
     from: ['sending'],
     to: 'unknown',
     sets: { ...NOTIFY, absent_since: null, next_attempt_at: null },
   },
-  /** Two conclusive read-backs did not show it. */
-  believeAbsent: { from: ['unknown'], to: 'ready', sets: SETTLED },
-  /** The ERP offered another content of what is not at the service. */
+  /** Two conclusive read-backs did not show the item. */
+  believeAbsent: { from: ['unknown'], to: 'ready', sets: RESOLVED },
+  /** The ERP offered new content for an item that is not at the service. */
   renew: {
     from: ['ready', 'rejected', 'cancelled'],
     to: 'ready',
-    sets: { ...SETTLED, ...NOTIFY, reasons: null, message: null },
+    sets: { ...RESOLVED, ...NOTIFY, reasons: null, message: null },
   },
-  /** The same, but an earlier send of it may have arrived. */
+  /** As `renew`, but an earlier send may have reached the service. */
   reopen: {
     from: ['ready', 'rejected', 'cancelled'],
     to: 'unknown',
-    sets: { ...SETTLED, ...NOTIFY, reasons: null },
+    sets: { ...RESOLVED, ...NOTIFY, reasons: null },
   },
-  /** The service has an older content, and a call can change it. */
+  /** The service has older content, and a call can change it. */
   update: {
     from: ['confirmed', 'sending', 'unknown', 'ready'],
     to: 'ready',
-    sets: { ...SETTLED, ...NOTIFY, reasons: null, message: null, unclear_sends: 0 },
+    sets: { ...RESOLVED, ...NOTIFY, reasons: null, message: null, unclear_sends: 0 },
   },
-  /** Something else about it has become known. */
+  /** Records other facts about the entry. */
   note: { from: ['ready', 'unknown', 'confirmed', 'rejected', 'cancelled'], to: 'same', sets: {} },
-  /** A person wants a rejected one sent again. */
-  retry: { from: ['rejected'], to: 'ready', sets: { ...SETTLED, ...NOTIFY, reasons: null } },
-  /** A person has looked: it is not at the service. It is sent as if it had never been. */
+  /** A person wants a rejected item sent again. */
+  retry: { from: ['rejected'], to: 'ready', sets: { ...RESOLVED, ...NOTIFY, reasons: null } },
+  /** A person asserts that the item is not at the service. It is sent as if for the first time. */
   assertAbsent: {
     from: ['unknown', 'ready', 'rejected'],
     to: 'ready',
-    sets: { ...SETTLED, ...NOTIFY, ...FORGOTTEN, unclear_sends: 0 },
+    sets: { ...RESOLVED, ...NOTIFY, ...NEVER_SENT, unclear_sends: 0 },
   },
-  /** The same of a confirmed one, whose content is gone: it waits for the ERP to offer it again. */
+  /** As `assertAbsent` for a confirmed item. Its content is no longer stored, so the ERP has to offer the item again. */
   disprove: {
     from: ['confirmed'],
     to: 'rejected',
-    sets: { ...SETTLED, ...NOTIFY, ...FORGOTTEN, content_hash: '' },
+    sets: { ...RESOLVED, ...NOTIFY, ...NEVER_SENT, content_hash: '' },
   },
-  /** A person gives it up. */
+  /** A person cancels the item. */
   cancel: {
     from: ['ready', 'unknown', 'confirmed', 'rejected'],
     to: 'cancelled',
-    sets: { ...SETTLED, ...NOTIFY, payload: null, remote_id: null, seen_at: null },
+    sets: { ...RESOLVED, ...NOTIFY, payload: null, remote_id: null, seen_at: null },
   },
 } as const satisfies Record<string, Transition>;
 
@@ -90,7 +91,7 @@ export type TransitionName = keyof typeof TRANSITIONS;
 export const mayMove = (name: TransitionName, { state }: Pick<OutboxEntry, 'state'>): boolean =>
   (TRANSITIONS[name].from as readonly OutboxState[]).includes(state);
 
-/** The entry after the transition; `change` has the last word on its columns. */
+/** The entry after the transition. `change` overrides the columns that the transition sets. */
 export function transition(
   entry: OutboxEntry,
   name: TransitionName,
@@ -100,8 +101,8 @@ export function transition(
   if (!mayMove(name, entry)) throw new Error(`an entry that is ${entry.state} cannot ${name}`);
   const { to, sets } = TRANSITIONS[name];
   const state = to === 'same' ? entry.state : to;
-  const stamped = to === 'same' ? {} : { updated_at: at };
-  return { ...entry, ...sets, ...stamped, ...change, state, revision: entry.revision + 1 };
+  const updated = to === 'same' ? {} : { updated_at: at };
+  return { ...entry, ...sets, ...updated, ...change, state, revision: entry.revision + 1 };
 }
 
 export type NewEntry = EntryKey & EntryChange & Pick<OutboxEntry, 'state' | 'content_hash' | 'remote_key'>;
@@ -113,15 +114,15 @@ export function newEntry(entry: NewEntry, at: string): OutboxEntry {
 }
 
 /**
- * Writes entries as they now are, each only over the revision it was made from: what a person changed meanwhile stays.
- * Gives the names of those that were written.
+ * Writes each entry only over the revision it was derived from, so that a concurrent change by a person is kept.
+ * Returns the names of the entries that were written.
  */
 export const storeEntries = (
   tx: Pick<Transaction, 'store'>,
   entries: readonly OutboxEntry[],
 ): Promise<Set<string>> => storeOver(tx, entries);
 
-/** The same of entries whose payload stays, which is most of their text. */
+/** As `storeEntries`, but leaves the stored payload: it is most of an entry's text. */
 export const storeWithoutPayload = (
   tx: Pick<Transaction, 'store'>,
   entries: readonly OutboxEntry[],

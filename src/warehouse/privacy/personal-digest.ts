@@ -1,5 +1,5 @@
-// Digests of people's tax numbers. There are few enough of those that a plain digest is undone by trying all of
-// them, so it is made with a random key: made once, kept in the warehouse, shown by nothing.
+// Digests of people's tax numbers. There are few enough tax numbers to reverse a plain digest by trying all of them, so
+// the digest uses a random key. The key is created once, stored in the warehouse and never shown.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
@@ -8,10 +8,10 @@ export type Digest = (text: string) => string;
 
 const NAME = 'digest_key';
 
-/** Stays the same for the life of the warehouse. */
+/** The digest stays the same for the life of the warehouse. */
 export async function personalDigest(engine: Engine, at: string): Promise<Digest> {
-  const key = await engine.read(keptKey);
-  return digestWith(key ?? (await engine.write(({ sql }) => madeKey(sql, at))));
+  const key = await engine.read(storedKey);
+  return digestWith(key ?? (await engine.write(({ sql }) => createKey(sql, at))));
 }
 
 export const digestWith =
@@ -19,14 +19,14 @@ export const digestWith =
   (text) =>
     createHmac('sha256', Buffer.from(key, 'hex')).update(text).digest('hex');
 
-/** Of two processes that make one at the same time both get the first. */
-export async function madeKey(sql: Knex, at: string): Promise<string> {
+/** If two processes create a key at the same time, both get the first one. */
+export async function createKey(sql: Knex, at: string): Promise<string> {
   const row = { name: NAME, value: JSON.stringify(randomBytes(32).toString('hex')), updated_at: at };
   await sql('sync_state').insert(row).onConflict('name').ignore();
-  return (await keptKey(sql)) as string;
+  return (await storedKey(sql)) as string;
 }
 
-async function keptKey(sql: Knex): Promise<string | undefined> {
+async function storedKey(sql: Knex): Promise<string | undefined> {
   const row = await sql('sync_state').where({ name: NAME }).first('value');
   return row === undefined ? undefined : (JSON.parse(row.value) as string);
 }

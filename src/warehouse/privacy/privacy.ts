@@ -1,5 +1,5 @@
-// Personal values as the warehouse may hold them: each column by its policy, and by the same policy what is left
-// of it in `extra` and in quarantined records. Documents that no column holds are found there by their names.
+// Applies the privacy policies: to each column, and to the same field in `extra` and in quarantined records. Document
+// numbers in other fields are found by the names of those fields.
 import { createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/glossary.ts';
 import type { Policy } from '../../core/privacy-policy.ts';
@@ -11,11 +11,11 @@ import { type Column, recordColumns, type Table } from '../schema/table.ts';
 export interface Privacy {
   /** Policy by `table.column`. */
   readonly policies: Readonly<Record<string, Policy>>;
-  /** Tells two secrets apart without telling either. */
+  /** Distinguishes secrets without revealing them. */
   readonly fingerprint: string;
-  /** What guards the table. */
+  /** The privacy filter of the table. */
   filter(table: Table): PrivacyFilter;
-  /** A value as that column holds it. */
+  /** The value as the column stores it. */
   asStored(table: Table, column: string, value: string): string | null;
 }
 
@@ -26,7 +26,7 @@ export interface PrivacyFilter {
   extra(text: string): string | null;
 }
 
-/** What a column of the type can bear: a digest and a mask are texts, and a key cannot be blotted out. */
+/** The policies that a column supports: a digest and a mask are text, and a key cannot be masked or dropped. */
 export function allowedPolicies(table: Table, { name, type }: Column): Policy[] {
   if (table.key.includes(name)) return ['keep', 'hash'];
   return type === 'text' ? ['keep', 'mask', 'hash', 'drop'] : ['keep', 'drop'];
@@ -43,18 +43,18 @@ export const personalColumns: ReadonlyMap<string, { table: Table; column: Column
     ),
 );
 
-/** Names under which documents travel in parts of a record that no column holds, and whose policy they share. */
+/** Field names of document numbers outside the columns, and the column whose policy applies to them. */
 const DOCUMENTS: readonly { word: RegExp; like: string }[] = [
   { word: /^cpfs?$/, like: 'driver.cpf' },
   { word: /^rgs?$/, like: 'driver.rg' },
   { word: /^cnhs?$/, like: 'driver.cnh_number' },
 ];
-/** A personal column whose policy also holds for parts of a record that no column holds. */
+/** True if the policy of this column also applies to fields outside the columns. */
 export const isDocument = (column: string): boolean => DOCUMENTS.some(({ like }) => like === column);
 
-/** Tells something about a document, not the document. */
+/** The field describes a document, but is not its number. */
 const ABOUT = /^(?:category|date|first|id|expiration)$/;
-/** A first look, so that the text is parsed only where it has to be. */
+/** Quick check, so that a text is parsed only if necessary. */
 const MAY_HOLD_DOCUMENT = /cpf|cnh|["_]rg|[a-z]Rg/i;
 
 const wordsOf = (name: string): string[] =>
@@ -66,7 +66,7 @@ const wordsOf = (name: string): string[] =>
 export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret: string): Privacy {
   const digest = (text: string): string =>
     createHmac('sha256', secret).update(text).digest('hex').slice(0, DIGEST_LENGTH);
-  const guards = new Map<Table, PrivacyFilter>();
+  const filters = new Map<Table, PrivacyFilter>();
   const policyOf = (table: Table, column: string): Policy => policies[`${table.name}.${column}`] ?? 'keep';
   const documentPolicy = (name: string): Policy => {
     const words = wordsOf(name);
@@ -75,7 +75,7 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
     return like === undefined ? 'keep' : (policies[like] ?? 'keep');
   };
 
-  /** Undefined where nothing may be stored. */
+  /** Undefined if nothing may be stored. */
   function applied(policy: Policy, value: Json): Json | undefined {
     if (policy === 'keep' || value === null || value === '') return value;
     if (policy === 'drop') return undefined;
@@ -83,26 +83,26 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
     return policy === 'mask' ? masked(text) : hashed(text, digest);
   }
 
-  function makeFilter(table: Table): PrivacyFilter {
+  function createFilter(table: Table): PrivacyFilter {
     const columns = recordColumns(table);
-    const guarded = columns.flatMap((column, position) => {
+    const filtered = columns.flatMap((column, position) => {
       const policy = policyOf(table, column.name);
       return policy === 'keep' ? [] : [{ column, position, policy }];
     });
-    const paths = guarded.flatMap(({ column: { from, alias }, policy }) =>
+    const paths = filtered.flatMap(({ column: { from, alias }, policy }) =>
       [from, ...(alias === undefined ? [] : [alias])].map((path) => ({ path, policy })),
     );
     const clean = (record: JsonObject): JsonObject => {
       for (const { path, policy } of paths) changeAt(record, path, (value) => applied(policy, value));
       return walked(record, documentPolicy, applied);
     };
-    const guard: PrivacyFilter = {
+    const filter: PrivacyFilter = {
       row(row) {
         const extra = row[columns.length];
-        const cleaned = typeof extra === 'string' ? guard.extra(extra) : null;
-        if (guarded.length === 0 && cleaned === (extra ?? null)) return row;
+        const cleaned = typeof extra === 'string' ? filter.extra(extra) : null;
+        if (filtered.length === 0 && cleaned === (extra ?? null)) return row;
         const stored: Scalar[] = [...row];
-        for (const { position, policy } of guarded) {
+        for (const { position, policy } of filtered) {
           stored[position] = (applied(policy, stored[position] ?? null) ?? null) as Scalar;
         }
         stored[columns.length] = cleaned;
@@ -116,16 +116,16 @@ export function createPrivacy(policies: Readonly<Record<string, Policy>>, secret
         return Object.keys(rest).length === 0 ? null : stableJson(rest);
       },
     };
-    return guard;
+    return filter;
   }
 
   return {
     policies,
     fingerprint: digest('fingerprint'),
     filter(table) {
-      const guard = guards.get(table) ?? makeFilter(table);
-      guards.set(table, guard);
-      return guard;
+      const filter = filters.get(table) ?? createFilter(table);
+      filters.set(table, filter);
+      return filter;
     },
     asStored: (table, column, value) => (applied(policyOf(table, column), value) ?? null) as string | null,
   };
@@ -137,7 +137,7 @@ const IS_DIGEST = /^h:[0-9a-f]{32}$/;
 
 const DOCUMENT_NUMBER = /^\d{7,14}$/;
 
-/** A number of a document is equal however it is punctuated; what is a digest already stays as it is. */
+/** A document number has the same digest with any punctuation. A value that is already a digest is unchanged. */
 function hashed(text: string, digest: (text: string) => string): string {
   if (IS_DIGEST.test(text)) return text;
   const digits = text.replace(/[.\-/ ]/g, '');
@@ -147,7 +147,7 @@ function hashed(text: string, digest: (text: string) => string): string {
 const SHOWN = 2;
 const SHORTEST_SHOWN = 6;
 
-/** The last two characters, of what is long enough to hide behind them. A mask of a mask is the same. */
+/** Shows the last two characters of a text that is long enough. Masking a masked text changes nothing. */
 const masked = (text: string): string => {
   const shown = text.length < SHORTEST_SHOWN ? 0 : SHOWN;
   return '*'.repeat(text.length - shown) + text.slice(text.length - shown);
@@ -160,7 +160,7 @@ function changeAt(record: JsonObject, path: readonly string[], change: (value: J
   if (isJsonObject(object) && Object.hasOwn(object, name)) set(object, name, change(object[name] ?? null));
 }
 
-/** Applies to every value the policy of its name, or of the nearest name above it that has one. */
+/** Applies to every value the policy of its name, or of its nearest ancestor with a policy. */
 function walked(
   record: JsonObject,
   policyOf: (name: string) => Policy,
@@ -169,7 +169,7 @@ function walked(
   const left: { inside: Json; policy: Policy }[] = [{ inside: record, policy: 'keep' }];
   for (let each = left.pop(); each !== undefined; each = left.pop()) {
     const { inside, policy: outer } = each;
-    // A list is an object whose names are numbers, and those name nothing.
+    // The names in a list are positions, which have no policy.
     for (const [name, value] of Object.entries(inside as JsonObject)) {
       const own = Array.isArray(inside) ? 'keep' : policyOf(name);
       const policy = own === 'keep' ? outer : own;

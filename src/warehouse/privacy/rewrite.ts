@@ -1,6 +1,5 @@
-// Brings what is stored under the policies that hold now, page by page. Every step may be repeated, and the policies
-// are noted last, so that a rewrite that was cut begins again. A policy that was eased gives nothing back: the
-// value comes with the next reading.
+// Applies changed privacy policies to stored rows, page by page. Every step is safe to repeat, and the policies are stored
+// last, so that an interrupted rewrite starts again. A relaxed policy restores nothing: the next read brings the value.
 
 import { Fatal } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
@@ -17,7 +16,7 @@ import { isDocument, type Privacy, type PrivacyFilter, personalColumns } from '.
 interface PrivacyFacts {
   policies: Record<string, Policy>;
   fingerprint: string;
-  /** Overwritten values may still lie in the files: a rewrite was cut, or a reader held on to them. */
+  /** Overwritten values may still be in the files: a rewrite was interrupted, or a reader kept them alive. */
   isUnclean?: boolean;
 }
 
@@ -35,16 +34,17 @@ export async function enforcePrivacy(
   const known = before?.policies ?? {};
   const changed = Object.keys(policies).filter((column) => policies[column] !== (known[column] ?? 'keep'));
   if (before !== undefined && changed.length === 0 && before.isUnclean !== true) return;
-  // Noted before the first row changes: whoever comes after a crash knows that something may be left behind.
+  // Stored before the first row changes, so that after a crash the next start knows that old values may remain.
   await memory.write({ policies: known, fingerprint, isUnclean: true }, clock.now());
   const rows = await rewriteTables(engine, privacy, changed, clock);
   const isUnclean = (rows > 0 || before?.isUnclean === true) && !(await engine.scrub());
-  if (isUnclean) log.warn('overwritten personal values are still in the files; the next start tries again');
+  if (isUnclean)
+    log.warn('overwritten personal values are still in the database files; the next start tries again');
   if (rows > 0) log.info({ rows }, 'personal values rewritten');
   await memory.write({ policies, fingerprint, isUnclean }, clock.now());
 }
 
-/** The tables with a changed column. A document may also be in what any other table holds in no column. */
+/** Rewrites the tables with a changed column. Document numbers may also be in `extra` of any other table. */
 async function rewriteTables(
   engine: Engine,
   privacy: Privacy,
@@ -57,19 +57,19 @@ async function rewriteTables(
   for (const table of baseTables) {
     const isOwner = owners.has(table);
     if (!isOwner && !isAboutDocuments) continue;
-    const guard = privacy.filter(table);
-    rows += await rewriteRows(engine, table, { guard, onlyExtra: !isOwner }, isoInstant(clock.now()));
-    rows += await rewriteQuarantine(engine, table, guard);
+    const filter = privacy.filter(table);
+    rows += await rewriteRows(engine, table, { filter, onlyExtra: !isOwner }, isoInstant(clock.now()));
+    rows += await rewriteQuarantine(engine, table, filter);
     if (isOwner) rows += await rewriteRevisions(engine, table, privacy);
   }
   return rows;
 }
 
-/** Keyset pages of the rows that hold something; a key that changes is met again and stays as it is. */
+/** Reads the rows in keyset pages. A row whose key changes may be read again; the second time it stays unchanged. */
 async function rewriteRows(
   engine: Engine,
   table: Table,
-  { guard, onlyExtra }: { guard: PrivacyFilter; onlyExtra: boolean },
+  { filter, onlyExtra }: { filter: PrivacyFilter; onlyExtra: boolean },
   at: string,
 ): Promise<number> {
   const columns = [...recordColumns(table).map(({ name }) => name), 'extra'];
@@ -92,7 +92,7 @@ async function rewriteRows(
     if (last === undefined) return changed;
     after = keyOf(last);
     const moved = page.flatMap((row) => {
-      const stored = guard.row(row);
+      const stored = filter.row(row);
       const differing = columns.filter((name, index) => !isSame(name, stored[index], row[index]));
       return differing.length === 0 ? [] : [{ row, stored, differing }];
     });
@@ -113,21 +113,21 @@ async function rewriteRows(
   }
 }
 
-/** An engine may write JSON with other spaces than we do. */
+/** An engine may format JSON with other whitespace. */
 const isSame = (name: string, a: Scalar | undefined, b: Scalar | undefined): boolean =>
   a === b ||
   (name === 'extra' && typeof a === 'string' && typeof b === 'string' && plainJson(a) === plainJson(b));
 
 const plainJson = (text: string): string => stableJson(JSON.parse(text));
 
-async function rewriteQuarantine(engine: Engine, table: Table, guard: PrivacyFilter): Promise<number> {
+async function rewriteQuarantine(engine: Engine, table: Table, filter: PrivacyFilter): Promise<number> {
   return engine.write(async ({ sql }) => {
     const kept = await sql('sync_quarantine')
       .where({ table_name: table.name })
       .select('id', 'payload', 'record_key');
     let changed = 0;
     for (const { id, payload, record_key } of kept) {
-      const record = guard.record(parsed(payload));
+      const record = filter.record(parsed(payload));
       const stored = JSON.stringify(record);
       if (stored === JSON.stringify(parsed(payload))) continue;
       changed++;
@@ -138,7 +138,7 @@ async function rewriteQuarantine(engine: Engine, table: Table, guard: PrivacyFil
   });
 }
 
-/** The key of a record as the quarantine writes it. */
+/** The key of a record as the quarantine stores it. */
 const keyText = (table: Table, record: unknown): string =>
   table.key
     .map((name) => table.columns.find((column) => column.name === name)?.from ?? [])
@@ -178,7 +178,7 @@ function parsed(payload: string): unknown {
 }
 
 const otherSecret = (): Fatal =>
-  new Fatal('The digests in the warehouse were made with another secret than the present one', {
+  new Fatal('The digests in the warehouse were made with a different secret', {
     code: 'privacy_secret_differs',
-    hint: 'Set privacy.secret to the same value on every machine, or put the file data/privacy.key back.',
+    hint: 'Set privacy.secret to the same value on every machine, or restore the file data/privacy.key.',
   });

@@ -1,11 +1,11 @@
-// The deliveries of a local day as the page draws them: the plans that start on it, their stops with what became
-// of them, what the vehicles met and how far they went. Instants are compared here as they are stored.
+// The deliveries of a local day for the page: the plans that start on that day, their stops with outcomes, the events and
+// the distances of the vehicles. Instants are compared as stored.
 import type { Knex } from 'knex';
 import type { Engine } from '../engine.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
-/** From inclusive, to exclusive, as ISO instants. */
+/** ISO instants; `from` is inclusive, `to` exclusive. */
 export interface DayPeriod {
   from: string;
   to: string;
@@ -25,12 +25,12 @@ export interface DayStop {
   name: string | null;
   status: string | null;
   time_scheduled: string | null;
-  /** When what happened last at it happened; null while nothing did. */
+  /** Time of the last execution; null if there is none. */
   executed_at: string | null;
   changed_at: string;
 }
 
-/** The start and the arrival of a route are no deliveries; the service sends codes or names. */
+/** The start and the arrival of a route are not deliveries. The service sends codes or names. */
 const NO_DELIVERY = ['PA', 'PARTIDA', 'CH', 'CHEGADA'];
 
 const plansOf = (sql: Knex, { from, to }: DayPeriod): Knex.QueryBuilder =>
@@ -88,7 +88,7 @@ export interface VehicleDay {
   count_high_speed: number | null;
 }
 
-/** Those that went farthest. */
+/** The vehicles with the longest distances. */
 export const vehicleDays = (engine: Reader, day: string, limit: number): Promise<VehicleDay[]> =>
   engine.read((sql) =>
     sql('daily_summary')
@@ -100,7 +100,7 @@ export const vehicleDays = (engine: Reader, day: string, limit: number): Promise
       .select('title', 'total_distance', 'count_travel', 'count_high_speed'),
   );
 
-/** The last local day that the service has figures for; null where there is none. */
+/** The last local day with a daily summary; null if there is none. */
 export const lastSummaryDay = (engine: Reader): Promise<string | null> =>
   engine.read(async (sql) => (await sql('daily_summary').max({ day: 'day' }))[0]?.day ?? null);
 

@@ -1,16 +1,16 @@
-// The identifiers and titles of vehicles and drivers that the warehouse knows.
+// The identifiers and labels of the stored vehicles and drivers.
 import type { Engine } from '../engine.ts';
 import type { Table } from '../schema/table.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
-/** All identifiers of a dimension, those that the service no longer lists included: their past remains. */
+/** All identifiers of a dimension, including those that the service no longer lists: their past data remains. */
 export async function knownIds(reader: Reader, table: Table): Promise<number[]> {
   const rows = await reader.read((sql) => sql(table.name).orderBy('id').select('id'));
   return rows.map(({ id }) => id as number);
 }
 
-/** Identifier by label; null for a label that two rows share, which stands for neither. */
+/** Identifier by label; null for a label that two rows share, because it is ambiguous. */
 export async function idsByLabel(
   reader: Reader,
   table: Table,

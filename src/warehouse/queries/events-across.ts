@@ -1,8 +1,8 @@
-// Events that an instant lies in: whoever reads one side of it only cannot tell whether they have vanished.
+// Events that span an instant. A read of only one side of the instant cannot decide whether they have vanished.
 import type { Engine } from '../engine.ts';
 import { event } from '../tables/event.ts';
 
-/** When the earliest of them began, of some vehicles and of those that began at `from` or later. */
+/** Start of the earliest event of these vehicles that began at `from` or later and spans `at`. */
 export const earliestAcross = (
   engine: Pick<Engine, 'read'>,
   vehicles: readonly number[],

@@ -1,14 +1,14 @@
-// How many calls the runs of each job took lately, from the runs on record.
+// How many calls the recent runs of a job took, from the stored runs.
 import type { Engine } from '../engine.ts';
 
 export interface MeasuredCalls {
-  /** The middle one of the last runs. */
+  /** The median of the last runs. */
   calls: number;
   runs: number;
 }
 
 const LAST_RUNS = 21;
-/** Fewer say nothing: the first run of all reads the past. */
+/** Fewer runs are not representative: the very first run reads the past. */
 const LEAST_RUNS = 5;
 
 export const measuredCalls = (engine: Engine, job: string): Promise<MeasuredCalls | undefined> =>
@@ -25,7 +25,7 @@ export const measuredCalls = (engine: Engine, job: string): Promise<MeasuredCall
     return { calls: sorted[Math.floor(sorted.length / 2)] ?? 0, runs: rows.length };
   });
 
-/** Vehicles that the service lists; undefined before any was pulled. */
+/** Number of vehicles that the service lists; undefined before the first pull. */
 export const countVehicles = (engine: Engine): Promise<number | undefined> =>
   engine.read(async (sql) => {
     const [row] = await sql('vehicle').whereNull('_missing_since').count({ n: '*' });

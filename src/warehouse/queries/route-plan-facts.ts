@@ -1,19 +1,19 @@
-// What the warehouse knows of plans when it is decided which of them to ask for again.
+// Facts about stored plans, for deciding which plans to read again.
 import type { Engine } from '../engine.ts';
 
 type Reader = Pick<Engine, 'read'>;
 
 export interface KnownPlan {
-  /** Digits where it is beyond 2^53. */
+  /** Digits as text beyond 2^53. */
   id: number | string;
   status: string | null;
   date_time_end: string | null;
   _missing_since: string | null;
-  /** When its status was last seen to change; null where it was never seen to. */
+  /** When the last status change was observed; null if there was none. */
   turned_at: string | null;
 }
 
-/** Statuses in which a plan rests: completed, or optimisation failed. */
+/** Statuses that a plan normally keeps: completed, or optimisation failed. */
 export const FINAL_PLAN_STATUSES: readonly string[] = ['C', 'I'];
 
 const TURNED = `(select max(observed_at) from status_change where entity = 'route_plan'
@@ -35,13 +35,13 @@ export async function plansStartingIn(
 }
 
 export interface WatchedSince {
-  /** Final plans that were seen to become so after this may still change. */
+  /** A final plan whose status changed after this instant may still change. */
   turnedAt: string;
-  /** Plans that were not found since this may still return. */
+  /** A plan that went missing after this instant may still return. */
   missingAt: string;
 }
 
-/** Plans that start outside of the period and may yet change. */
+/** Plans that start outside the period and may still change. */
 export async function openPlansOutside(
   reader: Reader,
   { beginAt, endAt }: { beginAt: string; endAt: string },
@@ -80,11 +80,11 @@ export interface PlanReading {
   scope: string;
   beginAt: string;
   endAt: string;
-  /** When that was. */
+  /** When the period was read. */
   at: string;
 }
 
-/** The readings that the job has noted under scopes of this pattern (LIKE). */
+/** The reads of the job under scopes that match this pattern (LIKE). */
 export async function planReadings(reader: Reader, job: string, scopes: string): Promise<PlanReading[]> {
   return reader.read((sql) =>
     sql('sync_coverage')

@@ -1,16 +1,16 @@
-// How many rows a table has, for who asks again and again. Counting a large table takes a while, so its count is
-// kept until counting again would take no more than a hundredth of the time; a count is always one that was true.
-// A small table is counted each time. Real time on purpose: what is bounded is the work of this machine.
+// Row counts for callers that ask repeatedly. Counting a large table takes time, so its count is cached until a new count
+// takes no more than a hundredth of the time since. A small table is counted each time. This uses real time on purpose:
+// it limits the work of this machine.
 import type { Engine } from '../engine.ts';
 
 export interface RowCounts {
   of(table: string): Promise<number>;
 }
 
-/** A table of no more rows is counted each time, however slow the machine was just now. */
+/** A table with at most this many rows is counted each time, however slow the machine is. */
 const SMALL_ROWS = 50_000;
-/** The count of a large table is kept this many times as long as it took. */
-const KEPT_TIMES = 100;
+/** The count of a large table is cached for this many times its duration. */
+const CACHE_FACTOR = 100;
 
 interface Count {
   rows: number;
@@ -45,8 +45,8 @@ export function createRowCounts(engine: Pick<Engine, 'read'>): RowCounts {
     async of(table) {
       const known = counts.get(table);
       if (known === undefined || known.rows <= SMALL_ROWS) return (await count(table)).rows;
-      const isOld = performance.now() - known.countedAt > known.tookMs * KEPT_TIMES;
-      // Whoever asks need not wait for it; a failure is met by the next who counts.
+      const isOld = performance.now() - known.countedAt > known.tookMs * CACHE_FACTOR;
+      // The caller gets the cached count without waiting. If the new count fails, a later call starts another.
       if (isOld) count(table).catch(() => undefined);
       return known.rows;
     },

@@ -1,21 +1,21 @@
-// How fresh a table is: as fresh as its stalest scope, never as its newest row. A scope is as fresh as its last
-// reading, or as the end of what was read where that lies further back: reading old data today makes nothing fresh. A
-// vehicle of which nothing was read is as fresh as the moment when it became known.
+// The freshness of a table is that of its stalest scope, never that of its newest row. A scope is as fresh as its last
+// read or the end of the period that was read, whichever is earlier: reading old data today makes nothing fresh. A vehicle
+// that was never read is as fresh as the moment it became known.
 import type { Engine } from '../engine.ts';
 import { unreadSince } from './unread-vehicles.ts';
 
 export interface Filler {
   job: string;
-  /** The scopes that the job reads now; those of former settings say nothing. */
+  /** True for the scopes that the job reads now. Scopes of former settings do not count. */
   tracks(scope: string): boolean;
-  /** The scopes that each vehicle has to have, `%` for its id; none where the job does not read by vehicle. */
+  /** The scopes that each vehicle must have, `%` for its id; absent if the job does not read by vehicle. */
   partScopes?: readonly string[];
 }
 
 export interface TableFreshness {
-  /** When a run last changed anything in it. */
+  /** When a run last changed the table. */
   lastChangeAt: string | null;
-  /** Until when the stalest scope is up to date; null where nothing was read yet. */
+  /** Until when the stalest scope is up to date; null if nothing was read yet. */
   freshAt: string | null;
 }
 
@@ -45,7 +45,7 @@ export const tableFreshness = (
       }
     return {
       lastChangeAt: changed?.finished_at ?? null,
-      // Instants of one form sort as text.
+      // Instants in the same format sort as text.
       freshAt: reached.toSorted()[0] ?? null,
     };
   });

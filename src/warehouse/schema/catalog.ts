@@ -1,5 +1,5 @@
-// Every table there is: the declarations in tables/, outbox/ and control/, each found by being there, and the lookup tables.
-// Nothing in those folders may import this file: it waits for them.
+// All tables: every declaration in tables/, outbox/ and control/, found by listing those folders, and the lookup tables.
+// Files in those folders must not import this file, because it waits for their imports.
 import { readdirSync } from 'node:fs';
 import { lookups } from './lookups.ts';
 import type { Table } from './table.ts';

@@ -1,7 +1,7 @@
-// Brings the database to the declared schema, in one transaction: a kill at any statement leaves the old
-// schema whole, and the next start does it again. Ordered migrations move what exists; then every declared
-// table, column and index that is still absent is added, and the views are made. No table is ever dropped here.
-// An index that is only for queries waits until its table has rows.
+// Brings the database to the declared schema in one transaction: a kill at any statement leaves the old schema intact,
+// and the next start repeats the upgrade. Ordered migrations change existing tables. Then every declared table, column and
+// index that is absent is added, and the views are created. This step never drops a table. An index that only queries use
+// is created once its table has rows.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { Engine } from '../engine.ts';
@@ -15,9 +15,9 @@ import { views } from './view-catalog.ts';
 
 const version = controlTable({
   name: 'schema_version',
-  meaning: 'Changes of the schema that were made.',
+  meaning: 'Migrations that were applied to this schema.',
   key: ['name'],
-  columns: { name: text('Name of the change.') },
+  columns: { name: text('Name of the migration.') },
 });
 const quote = (name: string): string => `"${name}"`;
 
@@ -28,11 +28,11 @@ export async function bringSchemaUpToDate(
   await engine.write(async ({ sql }) => {
     await engine.prepareSchema(sql);
     const done = await appliedMigrations(engine, sql);
-    if (done !== undefined) refuseNewer(done, steps);
+    if (done !== undefined) rejectNewer(done, steps);
     if (steps.some(({ name }) => done?.has(name) === false)) await dropViews(engine, sql);
     for (const step of steps) {
       if (done?.has(step.name) === true) continue;
-      // A new database is created at the newest schema, so there is nothing for a migration to move.
+      // A new database is created with the newest schema, so its migrations only have to be recorded.
       if (done !== undefined) await step.up(sql, engine);
       await sql(version.name).insert({ name: step.name });
     }
@@ -57,11 +57,11 @@ async function appliedMigrations(engine: Engine, sql: Knex): Promise<Set<string>
   return new Set((await sql(version.name).select('name')).map(({ name }) => name as string));
 }
 
-function refuseNewer(done: Set<string>, steps: readonly Migration[]): void {
+function rejectNewer(done: Set<string>, steps: readonly Migration[]): void {
   const known = new Set(steps.map(({ name }) => name));
-  const foreign = [...done].find((name) => !known.has(name));
-  if (foreign === undefined) return;
-  throw new Fatal(`The warehouse was made by a newer Roadbook (it knows the migration ${foreign})`, {
+  const unknown = [...done].find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new Fatal(`A newer version of Roadbook upgraded the warehouse (it has the migration ${unknown})`, {
     code: 'warehouse_newer',
     hint: 'Use that version, or restore a backup from before the upgrade.',
   });
@@ -73,7 +73,7 @@ async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> 
     for (const statement of engine.createStatements(table)) await sql.raw(statement);
   } else {
     for (const column of table.columns.filter(({ name }) => !existing.includes(name))) {
-      // Rows that are already there have no value for it, so a later column is never required.
+      // Existing rows have no value for a new column, so the column cannot be required.
       const definition = engine.columnDefinition({ ...column, required: false }, table);
       await sql.raw(`alter table ${quote(table.name)} add column ${definition}`);
     }
@@ -82,17 +82,17 @@ async function converge(engine: Engine, sql: Knex, table: Table): Promise<void> 
 }
 
 /**
- * Creates the indexes that have waited for the first rows of their tables. The end of each run calls it; where a process
- * died before that, the next start has created them.
+ * Creates the indexes that waited for the first rows of their tables. Called at the end of each run. If a process dies
+ * before that, the next start creates them.
  */
 export async function createLateIndexes(engine: Engine, tables: readonly Table[]): Promise<void> {
   for (const table of tables.filter(({ indexes }) => indexes.some(({ afterFirstFill }) => afterFirstFill))) {
-    // Without the writer: at the end of nearly every run there is nothing to do.
+    // Checked in a read first: after nearly every run there is nothing to create.
     for (const index of await engine.read((sql) => dueIndexes(engine, sql, table))) {
-      // A transaction each, so that heartbeats wait for one index at most.
+      // One transaction per index, so that heartbeats wait for one index at most.
       await engine.write(
         async ({ sql }) => {
-          // Another process may have created it by now.
+          // Another process may have created the index meanwhile.
           if ((await dueIndexes(engine, sql, table)).includes(index)) await createIndex(sql, table, index);
         },
         { isLong: true, tables: [table.name] },
@@ -101,9 +101,9 @@ export async function createLateIndexes(engine: Engine, tables: readonly Table[]
   }
 }
 
-/** The declared indexes that are absent and should be there. */
+/** The declared indexes that are absent and due. */
 async function dueIndexes(engine: Engine, sql: Knex, table: Table): Promise<Index[]> {
-  // Looked up first: `if not exists` would wait for the writers of a table that needs nothing.
+  // Checked first: `create index if not exists` would wait for writers of the table even if the index exists.
   const present = await engine.indexesOf(sql, table.name);
   const absent = table.indexes.filter((index) => !present.includes(indexName(table, index)));
   if (!absent.some(({ afterFirstFill }) => afterFirstFill)) return absent;

@@ -1,14 +1,14 @@
-// The few things that the engines write differently in a query, as SQL fragments. A view is written once, with
-// these; arguments are SQL fragments too. Every fragment gives null where an argument is null.
+// The SQL expressions that differ between engines. A view is written once, with these. Arguments are SQL expressions too.
+// Every expression is null if an argument is null.
 
 export interface Dialect {
-  /** The present instant, by the clock of the database. */
+  /** The current instant, by the clock of the database. */
   readonly now: string;
-  /** Whole seconds from one instant to another; negative where the second lies before the first. */
+  /** Whole seconds from one instant to another; negative if `to` is before `from`. */
   secondsBetween(from: string, to: string): string;
-  /** The instant so many seconds later. */
+  /** The instant `seconds` later. */
   addSeconds(at: string, seconds: string): string;
-  /** Wall-clock time to the second, of an instant and the offset of the zone in seconds. */
+  /** Local time to the second; `offset` is the zone's offset in seconds. */
   localTime(at: string, offset: string): string;
   /** The local date. */
   localDay(at: string, offset: string): string;

@@ -1,5 +1,5 @@
-// The data dictionary as data, from the declarations alone: every table and view, every column with its type, its
-// meaning, where it comes from and whether it speaks of a person.
+// The data dictionary as data, derived from the declarations: every table and view, and every column with its type, its
+// meaning, its source and whether it holds personal data.
 import { tables } from './catalog.ts';
 import { type Column, recordColumns, type Table } from './table.ts';
 import type { View, ViewColumnType } from './view.ts';
@@ -11,7 +11,7 @@ export interface DictionaryColumn {
   meaning: string;
   is_key: boolean;
   is_required: boolean;
-  /** Field of the service's record, or column that a view shows; null where Roadbook makes it. */
+  /** Field of the service's record, or column behind a view's column; null if Roadbook computes it. */
   source: string | null;
   is_personal: boolean;
 }
@@ -20,12 +20,12 @@ export interface DictionaryEntry {
   name: string;
   kind: 'base' | 'control' | 'view';
   meaning: string;
-  /** The call that fills it; null where none does. */
+  /** The call of the service that fills the table; null if there is none. */
   call: string | null;
   columns: DictionaryColumn[];
 }
 
-/** Views first, since they are what BI should meet first; then tables, both by name. */
+/** Views first, because BI should use them first; then tables. Both by name. */
 export const dictionary = (): DictionaryEntry[] => [...views.map(ofView), ...tables.map(ofTable)];
 
 const ofView = ({ name, kind, meaning, key, columns }: View): DictionaryEntry => ({

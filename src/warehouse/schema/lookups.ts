@@ -14,8 +14,8 @@ const lookup = (name: string, meaning: string, entries: readonly object[]): Look
     meaning,
     key: [key],
     columns: {
-      [key]: key === 'id' ? integer('The number the service uses.') : text('The code the service uses.'),
-      name: text('What it stands for.', { required: true }),
+      [key]: key === 'id' ? integer('Number used by the service.') : text('Code used by the service.'),
+      name: text('Meaning of the code.', { required: true }),
     },
   });
   return { table, rows: entries };
@@ -37,6 +37,6 @@ export const lookups: readonly Lookup[] = [
 /** The table of a code list. */
 export function lookupTable(name: string): Table {
   const found = lookups.find(({ table }) => table.name === name);
-  if (found === undefined) throw new TypeError(`${name} is no code list`);
+  if (found === undefined) throw new TypeError(`${name} is not a code list`);
   return found.table;
 }

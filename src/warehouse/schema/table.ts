@@ -1,5 +1,5 @@
-// How a table is declared: once, as data, for the wire schema of its records, the row mapping, the DDL, the upsert and the
-// dictionary.
+// A table is declared once, as data. The declaration drives the wire schema of its records, the row mapping, the DDL, the
+// upsert and the dictionary.
 import type { Policy } from '../../core/privacy-policy.ts';
 
 export type ColumnType = 'integer' | 'real' | 'text' | 'boolean' | 'instant' | 'date' | 'json';
@@ -9,24 +9,24 @@ export interface Column {
   readonly type: ColumnType;
   /** One sentence for the data dictionary. */
   readonly meaning: string;
-  /** Path of the field in the record; the name itself unless told. */
+  /** Path of the field in the record; default: the name of the column. */
   readonly from: readonly string[];
-  /** A second place where the record repeats the same value, such as driver.id beside driver_id. */
+  /** A second path where the record repeats the value, such as driver.id beside driver_id. */
   readonly alias?: readonly string[];
-  /** No field of the service's record: the job or the loader knows it. */
+  /** Not a field of the service's record: the job or the loader adds the value. */
   readonly added: boolean;
-  /** Says something about a person. */
+  /** Holds personal data. */
   readonly personal: boolean;
-  /** What is stored of it unless the configuration says otherwise. */
+  /** The default privacy policy; the configuration may set another. */
   readonly policy: Policy;
   readonly required: boolean;
-  /** The service does not tell its form: any value passes, and what the column cannot hold stays in `extra`. */
+  /** The service does not document the type: any value is valid, and values that do not fit stay in `extra`. */
   readonly undocumented: boolean;
-  /** Tells of the reading, not of what was read: a row that differs in nothing else is the same. */
+  /** Describes the read, not the record: a row that differs only here counts as unchanged. */
   readonly ignoreInDiff: boolean;
-  /** What a row that names no value gets; none where absent. */
+  /** The SQL default of the column; absent for none. */
   readonly default?: number;
-  /** The table whose `id` it holds, where the job that pulls that table should follow an unknown one. */
+  /** The table whose `id` the column holds. After an unknown id, the job that pulls that table runs next. */
   readonly references?: Table;
 }
 
@@ -43,7 +43,7 @@ interface ColumnOptions {
   references?: Table;
 }
 
-export type ColumnDraft = Omit<Column, 'name' | 'from' | 'again'> & { from?: string; again?: string };
+export type ColumnDraft = Omit<Column, 'name' | 'from' | 'alias'> & { from?: string; alias?: string };
 
 const column =
   (type: ColumnType) =>
@@ -59,7 +59,7 @@ const column =
     ...(options.default !== undefined && { default: options.default }),
     ...(options.references !== undefined && { references: options.references }),
     from: options.from,
-    again: options.alias,
+    alias: options.alias,
   });
 
 export const integer = column('integer');
@@ -70,12 +70,12 @@ export const instant = column('instant');
 export const date = column('date');
 export const json = column('json');
 
-/** An index, of only those rows that meet `where` if it is given. */
+/** An index over all rows, or over those that match `where`. */
 export interface Index {
   readonly columns: readonly string[];
-  /** SQL condition. A query has to repeat it to the letter, or SQLite does not use the index. */
+  /** SQL condition. A query has to repeat it word for word, or SQLite does not use the index. */
   readonly where?: string;
-  /** Only queries use it: it is created once the table has rows, since a first fill is faster without it. Default: false. */
+  /** Only queries use the index. It is created once the table has rows, because a first fill is faster without it. Default: false. */
   readonly afterFirstFill?: boolean;
 }
 
@@ -83,27 +83,27 @@ type IndexDraft = readonly string[] | Index;
 
 export interface Table {
   readonly name: string;
-  /** `base` tables hold the service's records and carry the trailing columns; `control` tables are our own. */
+  /** `base` tables hold the service's records and have the trailing columns. `control` tables are Roadbook's own. */
   readonly kind: 'base' | 'control';
   readonly meaning: string;
-  /** The call that fills it. */
+  /** The call of the service that fills the table; null if there is none. */
   readonly source: string | null;
-  /** The list below each element of the answer that holds its records; null where the elements themselves do. */
+  /** Path of the record list inside each element of the response; null if the elements themselves are the records. */
   readonly list: string | null;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly indexes: readonly Index[];
-  /** Column whose every observed transition is kept in `status_change`. */
+  /** Column whose observed changes are recorded in `status_change`. */
   readonly history: string | null;
-  /** Column that tells how old a row is, for retention; null where rows are kept for ever. */
+  /** Column that determines the age of a row for retention; null if rows are kept forever. */
   readonly retentionBy: string | null;
-  /** The table whose rows own these, and the column that names the owner: they go when it goes. */
+  /** The parent table, and the column that refers to the parent row. Rows are deleted with their parent. */
   readonly parent: { readonly table: string; readonly column: string } | null;
-  /** Table that keeps old and new values of changed numbers; null where none does. */
+  /** Table that records old and new values of changed numbers; null for none. */
   readonly revisions: string | null;
-  /** Instant by whose month an engine that can keeps the rows apart; null where it need not. */
+  /** Instant by whose month an engine may partition the table; null for none. */
   readonly partitionBy: string | null;
-  /** Name of the job that pulls it, where columns of other tables reference it. */
+  /** Name of the job that pulls the table, if columns of other tables reference it. */
   readonly pulledBy: string | null;
 }
 
@@ -130,11 +130,11 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   source: draft.source ?? null,
   list: draft.list ?? null,
   key: draft.key,
-  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, again, ...rest }]) => ({
+  columns: Object.entries({ ...draft.columns, ...extra }).map(([name, { from, alias, ...rest }]) => ({
     ...rest,
     name,
     from: (from ?? name).split('.'),
-    again: again?.split('.'),
+    alias: alias?.split('.'),
     required: rest.required || draft.key.includes(name),
   })),
   indexes: (draft.indexes ?? []).map((index) => ('columns' in index ? index : { columns: index })),
@@ -146,27 +146,27 @@ const complete = (draft: TableDraft, kind: Table['kind'], extra: Record<string, 
   pulledBy: draft.pulledBy ?? null,
 });
 
-/** Columns that end every base table; the loader fills them, never a record. */
+/** The last columns of every base table. The loader fills them, never a record. */
 const TRAILING: Record<string, ColumnDraft> = {
-  extra: json('What the columns do not hold, as JSON; null where nothing is left.'),
+  extra: json('Fields of the record that the columns do not hold, as JSON; null if there are none.'),
   _first_seen_at: instant('When the row was first loaded.', { required: true }),
-  _changed_at: instant('When its content last changed, vanished or returned.', { required: true }),
-  _run_id: text('The run that changed it.', { required: true }),
-  _missing_since: instant('Since when the service no longer returns it; null while it does.'),
+  _changed_at: instant('When the row last changed, vanished or returned.', { required: true }),
+  _run_id: text('The run that last changed the row.', { required: true }),
+  _missing_since: instant('Since when the service no longer returns the record; null while it does.'),
 };
 
 export const baseTable = (draft: TableDraft): Table => complete(draft, 'base', TRAILING);
 export const controlTable = (draft: TableDraft): Table => complete(draft, 'control', {});
 
-/** The columns that a record fills: all but the trailing ones. */
+/** The columns that a record fills: all except the trailing ones. */
 export const recordColumns = (table: Table): readonly Column[] =>
   table.columns.filter((each) => !(each.name in TRAILING));
 
-/** Names of the columns that an index holds, that of the key included. */
+/** Names of the columns in any index, including the key. */
 export const indexedColumns = ({ key, indexes }: Table): ReadonlySet<string> =>
   new Set([...key, ...indexes.flatMap(({ columns }) => columns)]);
 
-/** Names of the columns by which a stored row and a read one are told apart: the key and what only tells of the reading are not. */
+/** Names of the columns that decide whether a row has changed: without the key and columns with `ignoreInDiff`. */
 export const comparedColumns = (table: Table): string[] => [
   ...recordColumns(table).flatMap(({ name, ignoreInDiff }) =>
     ignoreInDiff || table.key.includes(name) ? [] : [name],
@@ -174,6 +174,6 @@ export const comparedColumns = (table: Table): string[] => [
   'extra',
 ];
 
-/** What follows the type of a column in DDL. */
+/** The constraint after the type of a column in DDL. */
 export const constraintOf = ({ required, default: value }: Column): string =>
   `${required ? ' not null' : ''}${value === undefined ? '' : ` default ${value}`}`;

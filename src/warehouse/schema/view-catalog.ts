@@ -1,4 +1,4 @@
-// Every view there is: the declarations in views/, each found by being there.
+// All views: every declaration in views/, found by listing that folder.
 import { readdirSync } from 'node:fs';
 import type { View } from './view.ts';
 

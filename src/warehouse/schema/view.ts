@@ -1,12 +1,12 @@
-// How a BI view is declared: once, as data, for the DDL of every engine and for the dictionary. A column is its
-// meaning and its expression; one that only names a column of a table takes its source and its privacy from there.
+// A BI view is declared once, as data, for the DDL of every engine and for the dictionary. A column has a meaning and an
+// expression. If the expression is just a table column, source and privacy come from that column.
 import type { Dialect } from './dialect.ts';
 import type { ColumnType, Table } from './table.ts';
 
-/** `local` is wall-clock time of the configured zone, without a zone of its own. */
+/** `local` is local time in the configured zone, stored without a zone. */
 export type ViewColumnType = ColumnType | 'local';
 
-/** SQL that is the same everywhere, or what the engine's dialect makes of it. */
+/** SQL for every engine, or a function of the engine's dialect. */
 export type Fragment = string | ((dialect: Dialect) => string);
 
 export interface ViewColumn {
@@ -14,9 +14,9 @@ export interface ViewColumn {
   readonly type: ViewColumnType;
   /** One sentence for the data dictionary. */
   readonly meaning: string;
-  /** `table.column` where it is that column unchanged; null where it is computed. */
+  /** `table.column` if the column is shown unchanged; null if it is computed. */
   readonly source: string | null;
-  /** Says something about a person. */
+  /** Holds personal data. */
   readonly personal: boolean;
   readonly sql: Fragment;
 }
@@ -25,10 +25,10 @@ export interface View {
   readonly name: string;
   readonly kind: 'view';
   readonly meaning: string;
-  /** Columns that together are different in every row. */
+  /** Columns that together are unique. */
   readonly key: readonly string[];
   readonly columns: readonly ViewColumn[];
-  /** What follows the list of columns: from, joins, conditions. */
+  /** The query after the column list: from, joins, conditions. */
   readonly from: Fragment;
 }
 
@@ -43,7 +43,7 @@ export interface ViewDraft {
   name: string;
   meaning: string;
   key: readonly string[];
-  /** The tables by the alias that `from` and the columns use. */
+  /** The tables by their alias in `from` and in the columns. */
   tables: Readonly<Record<string, Table>>;
   columns: Readonly<Record<string, ViewColumnDraft>>;
   from: Fragment;
@@ -83,9 +83,9 @@ function sourceOf({ sql, personal }: ViewColumnDraft, tables: ViewDraft['tables'
   return { source: `${table.name}.${name}`, personal: personal || found.personal };
 }
 
-/** The query of a view in the words of an engine. */
+/** The query of a view in an engine's dialect. */
 export function viewQuery({ columns, from }: View, dialect: Dialect): string {
-  const say = (fragment: Fragment): string => (typeof fragment === 'string' ? fragment : fragment(dialect));
-  const list = columns.map(({ name, sql }) => `  ${say(sql)} as "${name}"`);
-  return `select\n${list.join(',\n')}\n${say(from).trim()}`;
+  const sqlOf = (fragment: Fragment): string => (typeof fragment === 'string' ? fragment : fragment(dialect));
+  const list = columns.map(({ name, sql }) => `  ${sqlOf(sql)} as "${name}"`);
+  return `select\n${list.join(',\n')}\n${sqlOf(from).trim()}`;
 }

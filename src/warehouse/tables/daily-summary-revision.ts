@@ -1,4 +1,4 @@
-// Each figure of a day that the service recalculated, with its old and its new value.
+// Each figure of a day that the service recalculated, with its old and new value.
 import { controlTable, date, instant, real, text } from '../schema/table.ts';
 
 export const dailySummaryRevision = controlTable({
@@ -11,10 +11,10 @@ export const dailySummaryRevision = controlTable({
     subject: text('vehicle or driver.'),
     title: text('Plate of the vehicle or label of the driver.', { personal: true }),
     figure: text('Name of the column in daily_summary.'),
-    old_value: real('Value before.'),
-    new_value: real('Value since.'),
-    observed_at: instant('When the change was seen.'),
-    run_id: text('The run that saw it.', { required: true }),
+    old_value: real('Value before the change.'),
+    new_value: real('Value after the change.'),
+    observed_at: instant('When the change was observed.'),
+    run_id: text('The run that observed the change.', { required: true }),
   },
   indexes: [['observed_at']],
 });

@@ -1,12 +1,12 @@
-// One row a vehicle or driver and local day. The service's rows carry neither day nor identifier: the day is the
-// one that was asked for, the identifier is found by the title.
+// One row per vehicle or driver and local day. The service's rows have neither day nor identifier: the day is the requested
+// day, and the identifier is found by the title.
 import { baseTable, date, integer, real, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
 
 export const dailySummary = baseTable({
   name: 'daily_summary',
-  meaning: 'Figures of use of each vehicle and each driver, a local day at a time.',
+  meaning: 'Usage figures of each vehicle and each driver per local day.',
   source: 'GET /daily_summary/',
   key: ['day', 'subject', 'title'],
   retentionBy: 'day',
@@ -14,11 +14,11 @@ export const dailySummary = baseTable({
     day: date('Local day.', { added: true }),
     subject: text('vehicle or driver.', { added: true }),
     title: text('Plate of the vehicle or label of the driver, as the service names it.', { personal: true }),
-    vehicle_id: integer('Vehicle that the title stands for; null where it could not be told.', {
+    vehicle_id: integer('Vehicle with this title; null if none or several match.', {
       added: true,
       references: vehicle,
     }),
-    driver_id: integer('Driver that the title stands for; null where it could not be told.', {
+    driver_id: integer('Driver with this title; null if none or several match.', {
       added: true,
       references: driver,
     }),

@@ -1,8 +1,8 @@
-// One row a person: agents (delivery persons) and drivers in one table, told apart by is_deliveryman.
+// One row per person: agents (delivery persons) and drivers in one table, distinguished by is_deliveryman.
 import { baseTable, boolean, date, instant, integer, text } from '../schema/table.ts';
 
 const personal = { personal: true };
-/** Identifies a person towards the state: nobody needs it in reports, only to know that two are the same. */
+/** Official document numbers. Reports do not need the number itself, only whether two are equal. */
 const personalDocument = { personal: true, policy: 'hash' } as const;
 
 export const driver = baseTable({
@@ -19,10 +19,12 @@ export const driver = baseTable({
     company_registry: text('Registration number in the company.', personal),
     email: text('Address for e-mail.', personal),
     phone_number: text('Telephone number.', personal),
-    is_deliveryman: boolean('True for an agent (delivery person), false for a driver; null where not told.'),
+    is_deliveryman: boolean(
+      'True for an agent (delivery person), false for a driver; null if the service does not say.',
+    ),
     identifier: text('Registered identifier number, such as that of a card.', personal),
     customer_id: integer('Account that the person belongs to.'),
-    user_id: integer('Login of the person; checklist.user_id names the same.'),
+    user_id: integer('Login of the person, as in checklist.user_id.'),
     department_id: integer('Department.', { alias: 'department.id' }),
     department_external_code: text('Code of the department in other systems.', {
       from: 'department.external_code',
@@ -42,7 +44,7 @@ export const driver = baseTable({
     toxicology_expiration: date('Day on which the toxicology test expires.', personal),
     date_of_birth: date('Day of birth.', personal),
     date_created: instant('When the person was registered.'),
-    status: text('State of the registration, in the words of the service.'),
+    status: text('Status of the registration, as the service names it.'),
     neighborhood: text('Neighbourhood of the address.', personal),
     number: text('House number of the address.', personal),
     cep: text('Postal code of the address.', personal),

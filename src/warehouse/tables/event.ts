@@ -1,4 +1,4 @@
-// One row a tracked event. Identifiers are unique within a category only.
+// One row per tracked event. Identifiers are unique within a category only.
 import { baseTable, instant, integer, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
@@ -10,24 +10,27 @@ export const event = baseTable({
   key: ['event_category', 'id'],
   retentionBy: 'begin_date',
   columns: {
-    event_category: integer('What kind of event; see event_category.'),
+    event_category: integer('Category of the event; see event_category.'),
     id: integer('Identifier given by the service, unique within the category.'),
-    begin_date: instant('When it began.'),
-    end_date: instant('When it ended; null while it lasts.'),
+    begin_date: instant('When the event began.'),
+    end_date: instant('When the event ended; null while it lasts.'),
     distance: integer('Distance travelled during the event, in metres.'),
     vehicle_id: integer('Vehicle.', { from: 'vehicle.id', references: vehicle }),
     vehicle_plate: text('Licence plate of the vehicle at that time.', { from: 'vehicle.plate' }),
     vehicle_model: text('Model of the vehicle.', { from: 'vehicle.model' }),
     driver_id: integer('Driver.', { from: 'driver.id', references: driver }),
     driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
-    location_start_address: text('Address where it began.', {
+    location_start_address: text('Address where the event began.', {
       from: 'location_start.address',
       personal: true,
     }),
-    location_end_address: text('Address where it ended.', { from: 'location_end.address', personal: true }),
+    location_end_address: text('Address where the event ended.', {
+      from: 'location_end.address',
+      personal: true,
+    }),
   },
   indexes: [
-    // Loads use it too: they look for earlier events of a vehicle.
+    // Loads use this index too: they search earlier events of a vehicle.
     ['vehicle_id', 'begin_date'],
     { columns: ['begin_date'], afterFirstFill: true },
     { columns: ['event_category', 'begin_date'], afterFirstFill: true },

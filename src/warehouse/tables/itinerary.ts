@@ -1,4 +1,4 @@
-// One row an itinerary: what a vehicle and a driver are meant to do from a start to an end.
+// One row per itinerary: the planned trip of a vehicle and a driver, with start and end.
 import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 import { driver } from './driver.ts';
 import { vehicle } from './vehicle.ts';
@@ -11,18 +11,18 @@ export const itinerary = baseTable({
   retentionBy: 'date_time_end',
   columns: {
     id: integer('Identifier given by the service.'),
-    description: text('What the itinerary is about.'),
+    description: text('Description of the itinerary.'),
     external_id: text('Identifier in other systems.'),
-    vehicle_id: integer('Vehicle that is to drive it.', { alias: 'vehicle.id', references: vehicle }),
+    vehicle_id: integer('Planned vehicle.', { alias: 'vehicle.id', references: vehicle }),
     vehicle_title: text('Title of the vehicle.', { from: 'vehicle.title' }),
     vehicle_plate: text('Licence plate of the vehicle.', { from: 'vehicle.plate' }),
-    driver_id: integer('Person who is to drive it.', { alias: 'driver.id', references: driver }),
-    driver_name: text('Name of the person.', { from: 'driver.name', personal: true }),
+    driver_id: integer('Planned driver.', { alias: 'driver.id', references: driver }),
+    driver_name: text('Name of the driver.', { from: 'driver.name', personal: true }),
     date_time_start: instant('Expected start.'),
     date_time_end: instant('Expected end.'),
     date_created: instant('When the itinerary was created.'),
     date_modified: instant('When the itinerary was last changed.'),
-    date_excluded: instant('When the itinerary was excluded; null while it holds.'),
+    date_excluded: instant('When the itinerary was excluded; null while it is valid.'),
     position_start_date_created: instant('When the position at the start reached the service.', {
       from: 'position_start.date_created',
     }),

@@ -1,5 +1,5 @@
-// The days of the configured zone with their bounds in UTC, filled at start. A join on the bounds finds the facts of
-// a local day by index, on days of 23 and 25 hours too.
+// The days of the configured zone with their bounds in UTC, filled at start. A join on the bounds finds the rows of a local
+// day by index, also on days of 23 or 25 hours.
 import { boolean, controlTable, date, instant, integer, real, text } from '../schema/table.ts';
 
 const needed = { required: true };
@@ -13,7 +13,7 @@ export const localDay = controlTable({
     begin_at: instant('First instant of the day.', needed),
     end_at: instant('First instant of the next day.', needed),
     number: integer('Days since 1 January 1970.', needed),
-    hours: real('Length of the day: 24, or mostly 23 and 25 where the clock changes.', needed),
+    hours: real('Length of the day in hours: 24, or usually 23 or 25 when the clock changes.', needed),
     year: integer('Year.', needed),
     quarter: integer('Quarter of the year, 1 to 4.', needed),
     month: integer('Month of the year, 1 to 12.', needed),

@@ -1,4 +1,4 @@
-// One row a point of interest: a place with a title, such as a customer or a fuel station.
+// One row per point of interest: a place with a title, such as a customer or a fuel station.
 import { baseTable, integer, real, text } from '../schema/table.ts';
 
 export const pointOfInterest = baseTable({

@@ -1,17 +1,17 @@
-// One row a route plan; its points, their executions and items are in tables of their own.
+// One row per route plan; its points, their executions and items are in tables of their own.
 import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 import { vehicle } from './vehicle.ts';
 
 export const routePlan = baseTable({
   name: 'route_plan',
-  meaning: 'Route plans with their state of execution.',
+  meaning: 'Route plans with their status.',
   source: 'GET /import/route_plan',
   key: ['id'],
   retentionBy: 'date_time_end',
   columns: {
     id: integer('Identifier given by the service.'),
-    status: text('State of the plan; see route_plan_status.'),
-    external_code: text('Identifying title given at import.'),
+    status: text('Status of the plan; see route_plan_status.'),
+    external_code: text('Code of the plan, set at import.'),
     source: text('Source of the route calculation.'),
     date_time_start: instant('Expected start.'),
     date_time_end: instant('Expected end.'),

@@ -1,4 +1,4 @@
-// One row an execution record of a route point.
+// One row per execution record of a route point.
 import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 
 export const routePointExecution = baseTable({
@@ -11,19 +11,19 @@ export const routePointExecution = baseTable({
   columns: {
     id: integer('Identifier given by the service.'),
     route_point_id: integer('Point that was executed.', { required: true, added: true }),
-    latitude: real('Latitude where it was executed.'),
-    longitude: real('Longitude where it was executed.'),
-    return_date: instant('When it was executed or returned.'),
+    latitude: real('Latitude of the execution.'),
+    longitude: real('Longitude of the execution.'),
+    return_date: instant('When the point was executed or returned.'),
     pictures: text('Name of the picture.'),
     signature_img: text('Name of the signature image.'),
     hodometer_picture: text('Name of the odometer picture.'),
-    route_return_reason_id: integer('Reason of a return.', { alias: 'route_return_reason.id' }),
-    route_return_reason_name: text('Reason of a return, in words.', {
+    route_return_reason_id: integer('Reason for a return.', { alias: 'route_return_reason.id' }),
+    route_return_reason_name: text('Reason for a return, in words.', {
       from: 'route_return_reason.name',
       undocumented: true,
     }),
-    route_executed_reason_id: integer('Reason of an execution.', { alias: 'route_executed_reason.id' }),
-    route_executed_reason_name: text('Reason of an execution, in words.', {
+    route_executed_reason_id: integer('Reason for an execution.', { alias: 'route_executed_reason.id' }),
+    route_executed_reason_name: text('Reason for an execution, in words.', {
       from: 'route_executed_reason.name',
       undocumented: true,
     }),

@@ -1,4 +1,4 @@
-// One row an item of a route point. Items have no identifier: their place in the list is their key.
+// One row per item of a route point. Items have no identifier: their position in the list is their key.
 import { baseTable, integer, real, text } from '../schema/table.ts';
 
 export const routePointItem = baseTable({
@@ -10,7 +10,7 @@ export const routePointItem = baseTable({
   parent: { table: 'route_point', column: 'route_point_id' },
   columns: {
     route_point_id: integer('Point that the item belongs to.', { added: true }),
-    position: integer('Place in the list of the point, from 0.', { added: true }),
+    position: integer('Position in the list of the point, from 0.', { added: true }),
     external_code: text('Value used for load checking.'),
     value: real('Total value.'),
     description: text('Description.'),

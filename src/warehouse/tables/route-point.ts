@@ -1,4 +1,4 @@
-// One row a point of a route plan.
+// One row per point of a route plan.
 import { baseTable, boolean, instant, integer, json, real, text } from '../schema/table.ts';
 
 export const routePoint = baseTable({
@@ -18,14 +18,14 @@ export const routePoint = baseTable({
     address: text('Address.', { personal: true, undocumented: true }),
     latitude: real('Latitude in degrees.'),
     longitude: real('Longitude in degrees.'),
-    status: text('State of the point; see route_point_status.'),
+    status: text('Status of the point; see route_point_status.'),
     time_scheduled: instant('Scheduled time.'),
     duration: integer('Planned duration.'),
     distance: real('Planned distance.'),
     external_code: text('Identifier in the third-party system.'),
     capacity: integer('Capacity that the point needs.'),
-    time_window: json('Time window in which it has to be executed.'),
-    disable_picture: boolean('True where no picture is asked for.'),
+    time_window: json('Time window for the execution.'),
+    disable_picture: boolean('True if no picture is requested.'),
   },
   indexes: [['route_plan_id']],
   history: 'status',

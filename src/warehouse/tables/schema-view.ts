@@ -1,12 +1,12 @@
-// Which text each view was made from, so that a start makes anew only what has changed.
+// The digest of each view's query, so that a start replaces only views that have changed.
 import { controlTable, text } from '../schema/table.ts';
 
 export const schemaView = controlTable({
   name: 'schema_view',
-  meaning: 'The views that were made, and from which text.',
+  meaning: 'The views that exist, with the digest of their queries.',
   key: ['name'],
   columns: {
     name: text('Name of the view.'),
-    hash: text('Digest of its query.', { required: true }),
+    hash: text('Digest of the query of the view.', { required: true }),
   },
 });

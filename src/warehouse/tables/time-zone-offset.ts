@@ -1,10 +1,10 @@
-// The offsets of the configured zone from UTC, filled at start: SQLite knows no zones, and both engines should tell
-// the same.
+// The UTC offsets of the configured zone, filled at start. SQLite has no time zones, and both engines should give the same
+// result.
 import { controlTable, instant, integer, text } from '../schema/table.ts';
 
 export const timeZoneOffset = controlTable({
   name: 'time_zone_offset',
-  meaning: 'How far local time is ahead of UTC, period by period, in the configured time zone.',
+  meaning: 'UTC offsets of the configured time zone, one row per period.',
   key: ['from_at'],
   columns: {
     from_at: instant('Start of the period.'),

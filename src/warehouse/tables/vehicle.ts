@@ -1,4 +1,4 @@
-// One row a vehicle of the account.
+// One row per vehicle of the account.
 import { baseTable, instant, integer, real, text } from '../schema/table.ts';
 
 export const vehicle = baseTable({

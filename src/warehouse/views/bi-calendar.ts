@@ -1,4 +1,4 @@
-// One row a local day. A join on begin_at and end_at finds the facts of a day by index.
+// One row per local day. A join on begin_at and end_at finds the rows of a day by index.
 
 import { boolean, date, instant, integer, real, text, view } from '../schema/view.ts';
 import { localDay } from '../tables/local-day.ts';
@@ -8,14 +8,17 @@ const today = (now: string): string =>
 
 export const biCalendar = view({
   name: 'bi_calendar',
-  meaning: 'One row a local day, ten years back and two ahead, with its bounds in UTC.',
+  meaning: 'One row per local day, ten years back and two ahead, with its bounds in UTC.',
   key: ['day'],
   tables: { calendar: localDay },
   columns: {
     day: date('Local date.', 'calendar.day'),
     begin_at: instant('First instant of the day, UTC.', 'calendar.begin_at'),
     end_at: instant('First instant of the next day, UTC.', 'calendar.end_at'),
-    hours: real('Length of the day: 24, or mostly 23 and 25 where the clock changes.', 'calendar.hours'),
+    hours: real(
+      'Length of the day in hours: 24, or usually 23 or 25 when the clock changes.',
+      'calendar.hours',
+    ),
     year: integer('Year.', 'calendar.year'),
     quarter: integer('Quarter of the year, 1 to 4.', 'calendar.quarter'),
     month: integer('Month of the year, 1 to 12.', 'calendar.month'),

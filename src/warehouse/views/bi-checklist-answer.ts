@@ -1,4 +1,4 @@
-// One row an answer of a checklist, with the question, who filled it in, when and where, and the picture's file.
+// One row per answer of a checklist, with question, agent, time, place and the file of the picture.
 
 import { boolean, integer, real, text, view } from '../schema/view.ts';
 import { checklist } from '../tables/checklist.ts';
@@ -9,7 +9,7 @@ import { atAndLocal, localDay } from './shared/local-columns.ts';
 
 export const biChecklistAnswer = view({
   name: 'bi_checklist_answer',
-  meaning: 'One row an answer of a checklist: question, answer, risk, picture, agent, time and place.',
+  meaning: 'One row per answer of a checklist: question, answer, risk, picture, agent, time and place.',
   key: ['answer_id'],
   tables: { answer: checklistAnswer, checklist, person: driver, image },
   columns: {
@@ -17,34 +17,34 @@ export const biChecklistAnswer = view({
     checklist_id: integer('Checklist that was filled in.', 'answer.checklist_id'),
     form_id: integer('Form of the checklist.', 'checklist.checklist_form_id'),
     form_name: text('Name of the form.', 'checklist.checklist_form_name'),
-    day: localDay('Local day on which it was filled in.', 'checklist.date_executed'),
-    ...atAndLocal('executed', 'it was filled in', 'checklist.date_executed'),
-    ...atAndLocal('received', 'it reached the service', 'checklist.date_created'),
-    agent_id: integer('Agent who filled it in.', 'checklist.user_id'),
+    day: localDay('Local day on which the checklist was filled in.', 'checklist.date_executed'),
+    ...atAndLocal('executed', 'the checklist was filled in', 'checklist.date_executed'),
+    ...atAndLocal('received', 'the checklist reached the service', 'checklist.date_created'),
+    agent_id: integer('Agent who filled in the checklist.', 'checklist.user_id'),
     agent_name: text('Name of the agent.', 'checklist.user_name'),
     driver_id: integer('The same person in the table driver.', 'person.id'),
     cost_center_name: text('Cost centre of that person.', 'person.cost_center_name'),
     latitude: real('Latitude of the place in degrees.', 'checklist.latitude'),
     longitude: real('Longitude of the place in degrees.', 'checklist.longitude'),
     question_id: integer('Field of the form.', 'answer.checklist_form_field_id'),
-    question: text('What the field asks.', 'answer.checklist_form_field_name'),
+    question: text('Question of the field.', 'answer.checklist_form_field_name'),
     question_type: text('Type of the field.', 'answer.checklist_form_field_type'),
-    question_order: integer('Place of the field in the form.', 'answer.checklist_form_field_order'),
+    question_order: integer('Position of the field in the form.', 'answer.checklist_form_field_order'),
     answer: text('The answer given.', 'answer.value'),
     risk_level: text('Risk as the service codes it.', 'answer.risk_level'),
     risk: text(
-      'Risk in words: high, medium or low; the code where it is another.',
+      'Risk in words: high, medium or low; any other code unchanged.',
       `case answer.risk_level when 'H' then 'high' when 'M' then 'medium' when 'L' then 'low'
       else answer.risk_level end`,
     ),
-    is_high_risk: boolean('True where the risk is high.', `(coalesce(answer.risk_level, '') = 'H')`),
-    has_picture: boolean('True where a picture was taken.', `(coalesce(answer.picture, '') <> '')`),
+    is_high_risk: boolean('True if the risk is high.', `(coalesce(answer.risk_level, '') = 'H')`),
+    has_picture: boolean('True if a picture was taken.', `(coalesce(answer.picture, '') <> '')`),
     picture_file: text(
-      'Path of the picture below the images folder; null where there is none yet.',
+      'Path of the picture below the images folder; null if there is none yet.',
       'image.file',
     ),
   },
-  // A login that two people share names neither.
+  // A login that two people share identifies neither of them.
   from: `
 from checklist_answer as answer
 left join checklist on checklist.id = answer.checklist_id

@@ -1,4 +1,4 @@
-// One row a stop of a route plan: what was planned, what happened, how late, with what proof.
+// One row per stop of a route plan: plan, execution, delay and evidence.
 
 import { lookupTable } from '../schema/lookups.ts';
 import { boolean, integer, real, text, view } from '../schema/view.ts';
@@ -12,7 +12,7 @@ import { DONE, isCustomerStop, isLatestExecution, isOnTime, wasOnSite } from './
 const PLANNED = 'coalesce(point.time_scheduled, plan.date_time_start)';
 const PLANNED_ORDER = (point: string): string => `coalesce(${point}.optimized_order, ${point}."order")`;
 
-/** When another stop of the same plan was last executed on site; null where it was not. */
+/** When another stop of the same plan was last executed on site; null if it was not. */
 const OTHER_DONE = `(case when ${wasOnSite('other')} then (
       select max(visit.return_date) from route_point_execution as visit
       where visit.route_point_id = other.id and visit._missing_since is null) end)`;
@@ -25,7 +25,7 @@ const items = (figure: string): string =>
 export const biDelivery = view({
   name: 'bi_delivery',
   meaning:
-    'One row a stop of a route plan: planned and executed, on time or late by, outcome, reason, order and evidence.',
+    'One row per stop of a route plan: planned and executed time, delay, outcome, reason, order and evidence.',
   key: ['stop_id'],
   tables: {
     point: routePoint,
@@ -40,15 +40,15 @@ export const biDelivery = view({
     stop_code: text('Identifier of the stop in the ERP.', 'point.external_code'),
     stop_name: text('Name of the stop, such as an invoice number or a customer.', 'point.name'),
     stop_kind: text(
-      'start, pick-up, delivery or arrival; as the service codes it where that is something else.',
+      'start, pick-up, delivery or arrival; any other code of the service unchanged.',
       `case upper(point.type) when 'PA' then 'start' when 'PARTIDA' then 'start'
       when 'CO' then 'pick-up' when 'COLETA' then 'pick-up' when 'PE' then 'delivery' when 'ENTREGA' then 'delivery'
       when 'CH' then 'arrival' when 'CHEGADA' then 'arrival' else point.type end`,
     ),
     is_customer_stop: boolean('False for the start and the arrival of the route.', isCustomerStop('point')),
     plan_id: integer('Identifier of the route plan.', 'point.route_plan_id'),
-    plan_code: text('Identifying title of the plan, as the ERP gave it.', 'plan.external_code'),
-    plan_status: text('State of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
+    plan_code: text('Code of the plan in the ERP.', 'plan.external_code'),
+    plan_status: text('Status of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
     day: localDay('Local day that the stop was planned for.', PLANNED),
     address: text('Address of the stop.', 'point.address'),
     latitude: real('Latitude of the stop in degrees.', 'point.latitude'),
@@ -60,51 +60,58 @@ export const biDelivery = view({
     cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
     agent_id: integer('Executing agent.', 'plan.user_id'),
     agent_name: text('Name of the agent.', 'plan.user_name'),
-    ...atAndLocal('planned', 'the stop was planned for; the start of the plan where it had no time', PLANNED),
-    ...atAndLocal('executed', 'it was executed or returned; null while it is open', 'done.return_date'),
+    ...atAndLocal(
+      'planned',
+      'the stop was planned, or the start of the plan if the stop has no time',
+      PLANNED,
+    ),
+    ...atAndLocal('executed', 'the stop was executed or returned; null while it is open', 'done.return_date'),
     late_by_seconds: integer(
-      'Seconds from the planned to the executed time, negative when early; null while open, without a planned time, ' +
+      'Seconds from the planned to the executed time, negative if early; null while open, without a planned time, ' +
         'or recorded by the office.',
       ({ secondsBetween }) =>
         `case when ${wasOnSite('point')} then ${secondsBetween('point.time_scheduled', 'done.return_date')} end`,
     ),
     is_on_time: boolean(
-      'True where it was executed no later than planned; null where late_by_seconds is.',
+      'True if the stop was executed no later than planned; null if late_by_seconds is null.',
       isOnTime('point', 'done'),
     ),
     is_overdue: boolean(
-      'True while it is open and its planned time has passed.',
+      'True while the stop is open and its planned time has passed.',
       ({ now }) => `(coalesce(point.status, 'P') = 'P' and done.id is null and ${PLANNED} < ${now})`,
     ),
-    status: text('State of the stop: P, R, E, D or M; see route_point_status.', 'point.status'),
-    outcome: text('State of the stop, in words.', 'coalesce(state.name, point.status)'),
-    is_done: boolean('True once it was performed or delivered.', `(coalesce(point.status, 'P') in ${DONE})`),
-    is_returned: boolean('True where the agent came back with it.', `(coalesce(point.status, 'P') = 'D')`),
+    status: text('Status of the stop: P, R, E, D or M; see route_point_status.', 'point.status'),
+    outcome: text('Status of the stop, in words.', 'coalesce(state.name, point.status)'),
+    is_done: boolean(
+      'True once the stop was performed or delivered.',
+      `(coalesce(point.status, 'P') in ${DONE})`,
+    ),
+    is_returned: boolean('True if the agent returned the delivery.', `(coalesce(point.status, 'P') = 'D')`),
     attempts: integer(
       'Number of executions recorded.',
       `(select cast(count(*) as integer) from route_point_execution as visit
       where visit.route_point_id = point.id and visit._missing_since is null)`,
     ),
     is_first_attempt_success: boolean(
-      'True where it was done and no attempt was returned before; false where it was returned; null while open.',
+      'True if the stop is done and no earlier attempt was returned; false if it was returned; null while open.',
       `case when point.status in ${DONE} then not exists (
         select 1 from route_point_execution as visit where visit.route_point_id = point.id
         and visit._missing_since is null and visit.route_return_reason_id is not null)
       when point.status = 'D' then false end`,
     ),
-    return_reason: text('Why it was returned.', 'done.route_return_reason_name'),
-    executed_reason: text('Why it was recorded by hand.', 'done.route_executed_reason_name'),
-    planned_order: integer('Place in the planned order, after optimisation.', PLANNED_ORDER('point')),
-    given_order: integer('Place in the order that the ERP gave.', 'point."order"'),
+    return_reason: text('Why the delivery was returned.', 'done.route_return_reason_name'),
+    executed_reason: text('Why the outcome was recorded by hand.', 'done.route_executed_reason_name'),
+    planned_order: integer('Position in the planned order, after optimisation.', PLANNED_ORDER('point')),
+    given_order: integer('Position in the order that the ERP sent.', 'point."order"'),
     executed_order: integer(
-      'Place in the order in which the stops were executed, from 1; null while open or recorded by the office.',
+      'Position in the order of execution, from 1; null while open or recorded by the office.',
       `case when ${VISITED} then 1 + (
         select cast(count(*) as integer) from route_point as other
         where other.route_plan_id = point.route_plan_id and other._missing_since is null
         and ${OTHER_DONE} < done.return_date) end`,
     ),
     is_in_planned_order: boolean(
-      'False where a stop that was planned later was visited before it; null where executed_order is.',
+      'False if a stop planned for later was visited first; null if executed_order is null.',
       `case when ${VISITED} then not exists (
         select 1 from route_point as other
         join route_point_execution as visit on visit.route_point_id = other.id and visit._missing_since is null
@@ -112,10 +119,10 @@ export const biDelivery = view({
         and ${wasOnSite('other')} and ${PLANNED_ORDER('other')} > ${PLANNED_ORDER('point')}
         and visit.return_date < done.return_date) end`,
     ),
-    has_picture: boolean('True where a picture was taken.', `(coalesce(done.pictures, '') <> '')`),
-    has_signature: boolean('True where somebody signed.', `(coalesce(done.signature_img, '') <> '')`),
+    has_picture: boolean('True if a picture was taken.', `(coalesce(done.pictures, '') <> '')`),
+    has_signature: boolean('True if there is a signature.', `(coalesce(done.signature_img, '') <> '')`),
     has_evidence: boolean(
-      'True where there is a picture, a signature or a picture of the odometer.',
+      'True if there is a picture, a signature or a picture of the odometer.',
       `(coalesce(done.pictures, '') <> '' or coalesce(done.signature_img, '') <> ''
       or coalesce(done.hodometer_picture, '') <> '')`,
     ),

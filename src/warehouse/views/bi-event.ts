@@ -1,4 +1,4 @@
-// One row an event, with its category in words, local time and the vehicle's place in the company.
+// One row per event, with its category in words, local time, and the vehicle's fleet and cost centre.
 
 import { lookupTable } from '../schema/lookups.ts';
 import { integer, text, view } from '../schema/view.ts';
@@ -8,24 +8,24 @@ import { atAndLocal, localDay, localHour } from './shared/local-columns.ts';
 
 export const biEvent = view({
   name: 'bi_event',
-  meaning: 'One row an event of a vehicle: trips, speeding, idling, sensors. For speed, filter by begin_at.',
+  meaning: 'One row per event of a vehicle: trips, speeding, idling, sensors. For speed, filter by begin_at.',
   key: ['category_id', 'event_id'],
   tables: { event, vehicle, category: lookupTable('event_category') },
   columns: {
     category_id: integer('Category of the event; see event_category.', 'event.event_category'),
     category: text(
-      'Category of the event, in words; null for one that is not in the code list.',
+      'Category of the event, in words; null if the code list does not have it.',
       'category.name',
     ),
     event_id: integer('Identifier, unique within the category.', 'event.id'),
-    day: localDay('Local day on which it began.', 'event.begin_date'),
-    hour: localHour('Local hour in which it began, 0 to 23.', 'event.begin_date'),
-    ...atAndLocal('begin', 'it began', 'event.begin_date'),
-    ...atAndLocal('end', 'it ended; null while it lasts', 'event.end_date'),
-    duration_seconds: integer('Seconds that it lasted; null while it lasts.', ({ secondsBetween }) =>
+    day: localDay('Local day on which the event began.', 'event.begin_date'),
+    hour: localHour('Local hour in which the event began, 0 to 23.', 'event.begin_date'),
+    ...atAndLocal('begin', 'the event began', 'event.begin_date'),
+    ...atAndLocal('end', 'the event ended; null while it lasts', 'event.end_date'),
+    duration_seconds: integer('Duration in seconds; null while the event lasts.', ({ secondsBetween }) =>
       secondsBetween('event.begin_date', 'event.end_date'),
     ),
-    distance_metres: integer('Metres travelled during it.', 'event.distance'),
+    distance_metres: integer('Metres travelled during the event.', 'event.distance'),
     vehicle_id: integer('Vehicle.', 'event.vehicle_id'),
     vehicle_plate: text('Licence plate of the vehicle at that time.', 'event.vehicle_plate'),
     vehicle_title: text('Title of the vehicle.', 'vehicle.title'),
@@ -33,8 +33,8 @@ export const biEvent = view({
     cost_center_name: text('Cost centre of the vehicle.', 'vehicle.cost_center_name'),
     driver_id: integer('Driver.', 'event.driver_id'),
     driver_name: text('Name of the driver.', 'event.driver_name'),
-    begin_address: text('Address where it began.', 'event.location_start_address'),
-    end_address: text('Address where it ended.', 'event.location_end_address'),
+    begin_address: text('Address where the event began.', 'event.location_start_address'),
+    end_address: text('Address where the event ended.', 'event.location_end_address'),
   },
   from: `
 from event

@@ -1,19 +1,19 @@
-// One row a table of the service's records: how much is in it and how far it can be trusted. A table is as fresh as
-// its stalest scope, never as its newest row: as its last reading, or as the end of what was read where that lies
-// further back; `roadbook status` tells the same.
+// One row per table of the service's records: its size and its freshness. A table is as fresh as its stalest scope, never
+// as its newest row. A scope is as fresh as its last read or the end of the period that was read, whichever is earlier.
+// `roadbook status` uses the same rule.
 
 import { isUnread } from '../queries/unread-vehicles.ts';
 import { baseTables } from '../schema/catalog.ts';
 import { instant, integer, text, view } from '../schema/view.ts';
 
-/** The least of what the scopes of the table have reached. */
+/** The minimum of `reached` over the scopes of the table. */
 const stalest = (reached: string): string => `(
     select min(scope.reached) from (
       select ${reached} as reached from sync_coverage as covered
       join table_job as filler on filler.job = covered.job and covered.scope like filler.scopes
       where filler.table_name = counted.table_name group by covered.job, covered.scope) as scope)`;
 
-/** Since when a vehicle is known of which nothing, or nothing of its drivers, was read yet. */
+/** Since when the first vehicle is known that was not read yet, or whose drivers were not read yet. */
 const UNREAD_SINCE = `(
     select min(vehicle._first_seen_at) from table_job as filler
     join vehicle on ${['filler.vehicle_scope', 'filler.driver_scope']
@@ -21,8 +21,8 @@ const UNREAD_SINCE = `(
       .join(' or ')}
     where filler.table_name = counted.table_name)`;
 
-/** Null where it was read in no part, or where some part was not read at all. */
-const whereAllIsRead = (reached: string): string =>
+/** Null until every scope has been read. */
+const ifAllIsRead = (reached: string): string =>
   `case when ${UNREAD_SINCE} is null then ${stalest(reached)} end`;
 
 const LAST_READ = 'max(covered.covered_at)';
@@ -35,29 +35,29 @@ const counts = baseTables.map(
 
 export const biFreshness = view({
   name: 'bi_freshness',
-  meaning: 'One row a table: rows, last change, when it was last read and until when it is complete.',
+  meaning: 'One row per table: rows, last change, last read, and until when the table is complete.',
   key: ['table_name'],
   tables: {},
   columns: {
     table_name: text('Name of the table.', 'counted.table_name'),
-    row_count: integer('Rows in it.', 'counted.row_count'),
+    row_count: integer('Number of rows.', 'counted.row_count'),
     last_change_at: instant(
-      'When a run that changed something last ended, UTC.',
+      'End of the last run that changed the table, UTC.',
       `(select run.finished_at from sync_run as run
       where run.job in (select filler.job from table_job as filler where filler.table_name = counted.table_name)
       and run.inserted + run.updated > 0 order by run.started_at desc limit 1)`,
     ),
     last_read_at: instant(
-      'When the part that waits longest was last read, UTC; null while a part, such as a new vehicle, was not.',
-      whereAllIsRead(LAST_READ),
+      'When the stalest scope was last read, UTC; null while a scope, such as a new vehicle, has never been read.',
+      ifAllIsRead(LAST_READ),
     ),
-    // The end of the first stretch without a hole: what was read beyond one does not fill it.
+    // The end of the first period without a gap: reading beyond a gap does not close it.
     covered_until: instant(
-      'Everything that the service knew until then is in it, UTC; null while a part was not read at all.',
-      whereAllIsRead('min(covered.end_at)'),
+      'Until when the table is complete, UTC; null while a scope has never been read.',
+      ifAllIsRead('min(covered.end_at)'),
     ),
     freshness_seconds: integer(
-      'Seconds since the part that waits longest was up to date: its last reading, or the end of what was read; of a vehicle that was not read yet, since it is known.',
+      'Seconds since the stalest scope was up to date: since its last read or the end of the period read, or since a vehicle that has not been read became known.',
       ({ secondsBetween, now }) => {
         const fresh = stalest(FRESH);
         const since = `case when ${UNREAD_SINCE} < ${fresh} then ${UNREAD_SINCE} else ${fresh} end`;

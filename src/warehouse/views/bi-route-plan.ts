@@ -1,4 +1,4 @@
-// One row a route plan, with what became of its stops.
+// One row per route plan, with the progress of its stops.
 
 import { lookupTable } from '../schema/lookups.ts';
 import { boolean, instant, integer, real, text, view } from '../schema/view.ts';
@@ -7,7 +7,7 @@ import { vehicle } from '../tables/vehicle.ts';
 import { atAndLocal, localDay } from './shared/local-columns.ts';
 import { DONE, isCustomerStop, isLatestExecution, isOnTime } from './shared/stops.ts';
 
-/** Customer stops of the plan that the service still returns and that meet a condition. */
+/** Counts the customer stops of the plan that have not vanished and that match the condition. */
 const stops = (condition: string): string => `(
     select cast(count(*) as integer) from route_point as point
     where point.route_plan_id = plan.id and point._missing_since is null
@@ -31,18 +31,19 @@ const seenAs = (status: string): string => `(
 
 export const biRoutePlan = view({
   name: 'bi_route_plan',
-  meaning: 'One row a route plan: planned period, vehicle and agent, progress and punctuality of its stops.',
+  meaning:
+    'One row per route plan: planned period, vehicle and agent, progress and punctuality of its stops.',
   key: ['plan_id'],
   tables: { plan: routePlan, vehicle, plan_state: lookupTable('route_plan_status') },
   columns: {
     plan_id: integer('Identifier of the route plan.', 'plan.id'),
-    plan_code: text('Identifying title of the plan, as the ERP gave it.', 'plan.external_code'),
-    status: text('State of the plan: P, E, C, W, I or R; see route_plan_status.', 'plan.status'),
-    status_name: text('State of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
+    plan_code: text('Code of the plan in the ERP.', 'plan.external_code'),
+    status: text('Status of the plan: P, E, C, W, I or R; see route_plan_status.', 'plan.status'),
+    status_name: text('Status of the plan, in words.', 'coalesce(plan_state.name, plan.status)'),
     is_completed: boolean('True once the plan is completed.', `(coalesce(plan.status, '') = 'C')`),
-    day: localDay('Local day on which the plan was to start.', 'plan.date_time_start'),
-    ...atAndLocal('planned_start', 'the plan was to start', 'plan.date_time_start'),
-    ...atAndLocal('planned_end', 'the plan was to end', 'plan.date_time_end'),
+    day: localDay('Local day of the planned start.', 'plan.date_time_start'),
+    ...atAndLocal('planned_start', 'the plan should start', 'plan.date_time_start'),
+    ...atAndLocal('planned_end', 'the plan should end', 'plan.date_time_end'),
     ...atAndLocal('created', 'the plan was created', 'plan.date_created'),
     vehicle_id: integer('Executing vehicle.', 'plan.vehicle_id'),
     vehicle_plate: text('Licence plate of the vehicle.', 'coalesce(plan.vehicle_plate, vehicle.plate)'),
@@ -55,18 +56,18 @@ export const biRoutePlan = view({
     planned_time: integer('Planned time, in the unit of the service.', 'plan.total_time'),
     planned_capacity: integer('Planned capacity.', 'plan.total_capacity'),
     vehicle_capacity: integer('Capacity of the vehicle.', 'plan.vehicle_capacity'),
-    stops: integer('Stops at customers: the start and the arrival are not counted.', stops('true')),
+    stops: integer('Stops at customers, without the start and the arrival.', stops('true')),
     stops_done: integer('Stops performed or delivered.', stops(`coalesce(point.status, 'P') in ${DONE}`)),
     stops_returned: integer('Stops returned.', stops(`coalesce(point.status, 'P') = 'D'`)),
     stops_open: integer('Stops not yet visited.', stops(`coalesce(point.status, 'P') = 'P'`)),
     stops_on_time: integer('Stops executed no later than planned.', onTime(true)),
     stops_late: integer('Stops executed later than planned.', onTime(false)),
-    first_executed_at: instant('First execution at any of its points, UTC.', visit('min')),
-    last_executed_at: instant('Last execution at any of its points so far, UTC.', visit('max')),
-    in_execution_seen_at: instant('When it was first seen in execution, UTC.', seenAs('E')),
-    completed_seen_at: instant('When it was first seen completed, UTC.', seenAs('C')),
+    first_executed_at: instant('First execution at any point of the plan, UTC.', visit('min')),
+    last_executed_at: instant('Last execution so far at any point of the plan, UTC.', visit('max')),
+    in_execution_seen_at: instant('When the plan was first observed in execution, UTC.', seenAs('E')),
+    completed_seen_at: instant('When the plan was first observed as completed, UTC.', seenAs('C')),
     push_state: text(
-      'State in the outbox of the plan that became this one; null where Roadbook did not push it.',
+      'State of the plan in the outbox; null if Roadbook did not push it.',
       `(select sent.state from push_outbox as sent
       where sent.kind = 'route_plans' and sent.remote_id = plan.id order by sent.created_at desc limit 1)`,
     ),

@@ -1,5 +1,5 @@
-// The connections to PostgreSQL. What the driver gives back is parsed for each connection, never for the process,
-// so that readers get the same values as from SQLite and an ERP source on the same driver is left alone.
+// The connections to PostgreSQL. Each connection has its own type parsers, so that readers get the same values as from
+// SQLite, while an ERP source on the same driver keeps the driver's defaults.
 import knex, { type Knex } from 'knex';
 import { withoutNul } from '../bound-text.ts';
 import type { PgConnection } from './driver.ts';
@@ -12,18 +12,18 @@ export interface PostgresSettings {
 }
 
 interface ConnectSettings extends PostgresSettings {
-  /** How long a connection may take to be made, ms. */
+  /** Timeout of connecting, ms. */
   connectMs: number;
 }
 
 interface WriterSettings extends ConnectSettings {
-  /** How long it waits for a lock, ms. */
+  /** How long a statement waits for a lock, ms. */
   lockMs: number;
 }
 
-/** A way that forgets silent connections is reminded this often. */
+/** Keeps firewalls and NAT from dropping idle connections. */
 const KEEP_ALIVE_MS = 30_000;
-/** A process that stopped in the middle of a transaction keeps the others waiting no longer than this. */
+/** A process that stops inside a transaction blocks the others for at most this long. */
 const IDLE_TIMEOUT_MS = 15_000;
 
 const BESIDE_TIMEOUT_MS = 5_000;
@@ -31,42 +31,42 @@ const BESIDE_IDLE_MS = 2_000;
 
 const SAME_TEXT = "set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set client_min_messages = 'warning'";
 
-/** Whatever the role or the database has as its default: see silence.ts. */
-const UNHURRIED = 'set statement_timeout = 0';
+/** Overrides the default of the role or the database. Silence is detected otherwise: see silence.ts. */
+const NO_STATEMENT_TIMEOUT = 'set statement_timeout = 0';
 
 const writerSession = (lockMs: number): string => `${SAME_TEXT}; set lock_timeout = ${lockMs};
-  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; ${UNHURRIED};
-  -- A push is sent once its claim is on disk, whatever the default of the server.
+  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; ${NO_STATEMENT_TIMEOUT};
+  -- A push is sent once its claim is on disk, so the server's default must not apply.
   set synchronous_commit = on`;
 
-const READER_SESSION = `${SAME_TEXT}; ${UNHURRIED}; set default_transaction_read_only = on`;
+const READER_SESSION = `${SAME_TEXT}; ${NO_STATEMENT_TIMEOUT}; set default_transaction_read_only = on`;
 
-/** What is shared from moment to moment is worth nothing after a crash, and whoever stands still must not hold it. */
+/** This state is worthless after a crash, so commits need not reach the disk. A stalled process must not keep its locks. */
 const BESIDE_SESSION = `${SAME_TEXT}; set lock_timeout = ${BESIDE_TIMEOUT_MS}; set statement_timeout = ${BESIDE_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${BESIDE_IDLE_MS}; set synchronous_commit = off`;
 
 export const connectWriter = (settings: WriterSettings, most: number, watch: SilenceWatch): Knex =>
   connect(settings, { most, session: writerSession(settings.lockMs), watch });
 
-/** For short transactions that do not wait for the writer; what has no answer after `silentMs` will have none. */
+/** For short transactions in parallel with the writer. A statement without an answer after `silentMs` fails. */
 export const connectBeside = (settings: ConnectSettings, silentMs: number): Knex =>
   connect(settings, { most: 1, session: BESIDE_SESSION, limits: { query_timeout: silentMs } });
 
 export const connectReaders = (settings: ConnectSettings, most: number, watch: SilenceWatch): Knex =>
   connect(settings, { most, session: READER_SESSION, watch });
 
-interface Manner {
-  /** Most connections. */
+interface PoolOptions {
+  /** Maximum number of connections. */
   most: number;
   session: string;
-  /** For statements that may take long; the others have a limit. */
+  /** For connections whose statements may take long. The others have a timeout. */
   watch?: SilenceWatch;
   limits?: { query_timeout?: number };
 }
 
 function connect(
   { url, schema, connectMs }: ConnectSettings,
-  { most, session, watch, limits }: Manner,
+  { most, session, watch, limits }: PoolOptions,
 ): Knex {
   const silent = () => undefined;
   return knex({
@@ -81,7 +81,7 @@ function connect(
       types: { getTypeParser: (oid: number) => PARSERS[oid] ?? asText },
     } as Knex.PgConnectionConfig,
     searchPath: [schema],
-    // knex would print what goes wrong, on stdout and with bound values; it is thrown as well.
+    // knex would print errors to stdout, with bound values. It throws them as well.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },
     pool: {
       min: 0,
@@ -99,7 +99,7 @@ function connect(
   });
 }
 
-/** A pooler tells a number of its own at the login, so the server is asked for its. */
+/** Asks the server for the session's pid: at login a pooler reports a pid of its own. */
 function watchSession(
   connection: PgConnection,
   watch: SilenceWatch,
@@ -112,7 +112,7 @@ function watchSession(
   });
 }
 
-/** Binds no NUL, and lets go of a connection as soon as a statement meets its end: the driver tells it later. */
+/** Replaces NUL in bound values. Disposes of a lost connection at the first failed statement: the driver reports it later. */
 function watchQueries(connection: PgConnection, onBegin?: () => void): void {
   const query = connection.query.bind(connection);
   connection.query = (config, callback) => {
@@ -122,7 +122,7 @@ function watchQueries(connection: PgConnection, onBegin?: () => void): void {
       callback &&
         ((error, result) => {
           if (isLostSession(error) || isSilence(error)) connection.__knex__disposed = error;
-          // Whatever was asked next, such as the rollback, would wait behind it.
+          // The next statement, such as the rollback, would wait behind this one.
           if (isSilence(error)) connection.end().catch(() => undefined);
           callback(error, result);
         }),
@@ -138,7 +138,7 @@ function withStorableValues(config: object & { values?: unknown[] }): object {
 
 const asText = (text: string): string => text;
 
-/** As a number where it loses nothing, otherwise its digits. */
+/** A number if it is exact, otherwise the digits as text. */
 function toInteger(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
@@ -151,7 +151,7 @@ function toInstant(text: string): string {
   return day === undefined ? text : `${day}T${time}.${fraction.padEnd(3, '0')}Z`;
 }
 
-/** By the identifiers of the types, which never change: see pg_type. Everything else stays text. */
+/** By the OIDs of the types, which never change: see pg_type. All other types stay text. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => (text === 't' ? 1 : 0),
   20: toInteger,

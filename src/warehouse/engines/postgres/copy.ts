@@ -1,10 +1,10 @@
-// COPY … FROM STDIN over the driver's connection, by the messages of the protocol that it already speaks. Rows travel
-// in the text format: fields between tabs, \\N for null, a backslash before what would end a field.
+// COPY … FROM STDIN over the driver's connection, with the protocol messages that the driver already supports. Rows use
+// the text format: fields separated by tabs, \\N for null, a backslash before special characters.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Scalar } from '../../engine.ts';
 import type { PgConnection } from './driver.ts';
 
-/** The part of the driver's wire that a COPY uses. */
+/** The methods of the driver's protocol connection that a COPY uses. */
 interface Wire {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -12,12 +12,11 @@ interface Wire {
   endCopyFrom(): void;
 }
 
-/** Lines sent between two turns of the event loop; the server stores those before meanwhile. */
+/** Lines sent per turn of the event loop. Meanwhile the server stores the lines before. */
 const CHUNK_LINES = 4_000;
 
 /**
- * `statement` is a COPY … FROM STDIN; `lines` are rows without their ends, all with the same `end`. Resolves once the
- * server has taken all rows.
+ * `statement` is a COPY … FROM STDIN. `end` is appended to each of `lines`. Resolves once the server has stored all rows.
  */
 export const copyIn = (
   connection: PgConnection,
@@ -26,14 +25,14 @@ export const copyIn = (
   end = '',
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    let isRefused = false;
+    let isFailed = false;
     const send = async (wire: Wire): Promise<void> => {
       for (let start = 0; start < lines.length; start += CHUNK_LINES) {
         if (start > 0) await nextTurn();
-        // The connection may be in another statement by now, which would take the rows for its own.
-        if (isRefused) return;
+        // The connection may be in another statement by now, which would receive these rows.
+        if (isFailed) return;
         const text = lines.slice(start, start + CHUNK_LINES).join(`${end}\n`);
-        for (const piece of pieces(Buffer.from(`${text}${end}\n`))) wire.sendCopyFromChunk(piece);
+        for (const chunk of byteChunks(Buffer.from(`${text}${end}\n`))) wire.sendCopyFromChunk(chunk);
       }
       wire.endCopyFrom();
     };
@@ -42,27 +41,27 @@ export const copyIn = (
       handleCopyInResponse: (wire: Wire) =>
         void send(wire).catch((thrown) => {
           reject(thrown);
-          wire.sendCopyFail('the rows could not be written down');
+          wire.sendCopyFail('the rows could not be sent');
         }),
       handleCommandComplete: () => undefined,
       handleReadyForQuery: () => resolve(),
       // The driver waits for the server to be ready again before it sends the next statement.
       handleError(error: Error) {
-        isRefused = true;
+        isFailed = true;
         reject(error);
       },
     });
   });
 
-/** The server tells how far it is by whole messages, and who waits for the lock goes by that. */
-const PIECE_BYTES = 65_536;
+/** The server reports its progress per message. Writers that wait for the lock judge a COPY by it (see locks.ts). */
+const CHUNK_BYTES = 65_536;
 
-function* pieces(text: Buffer): Generator<Buffer> {
-  for (let start = 0; start < text.length; start += PIECE_BYTES)
-    yield text.subarray(start, start + PIECE_BYTES);
+function* byteChunks(text: Buffer): Generator<Buffer> {
+  for (let start = 0; start < text.length; start += CHUNK_BYTES)
+    yield text.subarray(start, start + CHUNK_BYTES);
 }
 
-/** A row, or the end of one, as a line of the text format. */
+/** A row, or the last fields of one, as a line of the text format. */
 export function copyLine(row: Row): string {
   let text = copyField(row[0] ?? null);
   for (let position = 1; position < row.length; position++) text += `\t${copyField(row[position] ?? null)}`;

@@ -1,4 +1,4 @@
-// How PostgreSQL makes what is declared: in the configured schema, with a comment on every table and column.
+// Creates the declared tables and views in PostgreSQL, in the configured schema, with a comment on every table and column.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
 import { type Column, type ColumnType, constraintOf, type Table } from '../../schema/table.ts';
@@ -8,8 +8,8 @@ import { monthlyTable } from './months.ts';
 import { quote } from './statement.ts';
 
 /**
- * Text sorts by code points, as in SQLite: the order of keys is the same everywhere, and an upgrade of the server's
- * locale cannot spoil an index.
+ * Text sorts by code points, as in SQLite: keys have the same order everywhere, and an upgrade of the server's locale
+ * cannot corrupt an index.
  */
 const TYPES: Readonly<Record<ColumnType, string>> = {
   integer: 'bigint',
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   json: 'jsonb',
 };
 
-/** Control tables keep JSON to the letter: a quarantined record may hold what jsonb refuses. */
+/** Control tables store JSON unchanged: a quarantined record may contain what jsonb rejects. */
 export const typeOf = ({ type }: Pick<Column, 'type'>, { kind }: Table): string =>
   type === 'json' && kind === 'control' ? 'json' : TYPES[type];
 
@@ -34,7 +34,7 @@ export const hasSchema = async (sql: Knex, schema: string): Promise<boolean> =>
 export const postgresDdl = (schema: string): Ddl => ({
   dialect: postgresDialect,
   async prepareSchema(sql) {
-    // Looked up first: a user that may not create schemas can still work in one that is there.
+    // Checked first: a user that may not create schemas can still use an existing one.
     if (!(await hasSchema(sql, schema))) await sql.raw(`create schema ${quote(schema)}`);
   },
   columnDefinition,
@@ -68,10 +68,10 @@ export const postgresDdl = (schema: string): Ddl => ({
   },
 });
 
-/** What PostgreSQL says where the columns of a view would change and not only grow in number. */
+/** PostgreSQL's error code if a view's existing columns would change: `create or replace` can only append columns. */
 const OTHER_COLUMNS = '42P16';
 
-/** In place where its columns allow, so that what was granted on it and what others built on it stay. */
+/** Replaces the view in place if its columns allow, so that grants and dependent views survive. */
 async function replaceView(sql: Knex, name: string, query: string): Promise<void> {
   await sql.raw('savepoint replace_view');
   try {
@@ -101,7 +101,7 @@ const wantedComments = ({ name, kind, meaning, columns }: Table | View): Comment
   })),
 ];
 
-/** A question mark is escaped for the query builder. */
+/** Escapes question marks for the query builder. */
 const commentStatement = ({ on, text }: Comment): string =>
   `comment on ${on} is '${text.replaceAll("'", "''").replaceAll('?', '\\\\?')}'`;
 

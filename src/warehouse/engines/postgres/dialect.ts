@@ -1,5 +1,5 @@
-// PostgreSQL's words for dates: instants are timestamptz, local times timestamp, days date. None of them depends on
-// the time zone of the session.
+// Date expressions of PostgreSQL: instants are timestamptz, local times timestamp, days date. None of them depends on the
+// time zone of the session.
 import type { Dialect } from '../../schema/dialect.ts';
 
 const later = (at: string, seconds: string): string => `(${at} + (${seconds}) * interval '1 second')`;

@@ -1,13 +1,11 @@
-// The driver's connection, as far as the engine uses it beside knex.
-
-/** The driver's own connection, as far as it is used. */
+/** The members of the driver's connection that the engine uses besides knex. */
 export interface PgConnection {
   query(config: object, callback?: Callback): unknown;
   end(): Promise<void>;
-  /** `drain` when nothing is under way any more, `end` when it has ended. */
+  /** `drain`: no statement is running any more. `end`: the connection has ended. */
   on(event: 'drain' | 'end', listener: () => void): unknown;
   off(event: 'drain' | 'end', listener: () => void): unknown;
-  /** knex's own mark: the pool gives the connection to nobody any more. */
+  /** knex's own mark: the pool no longer hands out this connection. */
   __knex__disposed?: unknown;
 }
 

@@ -1,6 +1,6 @@
-// The PostgreSQL engine. Loads of different tables run side by side, those of one table one after another. Any other
-// writing transaction is alone on the schema, over all processes, as with a SQLite file. So a transaction that reads
-// and then writes is alone with the rows that it has read. See locks.ts.
+// The PostgreSQL engine. Loads of different tables run in parallel, loads of one table one after another. Every other
+// write runs alone on the schema, across all processes, as with a SQLite file. A write can therefore read rows and rely
+// on them until it commits. See locks.ts.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import PQueue from 'p-queue';
@@ -23,14 +23,14 @@ import {
   markMissingRows,
   writeDown,
 } from './load.ts';
-import { type Locked, lockForWrite, watchHolders } from './locks.ts';
+import { type LockScope, lockForWrite, watchHolders } from './locks.ts';
 import type { SilenceWatch } from './silence.ts';
 import { postgresSnapshot } from './snapshot.ts';
 import { arrayText, quote } from './statement.ts';
 import { latestStatement } from './statements.ts';
 
 const READERS = 4;
-/** Loads at once. */
+/** Parallel loads. */
 const LOADERS = 4;
 
 const settingsSchema = z.strictObject({
@@ -42,7 +42,7 @@ const settingsSchema = z.strictObject({
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be lower-case letters, digits and _')
     .default('fleet')
-    .describe('Schema that holds the tables (default fleet); made where it is absent.'),
+    .describe('Schema that holds the tables (default fleet); created if it is absent.'),
 });
 
 export const postgres: EngineKind = {
@@ -51,42 +51,46 @@ export const postgres: EngineKind = {
   open: async (given) => openPostgres(given as unknown as PostgresSettings),
 };
 
-/** A session that rests has got nothing of what was sent, or its answer was lost. */
+/** Finds the session if it is not idle. An idle session never received the statement, or its answer was lost. */
 const AT_WORK = "select 1 from pg_stat_activity where pid = ? and coalesce(state, '') not like 'idle%'";
 
-/** Times in ms; a test has shorter ones. */
-const PATIENCE: Patience = {
+/** Times in ms. Tests use shorter ones. */
+const TIMEOUTS: Timeouts = {
   askMs: 15_000,
-  wayMs: 5_000,
+  answerMs: 5_000,
   silentMs: 8_000,
   connectMs: 15_000,
   lockMs: 30_000,
   stalledMs: 20_000,
 };
 
-interface Patience {
-  /** A statement that takes longer has the server asked whether it is still there. */
+interface Timeouts {
+  /** After this time, the engine asks the server whether it still works on the statement. */
   askMs: number;
-  /** How long an answer may be on its way. */
-  wayMs: number;
-  /** How long the server may take for what is short; longer than it takes itself to give up. */
+  /** How long an answer may travel. */
+  answerMs: number;
+  /** How long a short statement may take. Longer than the server's own statement timeout. */
   silentMs: number;
   connectMs: number;
-  /** A writer waits this long for another one; as long as SQLite's. */
+  /** How long a writer waits for another, as in the SQLite engine. */
   lockMs: number;
-  /** How long the writer may stand still within what it sends before one that waits ends it. */
+  /** How long a writer may send nothing in the middle of a statement before a waiting writer ends its session. */
   stalledMs: number;
 }
 
-export function openPostgres(given: PostgresSettings, patience: Partial<Patience> = {}): Engine {
-  const { askMs, wayMs, silentMs, connectMs, lockMs, stalledMs } = { ...PATIENCE, ...patience };
+export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts> = {}): Engine {
+  const { askMs, answerMs, silentMs, connectMs, lockMs, stalledMs } = { ...TIMEOUTS, ...timeouts };
   const place = placeOf(given.url);
   const settings = { ...given, connectMs, lockMs };
-  const aside = connectBeside(settings, silentMs);
+  const besideWriter = connectBeside(settings, silentMs);
   const watch: SilenceWatch = {
     askMs,
-    wayMs,
-    works: (pid) => again(() => aside.raw(AT_WORK, [pid])).then(({ rows }) => rows.length > 0, isAnswered),
+    answerMs,
+    isWorking: (pid) =>
+      retryLostSession(() => besideWriter.raw(AT_WORK, [pid])).then(
+        ({ rows }) => rows.length > 0,
+        isAnswered,
+      ),
     connections: new Set(),
   };
   const writer = connectWriter(settings, 1, watch);
@@ -104,39 +108,43 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     }
   };
 
-  const transact = <T>(from: Knex, locked: Locked, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+  const transact = <T>(from: Knex, locked: LockScope, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     let isBegun = false;
     const attempt = () =>
       from.transaction(async (sql) => {
         await lockForWrite(sql, locked);
         isBegun = true;
-        holders.rest();
+        holders.stop();
         return work(await transactionOn(sql));
       });
-    const attempts = () => again(attempt, () => !isBegun);
-    const holders = watchHolders(aside, given.schema, { afterMs: (lockMs - stalledMs) / 2, stalledMs });
+    const attempts = () => retryLostSession(attempt, () => !isBegun);
+    const holders = watchHolders(besideWriter, given.schema, {
+      afterMs: (lockMs - stalledMs) / 2,
+      stalledMs,
+    });
     return attempts()
       .catch(async (thrown) => {
-        if (isBegun || !isLockTimeout(thrown) || !(await holders.endIfStill())) throw thrown;
+        if (isBegun || !isLockTimeout(thrown) || !(await holders.endIfStalled())) throw thrown;
         return attempts();
       })
-      .finally(holders.rest);
+      .finally(holders.stop);
   };
 
   const { schema } = given;
   const write: Engine['write'] = (work, { isLong = false, tables } = {}) =>
     tables === undefined
-      ? // A heartbeat or a claim must not wait for the long transactions of this process that have not begun.
+      ? // A heartbeat or a claim must not wait behind queued long transactions of this process.
         writes.add(() => plainErrors(() => transact(writer, { schema }, work)), { priority: isLong ? 0 : 1 })
       : loads.add(() => plainErrors(() => transact(loaders, { schema, tables }, work)));
 
-  /** On a connection of its own. */
-  const alone = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
+  /** Runs `work` on its own connection. */
+  const onOwnConnection = <T>(work: (sql: Knex) => Promise<T>): Promise<T> => {
     const sql = connectWriter(settings, 1, watch);
     return work(sql).finally(() => sql.destroy());
   };
 
-  const reading = <T>(work: () => Promise<T>): Promise<T> => reads.run(() => plainErrors(() => again(work)));
+  const reading = <T>(work: () => Promise<T>): Promise<T> =>
+    reads.run(() => plainErrors(() => retryLostSession(work)));
 
   return {
     name: 'postgres',
@@ -150,7 +158,9 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     write,
     beside: (work) =>
       reads.run(() =>
-        plainErrors(() => again(() => aside.transaction((sql) => work(sql, () => serverTime(sql))))),
+        plainErrors(() =>
+          retryLostSession(() => besideWriter.transaction((sql) => work(sql, () => serverTime(sql)))),
+        ),
       ),
     read: (work) => reading(() => work(reader)),
     snapshot: (work) => plainErrors(() => postgresSnapshot(reader, work)),
@@ -163,25 +173,25 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
         const found = rows.filter(({ latest }: Latest) => latest !== null);
         return new Map(found.map(({ key, latest }: Latest) => [key, latest]));
       }),
-    // Damage is for the server to find; statistics are what many loads leave behind.
+    // The server itself checks for damage. Only the statistics need an update after many loads.
     upkeep: () =>
       plainErrors(() =>
-        // Beside the writer: it may take longer than a lease lives without a beat.
-        alone(async (sql) => {
+        // Not on the writer's connection: this may take longer than a process may go without a heartbeat.
+        onOwnConnection(async (sql) => {
           await sql.raw('analyze');
           return [];
         }),
       ),
     backup: () => {
-      throw new Fatal('A PostgreSQL warehouse is not copied to a file by Roadbook', {
+      throw new Fatal('Roadbook cannot copy a PostgreSQL warehouse to a file', {
         code: 'usage',
-        hint: `use pg_dump --schema=${given.schema}, or the backups of your server`,
+        hint: `Use pg_dump --schema=${given.schema}, or the backups of your server.`,
       });
     },
-    // What the server no longer shows it may still hold on disk until it reuses the space.
+    // Deleted values may stay on the server's disk until it reuses the space.
     scrub: () =>
       plainErrors(() =>
-        alone(async (sql) => {
+        onOwnConnection(async (sql) => {
           for (const { name } of tables) await sql.raw('vacuum ??', [name]);
           return true;
         }),
@@ -189,7 +199,7 @@ export function openPostgres(given: PostgresSettings, patience: Partial<Patience
     async close() {
       await Promise.all([writes.onIdle(), loads.onIdle()]);
       await reads.idle();
-      await Promise.all([writer, loaders, reader, aside].map((connections) => connections.destroy()));
+      await Promise.all([writer, loaders, reader, besideWriter].map((connections) => connections.destroy()));
     },
   };
 }
@@ -199,8 +209,8 @@ async function serverTime(sql: Knex): Promise<number> {
   return rows[0].now;
 }
 
-/** Once more on a new session where the old one had ended unnoticed and `may` allows. */
-async function again<T>(work: () => Promise<T>, may = () => true): Promise<T> {
+/** Retries once on a new session, if the old one had ended unnoticed and `may` allows it. */
+async function retryLostSession<T>(work: () => Promise<T>, may = () => true): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
@@ -233,7 +243,7 @@ async function storeRows<R extends object>(
   rows: readonly R[],
   options: StoreOptions | undefined,
 ): Promise<R[]> {
-  // JSON is bound as text and stays to the letter.
+  // JSON is bound as text, so that it is stored unchanged.
   const values = table.columns.map(({ name, type }) =>
     type === 'json' ? `(${quote(name)} #>> '{}')::json` : quote(name),
   );
@@ -241,7 +251,7 @@ async function storeRows<R extends object>(
   return (await sql.raw(storeStatement(table, from, options), [rowsText(rows)])).rows;
 }
 
-/** As long as a queue's may be: the derived names of its parts have to fit too. */
+/** Limit of the queue's schema name: names derived from it have to fit too. */
 const LONGEST_QUEUE_SCHEMA = 50;
 
 function queueSchema(schema: string): string {
@@ -251,7 +261,7 @@ function queueSchema(schema: string): string {
   return `${schema.slice(0, LONGEST_QUEUE_SCHEMA - 15)}_${digest}_queue`;
 }
 
-/** Server and database, for people; never the user, the password or an option. */
+/** Server and database for messages, without user, password and options. */
 function placeOf(url: string): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `${host}${pathname}`;

@@ -1,5 +1,5 @@
-// A driver's error in plain words. What PostgreSQL says often quotes a value, and the query builder puts the
-// statement with its bound values before it: only the code, the names of things and what the code means are kept.
+// Driver errors in plain words. A PostgreSQL message often quotes a value, and the query builder prepends the statement
+// with its bound values. Only the code, its meaning, and the names of tables and columns are kept.
 import { Fatal, Retriable, RoadbookError } from '../../../core/errors.ts';
 
 interface Meaning {
@@ -18,68 +18,68 @@ const MEANINGS: readonly Meaning[] = [
     matches: /^(?:08\w{3}|57P0\d|53300|E[A-Z_]+|LOST|SILENT)$/,
     what: 'cannot be reached',
     code: 'warehouse_unreachable',
-    hint: 'It is tried again at the next run; check warehouse.url, the server and the network if it stays.',
+    hint: 'The next run tries again. If the error persists, check warehouse.url, the server and the network.',
     mayPass: true,
   },
   {
     matches: /^(?:40001|40P01|57014|25P03)$/,
-    what: 'gave way to another session',
+    what: 'cancelled the transaction because of another session',
     code: 'warehouse_conflict',
-    hint: 'Nothing was stored; it is tried again at the next run.',
+    hint: 'Nothing was stored. The next run tries again.',
     mayPass: true,
   },
   {
     matches: LOCK_TIMEOUT,
     what: 'is locked by another session',
     code: 'warehouse_locked',
-    hint: 'Look for long transactions in pg_stat_activity, then run again.',
+    hint: 'Find long transactions in pg_stat_activity, then run again.',
     mayPass: true,
   },
   {
     matches: /^25006$/,
-    what: 'is read-only at present',
+    what: 'is read-only',
     code: 'warehouse_unreachable',
-    hint: 'The address may lead to a standby: check warehouse.url.',
+    hint: 'The address may point to a standby: check warehouse.url.',
     mayPass: true,
   },
   {
     matches: /^28\w{3}$/,
-    what: 'refused the login',
+    what: 'rejected the login',
     code: 'warehouse_login_refused',
-    hint: 'Check user and password in warehouse.url.',
+    hint: 'Check the user and the password in warehouse.url.',
     mayPass: false,
   },
   {
     matches: /^3D000$/,
-    what: 'is not there: the server has no such database',
+    what: 'does not exist on the server',
     code: 'warehouse_unwritable',
     hint: 'Create the database, or check the name in warehouse.url.',
     mayPass: false,
   },
   {
     matches: /^42501$/,
-    what: 'does not permit this to its user',
+    what: 'denies its user the permission',
     code: 'warehouse_unwritable',
-    hint: 'Let the user own the schema: see deploy/postgres-roles.sql.',
+    hint: 'Make the user the owner of the schema: see deploy/postgres-roles.sql.',
     mayPass: false,
   },
   {
     matches: /^2BP01$/,
-    what: 'has views of your own that read what has to change',
+    what: 'has views of your own on tables or views that have to change',
     code: 'warehouse_in_use',
-    hint: 'Drop your views that read a bi_ view or a table of Roadbook, start it, and make them again.',
+    hint: 'Drop your views that read a bi_ view or a table of Roadbook, start Roadbook, then create them again.',
     mayPass: false,
   },
   {
     matches: /^53[12]00$/,
     what: 'is out of disk or memory',
     code: 'warehouse_full',
-    hint: 'Give the server more room; nothing that was committed is lost.',
+    hint: 'Give the server more disk or memory. No committed data is lost.',
     mayPass: false,
   },
   {
     matches: /CERT|TLS|SSL|SIGNATURE/,
-    what: 'offers no encryption that can be trusted',
+    what: 'offers no trusted encryption',
     code: 'warehouse_unreachable',
     hint: 'Check sslmode and sslrootcert in warehouse.url.',
     mayPass: false,
@@ -93,9 +93,9 @@ export function postgresError(thrown: unknown, place: string): unknown {
   if (code === undefined) return thrown;
   const meaning = MEANINGS.find(({ matches }) => matches.test(code));
   if (meaning === undefined) {
-    return new Fatal(`The warehouse refused a statement (${ownWords(thrown, code)})`, {
+    return new Fatal(`The warehouse rejected a statement (${safeDetails(thrown, code)})`, {
       code: 'warehouse_failed',
-      hint: 'This is a fault in the program: report it with the log line.',
+      hint: 'This is a bug in Roadbook: report it with the log line.',
       cause: withoutMessage(thrown, code),
     });
   }
@@ -104,19 +104,19 @@ export function postgresError(thrown: unknown, place: string): unknown {
   return meaning.mayPass ? new Retriable(message, details) : new Fatal(message, details);
 }
 
-/** The session has ended; another one may do. */
+/** The session has ended. A new one may work. */
 export const isLostSession = (thrown: unknown): boolean =>
   thrown instanceof Error && /^(?:08\w{3}|57P0\d|ECONNRESET|EPIPE|LOST)$/.test(codeOf(thrown) ?? '');
 
-/** Another session has the lock, and kept it for as long as this one waits. */
+/** Another session held the lock for longer than lock_timeout. */
 export const isLockTimeout = (thrown: unknown): boolean =>
   thrown instanceof Error && LOCK_TIMEOUT.test(codeOf(thrown) ?? '');
 
-/** The server itself has refused; it is there. */
+/** The error comes from the server itself, so the server is reachable. */
 export const isAnswered = (thrown: unknown): boolean =>
   /^(?=.*\d)[0-9A-Z]{5}$/.test(String((thrown as { code?: unknown } | null)?.code)) && !isLostSession(thrown);
 
-/** The server has not answered in the time of the connection. */
+/** The server did not answer within the query timeout of the connection. */
 export const isSilence = (thrown: unknown): boolean => thrown instanceof Error && codeOf(thrown) === 'SILENT';
 
 const NO_ANSWER = /(?:^| - )Query read timeout/;
@@ -124,7 +124,7 @@ const LOST_CONNECTION =
   /(?:^| - )(?:Connection terminated|Connection ended|timeout expired|Client (?:has encountered|was closed))/;
 const NO_ENCRYPTION = /(?:^| - )The server does not support SSL/;
 
-/** SQLSTATE, or what Node or the driver call it; undefined where the error is of neither. */
+/** SQLSTATE, or a code for an error of Node or the driver; undefined for any other error. */
 function codeOf(error: Error & { code?: unknown; severity?: unknown }): string | undefined {
   const { code, name, message } = error;
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
@@ -140,14 +140,14 @@ interface Named {
   constraint?: string;
 }
 
-/** The statement is at fault: what PostgreSQL says at the end names tables and columns, never values. */
-function ownWords(error: Error & Named, code: string): string {
+/** Class 42 is an error in the statement: PostgreSQL's own message then names tables and columns, never values. */
+function safeDetails(error: Error & Named, code: string): string {
   if (/^42/.test(code)) return `${code}: ${error.message.split(' - ').at(-1)}`;
   const named = [error.table, error.column, error.constraint].filter((name) => name !== undefined);
   return [code, ...named].join(' ');
 }
 
-/** Where it happened, without what was bound. */
+/** Keeps the stack and drops the message, which holds bound values. */
 function withoutMessage(error: Error, code: string): Error {
   const bare = new Error(code);
   bare.stack = [code, ...(error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))].join('\n');

@@ -1,6 +1,6 @@
-// Loads rows into PostgreSQL. The keys are looked up first: rows that are new go straight into the table by COPY, the
-// fastest way there is; the others go by COPY into a temporary table and from there only where they differ. That is
-// sound because every writing transaction of every process holds the same lock, so no key can appear in between.
+// Loads rows into PostgreSQL. First it looks up the keys. New rows go straight into the table by COPY, the fastest way.
+// The others go by COPY into a temporary table, and from there only those that differ are written. This is safe because
+// the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
 import { StaleRead } from '../../load/stale-read.ts';
@@ -12,12 +12,12 @@ import { ensureMonths, partitionFinder } from './months.ts';
 import { arrayText, runStatement } from './statement.ts';
 import {
   anyPresentStatement,
+  candidatePartitionsStatement,
   copyStatement,
   copyToStageStatement,
   historyStatement,
   lookupStatement,
   missingStatement,
-  nearPartsStatement,
   newerMissingStatement,
   newerStatement,
   presentStatement,
@@ -27,7 +27,7 @@ import {
   updateStatement,
 } from './statements.ts';
 
-/** Rows with their lines for a COPY, which are made before the transaction begins. */
+/** Rows with their COPY lines, encoded before the transaction begins. */
 export interface CopyRows extends WrittenRows {
   readonly lines: readonly string[];
 }
@@ -38,7 +38,7 @@ export const writeDown = (rows: readonly Row[]): CopyRows => ({
   lines: rows.map(copyLine),
 });
 
-/** Rows a round of statements: those of a usual slice. Each statement more is a time in which the server waits. */
+/** Rows per round of statements: a typical slice. The server is idle between statements, so fewer are faster. */
 const BATCH_ROWS = 25_000;
 
 export async function loadRows(
@@ -55,7 +55,7 @@ export async function loadRows(
   const months =
     table.partitionBy === null ? undefined : await ensureMonths(connection, table, table.partitionBy, all);
   for (const rows of chunks(all, BATCH_ROWS)) {
-    const { fresh, known } = await sortByKey(connection, table, rows, { parts: months, metadata });
+    const { fresh, known } = await splitByKey(connection, table, rows, { parts: months, metadata });
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
     const lines = fresh.map(({ line }) => line);
     const end = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}`;
@@ -68,20 +68,20 @@ export async function loadRows(
 }
 
 /**
- * The planner knows nothing of staged rows, and would rather read a whole month for each batch than look so many keys
- * up in its index: the cost would grow with what is stored.
+ * The planner has no statistics of staged rows. Without this it reads a full month for each batch instead of using the
+ * index for each key, and the cost grows with the stored rows.
  */
-const LOOK_UP_EACH = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
-const JOIN_FREELY = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
+const USE_KEY_INDEX = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
+const ALLOW_ALL_JOINS = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
 
 interface CopyRow {
   row: Row;
   line: string;
 }
 
-interface Sorted {
+interface SplitRows {
   fresh: readonly CopyRow[];
-  /** Each with the part that its stored row is in. */
+  /** Each with the partition of its stored row. */
   known: readonly (CopyRow & { part: string; isNewer: boolean })[];
 }
 
@@ -91,20 +91,21 @@ interface Found {
   is_newer: boolean;
 }
 
-async function sortByKey(
+async function splitByKey(
   connection: PgConnection,
   table: Table,
   rows: readonly CopyRow[],
   { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
-): Promise<Sorted> {
+): Promise<SplitRows> {
   const keys = keyColumns(table, rows);
-  const targets = parts === undefined ? [table.name] : await nearParts(connection, table, keys, parts);
+  const targets =
+    parts === undefined ? [table.name] : await candidatePartitions(connection, table, keys, parts);
   if (targets.length === 0) return { fresh: rows, known: [] };
   const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
   const result = await runStatement(connection, lookupStatement(table, targets), values);
   const found = new Map((result.rows as Found[]).map((each) => [each.place, each]));
   const fresh: CopyRow[] = [];
-  const known: Sorted['known'][number][] = [];
+  const known: SplitRows['known'][number][] = [];
   for (const [index, each] of rows.entries()) {
     const stored = found.get(index + 1);
     if (stored === undefined) fresh.push(each);
@@ -122,8 +123,8 @@ function keyColumns(table: Table, rows: readonly CopyRow[]): Scalar[][] {
   });
 }
 
-/** The parts in which a row of the batch can be at all. */
-async function nearParts(
+/** The partitions that may contain a row of the batch. */
+async function candidatePartitions(
   connection: PgConnection,
   table: Table,
   keys: readonly Scalar[][],
@@ -134,7 +135,7 @@ async function nearParts(
   const spans = new Map<string, { lead: Scalar[]; least: number | bigint; greatest: number | bigint }>();
   for (const [index, last] of lasts.entries()) {
     const name = leads.map((column) => column[index]).join();
-    // Beyond 2^53 a key is text.
+    // A key beyond 2^53 is text.
     const value = typeof last === 'number' ? last : BigInt(last as string);
     const span = spans.get(name);
     if (span === undefined) {
@@ -149,15 +150,15 @@ async function nearParts(
     `{${all.map(({ least }) => least).join(',')}}`,
     `{${all.map(({ greatest }) => greatest).join(',')}}`,
   ];
-  const { rows } = await runStatement(connection, nearPartsStatement(table, parts), values);
+  const { rows } = await runStatement(connection, candidatePartitionsStatement(table, parts), values);
   return (rows as { part: string }[]).map(({ part }) => part);
 }
 
-/** Writes what differs, with its history; tells how many rows were updated. */
+/** Writes the rows that differ, with their history. Returns how many rows were updated. */
 async function mergeRows(
   connection: PgConnection,
   table: Table,
-  { fresh, known }: Sorted,
+  { fresh, known }: SplitRows,
   metadata: LoadMetadata,
 ): Promise<number> {
   const { at, runId } = metadata;
@@ -170,11 +171,11 @@ async function mergeRows(
   );
   if (hasHistory) staged.push(...fresh.map(({ line }) => `${line}\t${copyLine([null, false])}`));
   if (staged.length === 0) return 0;
-  const ready = [stageStatement(table), `truncate ${stageName(table)}`, LOOK_UP_EACH];
+  const ready = [stageStatement(table), `truncate ${stageName(table)}`, USE_KEY_INDEX];
   await runStatement(connection, ready.join('; '));
   await copyIn(connection, copyToStageStatement(table), staged);
   if (known.some(({ isNewer }) => isNewer)) {
-    await refuseNewer(connection, table, { text: newerStatement(table), values: [] });
+    await rejectStale(connection, table, { text: newerStatement(table), values: [] });
   }
   if (table.history !== null) {
     await runStatement(connection, historyStatement(table, table.history), [at, runId]);
@@ -190,12 +191,12 @@ async function mergeRows(
     ]);
     updated += rowCount ?? 0;
   }
-  await runStatement(connection, JOIN_FREELY);
+  await runStatement(connection, ALLOW_ALL_JOINS);
   return updated;
 }
 
-/** Throws where the statement counts rows that were written since these were read. */
-async function refuseNewer(
+/** Throws StaleRead if the statement counts rows that were written after the read began. */
+async function rejectStale(
   connection: PgConnection,
   table: Table,
   { text, values }: { text: string; values: string[] },
@@ -235,7 +236,7 @@ export async function markMissingRows(
   const keys = table.key.map((_, position) => arrayText(seen.map((row) => row[position])));
   const newer = newerMissingStatement(table, range);
   const since = [metadata.readAt, metadata.at];
-  await refuseNewer(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
+  await rejectStale(connection, table, { ...newer, values: [...since, ...keys, ...newer.values] });
   const { rowCount } = await runStatement(connection, text, [
     metadata.at,
     metadata.runId,

@@ -1,15 +1,16 @@
-// The locks of writing transactions, over all processes on a schema. A load takes the lock of each table that it fills,
-// and shares the lock of the schema; any other write has the lock of the schema alone. Both end with the transaction.
+// The locks of writing transactions, across all processes on a schema. A load takes an exclusive lock on each table that
+// it fills and a shared lock on the schema. Any other write takes an exclusive lock on the schema. All locks end with the
+// transaction.
 //
-// A process may stop in the middle of a COPY and keep its locks: the server waits for the rest and counts that as
-// work, so no limit of its own ends it. A transaction that waits for a lock therefore looks twice at the sessions that
-// hold the schema's, and ends those that have not moved in between, by the server's clock; nothing of them is stored.
+// A process may stop in the middle of a COPY and keep its locks. The server waits for the remaining rows and counts that
+// as work, so none of its timeouts applies. A transaction that waits for a lock therefore checks the holders of the schema
+// lock twice, and ends the sessions that made no progress in between, by the server's clock. Their transactions roll back.
 import type { Knex } from 'knex';
 import { arrayText } from './statement.ts';
 
-export interface Locked {
+export interface LockScope {
   schema: string;
-  /** Those of a load; undefined for any other write. */
+  /** The tables of a load; undefined for any other write. */
   tables?: readonly string[];
 }
 
@@ -19,15 +20,15 @@ const TABLES =
   "select pg_advisory_xact_lock(hashtext('roadbook ' || ?), hashtext(name)) from unnest(?::text[]) as name";
 
 /**
- * The tables first, in the same order everywhere: a load that waits for a table must not hold the schema, or a heartbeat
- * would wait for both.
+ * Locks the tables first, always in the same order. A load that waits for a table must not hold the schema lock, or a
+ * heartbeat would wait for both.
  */
-export async function lockForWrite(sql: Knex, { schema, tables }: Locked): Promise<void> {
+export async function lockForWrite(sql: Knex, { schema, tables }: LockScope): Promise<void> {
   if (tables !== undefined) await sql.raw(TABLES, [schema, arrayText(tables.toSorted())]);
   await sql.raw(tables === undefined ? ALONE : SHARED, [schema]);
 }
 
-/** The sessions that hold the lock of the schema and are waited for by the server, and how far they are. Binds the schema. */
+/** The sessions that hold the schema lock while the server waits for their input, with their progress. Binds the schema. */
 const WAITED_FOR = `
   select session.pid, clock_timestamp() as seen,
     concat_ws(' ', session.backend_start, session.query_start, copy.bytes_processed) as at
@@ -39,8 +40,8 @@ const WAITED_FOR = `
     and lock.objid::bigint = hashtext(?)::bigint & 4294967295
     and session.state = 'active' and session.wait_event = 'ClientRead'`;
 
-/** Binds the schema, what was seen before, and for how many milliseconds it has to have stood still. */
-const END_IF_STILL = `
+/** Binds the schema, the holder as first read, and the minimum time without progress in milliseconds. */
+const END_IF_STALLED = `
   select pg_terminate_backend(pid) from (${WAITED_FOR}) as holder
   where pid = ? and at = ? and seen - ?::timestamptz >= ? * interval '1 millisecond'`;
 
@@ -51,21 +52,25 @@ interface Holder {
 }
 
 export interface HolderWatch {
-  /** Ends the holders that have not moved since the first look; false if there was none. */
-  endIfStill(): Promise<boolean>;
-  /** The lock is held, or not wanted any more. */
-  rest(): void;
+  /** Ends the holders that made no progress since the first check. Returns false if there was none. */
+  endIfStalled(): Promise<boolean>;
+  /** Cancels the first check: the lock is taken, or no longer wanted. */
+  stop(): void;
 }
 
 interface WatchTimes {
-  /** When the first look is; most locks are free long before. */
+  /** Time until the first check. Most locks are free long before. */
   afterMs: number;
   stalledMs: number;
 }
 
-export function watchHolders(aside: Knex, schema: string, { afterMs, stalledMs }: WatchTimes): HolderWatch {
+export function watchHolders(
+  besideWriter: Knex,
+  schema: string,
+  { afterMs, stalledMs }: WatchTimes,
+): HolderWatch {
   const rowsOf = (statement: string, bindings: readonly (string | number)[]): Promise<Holder[]> =>
-    aside.raw(statement, bindings).then(
+    besideWriter.raw(statement, bindings).then(
       ({ rows }) => rows,
       () => [],
     );
@@ -74,14 +79,14 @@ export function watchHolders(aside: Knex, schema: string, { afterMs, stalledMs }
     seen = rowsOf(WAITED_FOR, [schema]);
   }, afterMs);
   return {
-    async endIfStill() {
+    async endIfStalled() {
       let ended = 0;
       for (const before of await seen) {
-        const found = await rowsOf(END_IF_STILL, [schema, before.pid, before.at, before.seen, stalledMs]);
+        const found = await rowsOf(END_IF_STALLED, [schema, before.pid, before.at, before.seen, stalledMs]);
         ended += found.length;
       }
       return ended > 0;
     },
-    rest: () => clearTimeout(timer),
+    stop: () => clearTimeout(timer),
   };
 }

@@ -1,20 +1,21 @@
-// A table kept by the month of an instant, with native partitions. A month's part is made in the transaction that
-// loads its first row, so there is no maintenance that could fail unseen, and no default part: attaching a month
-// beside one would wait for every reader. Rows without the instant have a part of their own, and so has each end of
-// time. A unique constraint over all parts would have to contain the instant, which may change: the key is unique
-// within each part, and the loader, which is alone in its transaction, looks a row up in all of them.
+// Tables partitioned by the month of an instant, with native partitions. The transaction that loads the first row of a
+// month creates its partition, so no maintenance job can fail unnoticed. There is no default partition: attaching a month
+// beside one would wait for every reader. Rows without the instant have their own partition, and so have rows before the
+// first and after the last year. A unique constraint over all partitions would have to contain the instant, which may
+// change. The key is therefore unique within each partition, and the loader, which holds the table's lock, looks a row up
+// in all of them.
 import type { Row } from '../../engine.ts';
 import { recordColumns, type Table } from '../../schema/table.ts';
 import type { PgConnection } from './driver.ts';
 import { quote, runStatement } from './statement.ts';
 
-/** Months are made between these; a clock that is wrong by more shares one part. */
+/** Months exist between these years. Instants outside, from wrong clocks, share one partition on each side. */
 const FIRST_YEAR = 2000;
 const LAST_YEAR = 2099;
 
 const startOf = (year: number, month = 1): string => new Date(Date.UTC(year, month - 1)).toISOString();
 
-/** The statements that make the table and its fixed parts. */
+/** The statements that create the table and its fixed partitions. */
 export function monthlyTable(table: Table, instant: string, columns: readonly string[]): string[] {
   const name = (part: string) => quote(`${table.name}_${part}`);
   return [
@@ -33,8 +34,8 @@ export function monthlyTable(table: Table, instant: string, columns: readonly st
 const keyIndex = (table: Table, part: string): string =>
   `create unique index ${quote(`${part}_key`)} on ${quote(part)} (${table.key.map(quote).join(', ')})`;
 
-/** The parts that hold rows, by name. */
-export async function partsOf(connection: PgConnection, table: Table): Promise<string[]> {
+/** The names of the leaf partitions. */
+export async function leafPartitions(connection: PgConnection, table: Table): Promise<string[]> {
   const { rows } = await runStatement(
     connection,
     `select relname as name from pg_partition_tree(to_regclass($1)) join pg_class on pg_class.oid = relid
@@ -47,7 +48,7 @@ export async function partsOf(connection: PgConnection, table: Table): Promise<s
 const positionOf = (table: Table, instant: string): number =>
   recordColumns(table).findIndex(({ name }) => name === instant);
 
-/** The name of the part that a row belongs to, by its month or for want of one; nothing for the ends of time. */
+/** Finds the partition of a row, by its month or `undated`; undefined if the year is out of range. */
 export function partitionFinder(table: Table, instant: string): (row: Row) => string | undefined {
   const position = positionOf(table, instant);
   return (row) => {
@@ -62,7 +63,7 @@ function monthPart(table: Table, month: string): string | undefined {
   return isMade ? `${table.name}_${month.replace('-', '_')}` : undefined;
 }
 
-/** Makes the months of `rows` that are not there yet; gives all parts. */
+/** Creates the missing partitions for the months of `rows`. Returns all partitions. */
 export async function ensureMonths(
   connection: PgConnection,
   table: Table,
@@ -71,7 +72,7 @@ export async function ensureMonths(
 ): Promise<string[]> {
   const position = positionOf(table, instant);
   const months = new Set(rows.map(({ row }) => String(row[position] ?? '').slice(0, 7)));
-  const parts = await partsOf(connection, table);
+  const parts = await leafPartitions(connection, table);
   for (const month of months) {
     const part = monthPart(table, month);
     if (part === undefined || parts.includes(part)) continue;

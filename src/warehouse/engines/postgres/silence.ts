@@ -1,29 +1,30 @@
-// Ends a connection whose server has gone silent. How long a statement may take is not bounded: a merge, an index or an
-// export of a large table is not hurried. But while one is under way without an end, the server is asked from time to
-// time, on another connection, whether it works on it; if it does not answer, or does not, the connection ends, and the
-// statement fails like one of any lost session. Others that were made over the same way are not used again.
+// Ends a connection whose server no longer answers. Statements have no timeout, because a merge, an index or an export of
+// a large table may take long. Instead, while a statement runs, the engine asks the server from time to time, on another
+// connection, whether it still works on it. If the server does not answer or no longer works on the statement, the
+// connection ends and the statement fails as with any lost session. The pool then drops the other open connections too,
+// because they share the same network path.
 import type { PgConnection } from './driver.ts';
 
 export interface SilenceWatch {
-  /** How long a statement may take before the server is asked, and between two questions, ms. */
+  /** Time before the first question and between two questions, ms. */
   askMs: number;
-  /** How long an answer may be on its way once the server has done its work, ms. */
-  wayMs: number;
-  /** Whether the server works for the session with this number; never throws. */
-  works(pid: number): Promise<boolean>;
-  /** All that are open. */
+  /** How long an answer may travel once the server has finished the statement, ms. */
+  answerMs: number;
+  /** True if the server works on a statement of the session with this pid. Never throws. */
+  isWorking(pid: number): Promise<boolean>;
+  /** All open connections. */
   connections: Set<PgConnection>;
 }
 
-/** `pid` is the server's number of the session; one that a pooler makes up would be known to nobody. */
+/** `pid` is the server's own pid of the session, not one that a pooler makes up. */
 export function endWhenSilent(
   connection: PgConnection,
   pid: number,
-  { askMs, wayMs, works, connections }: SilenceWatch,
+  { askMs, answerMs, isWorking, connections }: SilenceWatch,
 ) {
   let timer: NodeJS.Timeout | undefined;
 
-  function rest(): void {
+  function disarm(): void {
     clearTimeout(timer);
     timer = undefined;
   }
@@ -34,22 +35,22 @@ export function endWhenSilent(
 
   async function ask(): Promise<void> {
     const asked = timer;
-    const isAtWork = await works(pid);
-    // It may have come to its end meanwhile, and another may have begun.
+    const isAtWork = await isWorking(pid);
+    // The statement may have ended meanwhile, and another may have begun.
     if (timer !== asked) return;
-    arm(...(isAtWork ? ([() => void ask(), askMs] as const) : ([giveUp, wayMs] as const)));
+    arm(...(isAtWork ? ([() => void ask(), askMs] as const) : ([giveUp, answerMs] as const)));
   }
 
   function giveUp(): void {
-    rest();
+    disarm();
     for (const each of connections) each.__knex__disposed ??= 'silent';
     connection.end().catch(() => undefined);
   }
 
   connections.add(connection);
-  connection.on('drain', rest);
+  connection.on('drain', disarm);
   connection.on('end', () => {
-    rest();
+    disarm();
     connections.delete(connection);
   });
   return {

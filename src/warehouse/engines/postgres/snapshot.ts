@@ -1,4 +1,4 @@
-// One committed state of a PostgreSQL database, read by batches through a cursor, for files that outgrow memory.
+// Reads one committed state of a PostgreSQL database in batches through a cursor, for exports larger than memory.
 import type { Knex } from 'knex';
 import type { Scalar, Scan } from '../../engine.ts';
 import type { PgConnection } from './driver.ts';
@@ -14,7 +14,7 @@ export const postgresSnapshot = <T>(reader: Knex, work: (scan: Scan) => Promise<
 async function* batches(sql: Knex, statement: string, bindings: readonly Scalar[]) {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   const rows = sql.raw(statement, [...bindings]).stream({ batchSize: BATCH_ROWS });
-  // The cursor itself would wait for an answer to its closing, on a connection that has ended.
+  // On a connection that has ended, the cursor would wait forever for the answer to its close.
   const end = () => rows.destroy(new Error('Connection terminated'));
   connection.on('end', end);
   let batch: Record<string, unknown>[] = [];

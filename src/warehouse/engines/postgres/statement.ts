@@ -1,8 +1,8 @@
-// One statement on the driver's own connection, without the query builder between: the loader's texts are long.
+// Runs a statement directly on the driver's connection. The query builder would parse the long texts of the loader.
 import type { Scalar } from '../../engine.ts';
 import type { PgConnection, PgResult } from './driver.ts';
 
-/** Names come from declarations. */
+/** For names from table declarations, which need no escaping. */
 export const quote = (name: string): string => `"${name}"`;
 
 export const runStatement = (
@@ -14,6 +14,6 @@ export const runStatement = (
     connection.query({ text, values }, (error, result) => (error === null ? resolve(result) : reject(error)));
   });
 
-/** Values as one array parameter. */
+/** Encodes values as one array parameter. */
 export const arrayText = (values: readonly (Scalar | undefined)[]): string =>
   `{${values.map((value) => (typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : (value ?? 'NULL'))).join(',')}}`;

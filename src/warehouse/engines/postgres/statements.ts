@@ -1,4 +1,4 @@
-// The PostgreSQL statements of the loader. Names come from declarations, values are always bound.
+// The PostgreSQL statements of the loader. Names come from table declarations; values are always bound.
 import type { RowRange } from '../../engine.ts';
 import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
 import { typeOf } from './ddl.ts';
@@ -26,9 +26,9 @@ const keyMatch = (table: Table, row: string): string =>
   table.key.map((name, index) => `${row}.${quote(name)} = k.k${index}`).join(' and ');
 
 /**
- * Which of the keys (an array each, in the order of the key) are in `targets`: their places from 1, which of the targets
- * it is, and whether they were written between two instants, which are bound last. The offset keeps it one look into the
- * index a key, whatever the planner believes.
+ * Finds the keys (one array per key column) in `targets`. Returns the position of each key from 1, its target, and
+ * whether its row was written between two instants, which are bound last. `offset 0` forces one index lookup per key,
+ * whatever the planner estimates.
  */
 export const lookupStatement = (table: Table, targets: readonly string[]): string =>
   targets
@@ -41,10 +41,10 @@ export const lookupStatement = (table: Table, targets: readonly string[]): strin
     .join(' union all ');
 
 /**
- * Those of `parts` that hold any key between the least and the greatest of $n and $n+1 under the same leading key
- * columns: one look into the index of each part instead of one for every row.
+ * The partitions that hold any key between `least` and `greatest`, with the same leading key columns. Needs one index
+ * lookup per partition instead of one per row.
  */
-export function nearPartsStatement(table: Table, parts: readonly string[]): string {
+export function candidatePartitionsStatement(table: Table, parts: readonly string[]): string {
   const lead = table.key.slice(0, -1);
   const last = table.key.at(-1) ?? '';
   const arrays = [...lead, last, last].map((name, index) => `$${index + 1}::${castOf(table, name)}[]`);
@@ -67,7 +67,7 @@ export const copyStatement = (table: Table): string =>
 
 export const stageName = (table: Table): string => `pg_temp.${quote(`stage_${table.name}`)}`;
 
-/** Rows beside the stored ones, for as long as the transaction. `_part` is where the stored row is and stays. */
+/** Holds incoming rows until the transaction ends. `_part` is the partition of the stored row, if the row stays in it. */
 export const stageStatement = (table: Table): string => {
   const columns = fieldsOf(table).map((field) => `${quote(field.name)} ${typeOf(field, table)}`);
   return `create temp table if not exists ${quote(`stage_${table.name}`)}
@@ -91,9 +91,10 @@ function stagedDiffers(table: Table): string {
 }
 
 /**
- * Binds at and run. A row equal to the stored one is left alone. Where `part` is given, the rows that stay in it, by its
- * key alone: asked for a period as well, the planner would rather go by that, before it has statistics of a new month.
- * Otherwise the rows whose place is not known, wherever they are and go.
+ * Binds at and run. Does not write a row that equals the stored one. With `part`: updates the rows that stay in that
+ * partition, by key alone. With a condition on the period, the planner would use that instead of the key until it has
+ * statistics of a new month. Without `part`: updates the rows that change their
+ * partition or whose partition is out of range.
  */
 export const updateStatement = (table: Table, part?: string): string => `
   update ${quote(part ?? table.name)} as old set
@@ -104,16 +105,16 @@ export const updateStatement = (table: Table, part?: string): string => `
   from ${stageName(table)} as new
   where ${stagedMatch(table)} and new._part ${part === undefined ? 'is null' : `= '${part}'`} and ${stagedDiffers(table)}`;
 
-/** Written after the first of two parameters, and not after the second. */
+/** Written after the first of two parameters, but not after the second. */
 const isBetween = (row: string, first: number): string =>
   `(${row}._changed_at > $${first}::timestamptz and ${row}._changed_at <= $${first + 1}::timestamptz)`;
 
-/** Staged rows that differ from a newer one. */
+/** Counts staged rows that differ from a newer stored row. */
 export const newerStatement = (table: Table): string => `
   select count(*) as newer from ${stageName(table)} as new join ${quote(table.name)} as old on ${stagedMatch(table)}
   where new._is_newer and ${stagedDiffers(table)}`;
 
-/** Run before the rows are written: each status that is new or differs from the stored one. Binds at and run. */
+/** Runs before the rows are written: records each status that is new or differs from the stored one. Binds at and run. */
 export function historyStatement(table: Table, column: string): string {
   const [key = 'id'] = table.key;
   const [was, is] = [`old.${quote(column)}`, `new.${quote(column)}`];
@@ -125,7 +126,7 @@ export function historyStatement(table: Table, column: string): string {
     on conflict do nothing`;
 }
 
-/** Run before the rows are written: each number of a stored row that differs. Binds at and run. */
+/** Runs before the rows are written: records each changed number of a stored row. Binds at and run. */
 export function revisionStatement(table: Table, revisions: string): string {
   const figures = recordColumns(table).filter(
     ({ type, name }) => type === 'real' && !table.key.includes(name),
@@ -141,12 +142,12 @@ export function revisionStatement(table: Table, revisions: string): string {
     on conflict do nothing`;
 }
 
-/** Binds at, run, the keys that were seen (an array each), then the values of the range. */
 interface Bound {
   text: string;
   values: string[];
 }
 
+/** Binds at, run, the seen keys (one array per key column), then the values of the range. */
 export function missingStatement(table: Table, range: RowRange): Bound {
   const { text: missing, values } = isMissing(table, range, 2);
   const text = `
@@ -154,7 +155,7 @@ export function missingStatement(table: Table, range: RowRange): Bound {
   return { text, values };
 }
 
-/** Binds the two instants between which the row was written, then as missingStatement. */
+/** Binds the two instants between which the row was written, then the same as missingStatement. */
 export function newerMissingStatement(table: Table, range: RowRange): Bound {
   const { text: missing, values } = isMissing(table, range, 2);
   const text = `
@@ -162,7 +163,7 @@ export function newerMissingStatement(table: Table, range: RowRange): Bound {
   return { text, values };
 }
 
-/** The rows of `range` whose keys were not seen; binds the keys and the values of the range after `before` others. */
+/** The rows of `range` whose keys were not seen. Binds keys and range values after `before` other values. */
 function isMissing(table: Table, range: RowRange, before: number): Bound {
   const { text: inRange, values } = presentIn(table, range, before + table.key.length);
   const keys = keyArrays(table, before + 1);
@@ -181,7 +182,7 @@ export function presentStatement(table: Table, range: RowRange): Bound {
   return { text: `select count(*) as present from ${quote(table.name)} where ${text}`, values };
 }
 
-/** The condition of the rows of `range` that are not marked as missing; its values follow `before` others. */
+/** The rows of `range` that are not marked as missing. Binds the range values after `before` other values. */
 function presentIn(table: Table, range: RowRange, before: number): Bound {
   const values: string[] = [];
   const bind = (value: string): string => `$${before + values.push(value)}`;
@@ -193,7 +194,7 @@ function presentIn(table: Table, range: RowRange, before: number): Bound {
   return { text: ['_missing_since is null', ...parts].join(' and '), values };
 }
 
-/** The greatest value up to the bound of each key, from an array of keys and one of bounds; one index look-up a key. */
+/** The greatest value up to the bound of each key. Binds an array of keys and one of bounds. One index lookup per key. */
 export const latestStatement = (table: Table, by: string, column: string): string => `
   select key, (select max(${quote(column)}) from ${quote(table.name)}
     where ${quote(by)} = key and ${quote(column)} <= bound) as latest

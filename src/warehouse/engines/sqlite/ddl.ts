@@ -1,4 +1,4 @@
-// How SQLite makes what is declared: strict tables, so that a column holds its type and nothing else.
+// Creates the declared tables and views in SQLite. Tables are strict, so that a column holds only its type.
 import type { Ddl } from '../../engine.ts';
 import { type Column, type ColumnType, constraintOf } from '../../schema/table.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -24,7 +24,7 @@ export const sqliteDdl: Ddl = {
   columnDefinition,
   createStatements({ name, columns, key }) {
     const parts = [...columns.map(columnDefinition), `primary key (${key.map(quote).join(', ')})`];
-    // With row numbers: rows are appended, and only the small key index is inserted into. Loads a third faster.
+    // Not `without rowid`: rows are appended and only the small key index has inserts, which loads a third faster.
     return [`create table ${quote(name)} (${parts.join(', ')}) strict`];
   },
   async replaceView(sql, name, query) {

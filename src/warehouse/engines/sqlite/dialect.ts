@@ -1,4 +1,4 @@
-// SQLite's words for dates: instants are ISO text, local times and days are text too.
+// Date expressions of SQLite: instants, local times and days are all text.
 import type { Dialect } from '../../schema/dialect.ts';
 
 const shifted = (format: string, at: string, seconds: string): string =>

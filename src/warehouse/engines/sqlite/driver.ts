@@ -1,5 +1,5 @@
-// Statements on a connection of the sqlite3 driver itself. knex takes a few turns of the event loop more for each, and
-// does not tell how many rows a statement wrote.
+// Runs statements directly on a sqlite3 connection. knex takes more turns of the event loop per statement and does not
+// report how many rows a statement wrote.
 import type { Table } from '../../schema/table.ts';
 import { COUNT_UPDATES, RESET_COUNTER, updateCounter } from './upsert.ts';
 
@@ -17,20 +17,20 @@ export interface Connection {
 
 export interface Updates {
   updated: number;
-  /** Those of rows that were written after the reading began. */
+  /** Updates of rows that were written after the read began. */
   stale: number;
 }
 
-/** Makes the loads of a table counted, from 0. */
+/** Starts counting the updates of a table from 0. */
 export async function prepareCounter(connection: Connection, table: Table, readAt: string): Promise<void> {
-  // Both are handed over at once; the driver runs them one after the other.
+  // Both statements are queued at once; the driver runs them in order.
   const made = new Promise<void>((resolve, reject) => {
     connection.exec(updateCounter(table), (error) => (error === null ? resolve() : reject(error)));
   });
   await Promise.all([made, run(connection, RESET_COUNTER, { ':readAt': readAt })]);
 }
 
-/** Rows that the last of the statements inserted or updated. */
+/** Returns how many rows the last statement inserted or updated. */
 export async function runBatch(
   connection: Connection,
   statements: readonly string[],

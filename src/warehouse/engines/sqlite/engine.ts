@@ -1,5 +1,5 @@
-// The SQLite engine, the only place that knows the sqlite3 driver. One connection writes, under BEGIN
-// IMMEDIATE and one transaction at a time; others read. WAL keeps the two from waiting for each other.
+// The SQLite engine. One connection writes, one BEGIN IMMEDIATE transaction at a time. Other connections read. With the
+// write-ahead log, readers and the writer do not wait for each other.
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
@@ -38,7 +38,7 @@ import {
   rangeCondition,
 } from './upsert.ts';
 
-/** How long the engine waits for a lock that another program holds, the writer and the readers alike. */
+/** How long the writer and the readers wait for a lock of another program. */
 const LOCK_MS = 30_000;
 const READERS = 4;
 
@@ -56,9 +56,9 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
   makeFolder(file);
   const writer = connect(file, 1, lockMs, [
     'pragma journal_mode = wal',
-    // A push is sent once its claim is on disk: a commit must survive a power cut, not only a crash.
+    // A push is sent once its claim is on disk, so a commit must survive a power cut, not only a crash.
     'pragma synchronous = full',
-    // Room for the indexes of a large fact table: at the default of 2 MB every insert reads pages back.
+    // Room for the indexes of a large fact table: with the default of 2 MB every insert rereads pages.
     'pragma cache_size = -16384',
     'pragma wal_autocheckpoint = 8000',
     COUNTER_TABLE,
@@ -88,7 +88,7 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
     name: 'sqlite',
     ...sqliteDdl,
     writeDown,
-    // A heartbeat or a claim must not wait for the loads of all workers.
+    // A heartbeat or a claim must not wait behind the loads of all workers.
     write: (work, { isLong = false } = {}) =>
       turns.add(() => plainErrors(() => transact(writer, () => work(tx))), { priority: isLong ? 0 : 1 }),
     read: (work) => reads.run(() => plainErrors(() => work(reader))),
@@ -113,14 +113,14 @@ export function openSqlite(file: string, { lockMs } = { lockMs: LOCK_MS }): Engi
       }),
     backup: (copy) =>
       plainErrors(async () => {
-        // On a connection of its own: a copy counts as a write for the readers, and would stop the writer.
+        // On its own connection: readers may not write, and the writer would wait for the copy.
         const copier = connect(file, 1, lockMs, []);
         await copier.raw('vacuum into ?', [copy]).finally(() => copier.destroy());
       }),
     scrub: () =>
       turns.add(() =>
         plainErrors(async () => {
-          // Writes every page anew, then empties the log that the old ones went through.
+          // Rewrites every page, then truncates the log, which may hold old pages.
           await writer.raw('vacuum');
           const [{ busy }] = await writer.raw('pragma wal_checkpoint(truncate)');
           return busy === 0;
@@ -143,7 +143,7 @@ function makeFolder(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
   } catch {
-    throw new Fatal(`The folder of the warehouse ${file} cannot be made`, {
+    throw new Fatal(`The folder of the warehouse ${file} cannot be created`, {
       code: 'warehouse_unwritable',
       hint: 'Check warehouse.file and that this user may write there.',
     });
@@ -155,7 +155,7 @@ function connect(file: string, connections: number, lockMs: number, pragmas: str
     client: 'sqlite3',
     connection: { filename: file },
     useNullAsDefault: true,
-    // knex would print what goes wrong, on stdout and with bound values; it is thrown as well.
+    // knex would print errors to stdout, with bound values. It throws them as well.
     log: {
       warn: () => undefined,
       error: () => undefined,
@@ -163,7 +163,7 @@ function connect(file: string, connections: number, lockMs: number, pragmas: str
       debug: () => undefined,
     },
     pool: {
-      // The writer's connection must outlive its transaction, so it is never reaped.
+      // The pool must never reap the writer's connection: it holds the open transaction.
       min: Math.min(connections, 1),
       max: connections,
       // biome-ignore lint/suspicious/noExplicitAny: the raw driver connection
@@ -185,7 +185,7 @@ function bindWithoutNul(connection: any): void {
   }
 }
 
-/** The pool of the writer holds one connection, so BEGIN, the work and COMMIT meet on it. */
+/** The writer's pool has one connection, so BEGIN, the work and COMMIT share it. */
 async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
   await writer.raw('begin immediate');
   try {
@@ -193,13 +193,13 @@ async function transact<T>(writer: Knex, work: () => Promise<T>): Promise<T> {
     await writer.raw('commit');
     return result;
   } catch (error) {
-    // SQLite rolls back by itself on some errors; a second rollback then has nothing to do.
+    // SQLite rolls back by itself on some errors. Then this rollback fails, which is harmless.
     await writer.raw('rollback').catch(() => undefined);
     throw error;
   }
 }
 
-/** On the driver's own connection: each statement more is a wait for the main thread, in which SQLite is idle. */
+/** Uses the driver's connection directly: knex adds delays between statements, in which SQLite is idle. */
 async function load(
   sql: Knex,
   table: Table,

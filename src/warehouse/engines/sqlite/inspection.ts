@@ -1,5 +1,5 @@
-// What can be wrong with the place of a SQLite file: the write-ahead log needs shared memory, which file systems of
-// a network do not give, or give without meaning it.
+// Checks the location of a SQLite file: the write-ahead log needs shared memory, which network file systems lack or only
+// pretend to support.
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
@@ -24,5 +24,5 @@ function concernOf(mode: string, fileSystem: number): EngineFacts['concern'] {
     return { found: `the write-ahead log does not work here (journal mode ${mode})`, hint: HINT };
   }
   if (!SHARED.has(fileSystem)) return null;
-  return { found: 'the file lies on a network file system, where two machines could spoil it', hint: HINT };
+  return { found: 'the file is on a network file system, where two machines could corrupt it', hint: HINT };
 }

@@ -1,24 +1,23 @@
-// Numbers on their way to SQLite in JSON. It turns some decimal texts into the neighbour of the number that they mean
-// (-46.521922 becomes -46.521921999999996), so a fraction travels as a whole number and how often to halve it. Halving
-// rounds nothing.
+// Encodes fractions for SQLite's JSON. SQLite parses some decimal texts as a neighbouring number (-46.521922 becomes
+// -46.521921999999996). A fraction is therefore sent as an integer and the number of times to halve it. Halving is exact.
 import type { Row, Scalar } from '../../engine.ts';
 
-/** A whole number, and how often it is halved. */
+/** An integer, and how often to halve it. */
 type Halved = [number, number];
 
-/** Beyond that it travels as its text: so small a number is no measure of anything. */
+/** A number that needs more halvings is sent as decimal text: no measured value is that small. */
 const MOST_HALVES = 124;
-/** As many as fit into one shift. */
+/** The most halvings that fit into one shift. */
 const SHIFT = 62;
 
-/** The rows with the fractions at these places as they travel. */
-export const withHalved = (rows: readonly Row[], places: readonly number[]): readonly unknown[] =>
-  places.length === 0 ? rows : rows.map((row) => halvedAt(row, places));
+/** Encodes the fractions at these positions. */
+export const encodeFractions = (rows: readonly Row[], places: readonly number[]): readonly unknown[] =>
+  places.length === 0 ? rows : rows.map((row) => encodedRow(row, places));
 
-function halvedAt(row: Row, places: readonly number[]): unknown[] {
-  const travelling: unknown[] = [...row];
-  for (const place of places) travelling[place] = halved(row[place] ?? null);
-  return travelling;
+function encodedRow(row: Row, places: readonly number[]): unknown[] {
+  const encoded: unknown[] = [...row];
+  for (const place of places) encoded[place] = halved(row[place] ?? null);
+  return encoded;
 }
 
 function halved(value: Scalar): Scalar | Halved {
@@ -32,14 +31,14 @@ function halved(value: Scalar): Scalar | Halved {
   return halves === 0 ? value : [whole, halves];
 }
 
-/** The rows as they were before they travelled. */
-export const withoutHalved = (rows: readonly unknown[][], places: readonly number[]): Row[] =>
-  rows.map((row) => row.map((value, place) => (places.includes(place) ? whole(value) : value)) as Scalar[]);
+/** Decodes the fractions at these positions. */
+export const decodeFractions = (rows: readonly unknown[][], places: readonly number[]): Row[] =>
+  rows.map((row) => row.map((value, place) => (places.includes(place) ? decoded(value) : value)) as Scalar[]);
 
-const whole = (value: unknown): unknown =>
+const decoded = (value: unknown): unknown =>
   Array.isArray(value) ? (value[0] as number) / 2 ** (value[1] as number) : value;
 
-/** SQL for the number at a path of `value`, in either form. */
+/** SQL for the number at a path of `value`, encoded or not. */
 export const numberAt = (path: string): string => {
   const [whole, halves] = [0, 1].map((part) => `json_extract(value, '${path}[${part}]')`);
   const times = (most: string) => `cast(1 << ${most} as real)`;

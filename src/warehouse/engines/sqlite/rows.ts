@@ -1,8 +1,8 @@
-// Rows as SQLite gets them: one JSON text a statement, put together from the texts of the loads.
+// Encodes rows for SQLite: one JSON text per statement, joined from the texts of several loads.
 import type { Row, WrittenRows } from '../../engine.ts';
 import type { Table } from '../../schema/table.ts';
-import { withHalved, withoutHalved } from './numbers.ts';
-import { realPlaces } from './upsert.ts';
+import { decodeFractions, encodeFractions } from './numbers.ts';
+import { realPositions } from './upsert.ts';
 
 export interface SqliteRows extends WrittenRows {
   /** JSON of the rows, without the brackets of the list. */
@@ -10,19 +10,19 @@ export interface SqliteRows extends WrittenRows {
 }
 
 export function writeDown(table: Table, rows: readonly Row[]): SqliteRows {
-  const reals = realPlaces(table);
-  const text = JSON.stringify(withHalved(rows, reals)).slice(1, -1);
+  const reals = realPositions(table);
+  const text = JSON.stringify(encodeFractions(rows, reals)).slice(1, -1);
   return {
     count: rows.length,
     text,
-    rows: () => withoutHalved(JSON.parse(`[${text}]`) as unknown[][], reals),
+    rows: () => decodeFractions(JSON.parse(`[${text}]`) as unknown[][], reals),
   };
 }
 
-/** Rows a statement. Between two statements SQLite waits for the main thread; a larger text takes more memory. */
+/** Rows per statement. SQLite is idle between statements, but a larger text takes more memory. */
 const BATCH_ROWS = 12_000;
 
-/** What goes into one statement each. */
+/** Groups loads into statements. */
 export function statementBatches(written: readonly SqliteRows[]): SqliteRows[][] {
   const batches: SqliteRows[][] = [];
   let room = 0;

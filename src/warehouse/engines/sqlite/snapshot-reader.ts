@@ -1,6 +1,6 @@
-// The process that reads one committed state of a SQLite file: steps through a statement and hands over a batch for each
-// question. It ends with who asks.
-//   node snapshot-reader.ts <file> <milliseconds that a lock is waited for>
+// The process that reads one committed state of a SQLite file. It iterates over a statement and answers each question with
+// a batch. It exits when its parent disconnects.
+//   node snapshot-reader.ts <file> <lock timeout in ms>
 import { DatabaseSync } from 'node:sqlite';
 import type { Answer, Question } from './snapshot.ts';
 

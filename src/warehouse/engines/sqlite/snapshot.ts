@@ -1,6 +1,6 @@
-// One committed state of a SQLite file, read by batches for files that outgrow memory. The driver of the engine hands
-// over whole answers only; Node's own steps through them. It does so in a process of its own (snapshot-reader.ts):
-// two libraries of SQLite in one process take each other's locks away, and what is read would not stay one state.
+// Reads one committed state of a SQLite file in batches, for exports larger than memory. The engine's driver returns only
+// complete results; Node's own driver can iterate. It runs in a separate process (snapshot-reader.ts): two SQLite
+// libraries in one process release each other's file locks, and the snapshot would not stay one state.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -9,12 +9,12 @@ import type { Scalar, Scan } from '../../engine.ts';
 
 const READER = resolve(import.meta.dirname, 'snapshot-reader.ts');
 
-/** What the reader is asked for: the first batch of a statement, or the next one of the same. */
+/** A request for the first batch of a statement, or for its next batch. */
 export type Question = { statement: string; bindings: readonly Scalar[] } | { isNext: true };
 
 export type Answer =
   | { rows: Record<string, unknown>[]; isLast: boolean }
-  /** Codes as SQLite numbers them. */
+  /** SQLite's numeric result code. */
   | { errcode: number; words: string };
 
 export async function sqliteSnapshot<T>(
@@ -24,7 +24,7 @@ export async function sqliteSnapshot<T>(
 ): Promise<T> {
   const reader = startReader([file, String(lockMs)]);
   reader.on('error', () => undefined);
-  const ended = met(reader, 'exit').then(() => undefined);
+  const ended = awaitEvent(reader, 'exit').then(() => undefined);
   try {
     return await work((statement, bindings = []) => batches(reader, ended, { statement, bindings }));
   } finally {
@@ -45,13 +45,13 @@ function startReader(args: string[]): ChildProcess {
   }
 }
 
-/** A reader that cannot be started, or to whom a question cannot be handed over, is met as one that has ended. */
-const met = (reader: ChildProcess, event: string): Promise<unknown> =>
+/** Treats a reader that cannot start or cannot be sent a question like one that has ended. */
+const awaitEvent = (reader: ChildProcess, event: string): Promise<unknown> =>
   once(reader, event).catch(() => undefined);
 
 async function* batches(reader: ChildProcess, ended: Promise<undefined>, first: Question) {
   for (let question = first; ; question = { isNext: true }) {
-    const answered = met(reader, 'message') as Promise<[Answer] | undefined>;
+    const answered = awaitEvent(reader, 'message') as Promise<[Answer] | undefined>;
     reader.send(question);
     const answer = (await Promise.race([answered, ended]))?.[0];
     if (answer === undefined) throw readerLost();
@@ -61,7 +61,7 @@ async function* batches(reader: ChildProcess, ended: Promise<undefined>, first: 
   }
 }
 
-/** Primary results of SQLite that are told in words of their own; the driver of the engine names them alike. */
+/** Names of SQLite's primary result codes that have their own message, as the engine's driver spells them. */
 const NAMES: Readonly<Record<number, string>> = {
   3: 'SQLITE_PERM',
   5: 'SQLITE_BUSY',
@@ -80,7 +80,7 @@ function driverError({ errcode, words }: { errcode: number; words: string }): Er
 }
 
 const readerLost = (): Retriable =>
-  new Retriable('The process that reads the warehouse for an export has ended or could not be started', {
+  new Retriable('The process that reads the warehouse for the export ended or could not be started', {
     code: 'reader_lost',
-    hint: 'Look for what ended it, such as a limit of memory, then run the export again.',
+    hint: 'Find out what ended the process, such as a memory limit, then run the export again.',
   });

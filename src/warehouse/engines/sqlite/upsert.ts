@@ -1,5 +1,5 @@
-// The SQLite statements of the loader. One JSON text a batch is bound and unpacked by jsonb_each, so a batch
-// is one statement whatever its size; positional arrays keep the text short.
+// The SQLite statements of the loader. A batch is bound as one JSON text and unpacked by jsonb_each, so it is one
+// statement regardless of its size. Positional arrays keep the text short.
 import type { RowRange } from '../../engine.ts';
 import { type Column, comparedColumns, recordColumns, type Table } from '../../schema/table.ts';
 import { numberAt } from './numbers.ts';
@@ -11,18 +11,18 @@ type Field = Pick<Column, 'name' | 'type'>;
 /** The fields of a row in their order. */
 const fieldsOf = (table: Table): Field[] => [...recordColumns(table), { name: 'extra', type: 'json' }];
 
-/** Where the rows of a table have numbers that may be fractions. */
-export const realPlaces = (table: Table): number[] =>
+/** Positions of the columns that may hold fractions. */
+export const realPositions = (table: Table): number[] =>
   fieldsOf(table).flatMap(({ type }, position) => (type === 'real' ? [position] : []));
 
 const extracted = (position: number, { type }: Field): string => {
   if (type === 'real') return numberAt(`$[${position}]`);
   const value = `json_extract(value, '$[${position}]')`;
-  // Integers beyond 2^53 travel as text; a REAL column would silently round them.
+  // Integers beyond 2^53 arrive as text and need a cast.
   return type === 'integer' ? `cast(${value} as integer)` : value;
 };
 
-/** Binds :rows (JSON), :at and :run. A row equal to the stored one is left alone. */
+/** Binds :rows (JSON), :at and :run. Does not write a row that equals the stored one. */
 function upsertStatement(table: Table): string {
   const fields = fieldsOf(table);
   const names = fields.map(({ name }) => quote(name));
@@ -41,8 +41,8 @@ function upsertStatement(table: Table): string {
 }
 
 /**
- * Counts updates on the writer's connection, so that inserts need no second look at the keys, and those among them
- * whose row had been written after the reading began.
+ * Counts updates on the writer's connection, so that no second lookup has to tell inserts from updates. Also counts the
+ * updates of rows that were written after the read began.
  */
 export function updateCounter(table: Table): string {
   return `
@@ -63,14 +63,14 @@ export const RESET_COUNTER = 'update temp.load_counter set updated = 0, stale = 
 
 export const COUNT_UPDATES = 'select updated, stale from temp.load_counter';
 
-/** What is run for each batch, in this order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
+/** The statements of each batch, in order; the last one writes the rows. Binds :rows (JSON), :at and :run. */
 export const batchStatements = (table: Table): string[] => [
   ...(table.history === null ? [] : [historyStatement(table, table.history)]),
   ...(table.revisions === null ? [] : [revisionStatement(table, table.revisions)]),
   upsertStatement(table),
 ];
 
-/** The incoming rows beside the stored ones, under `new_` names. Binds :rows. */
+/** The incoming rows, under `new_` names, joined to the stored ones. Binds :rows. */
 function incoming(table: Table, columns: readonly string[]): string {
   const fields = fieldsOf(table);
   const wanted = fields.flatMap((field, position) =>
@@ -81,7 +81,7 @@ function incoming(table: Table, columns: readonly string[]): string {
     left join ${quote(table.name)} as old on ${same.join(' and ')}`;
 }
 
-/** Run before the upsert: each status that is new or differs from the stored one. Binds :rows, :at, :run. */
+/** Runs before the upsert: records each status that is new or differs from the stored one. Binds :rows, :at, :run. */
 function historyStatement(table: Table, column: string): string {
   const [key = 'id'] = table.key;
   const [was, is] = [`old.${quote(column)}`, `new.${quote(`new_${column}`)}`];
@@ -92,7 +92,7 @@ function historyStatement(table: Table, column: string): string {
     on conflict do nothing`;
 }
 
-/** Run before the upsert: each number of a stored row that differs. Binds :rows, :at, :run. */
+/** Runs before the upsert: records each changed number of a stored row. Binds :rows, :at, :run. */
 function revisionStatement(table: Table, revisions: string): string {
   const figures = recordColumns(table).filter(
     ({ type, name }) => type === 'real' && !table.key.includes(name),
@@ -110,15 +110,15 @@ function revisionStatement(table: Table, revisions: string): string {
     select * from (${pairs.join(' union all ')}) where true on conflict do nothing`;
 }
 
-/** Binds the values of the range, which `condition` speaks of. */
+/** Binds the values of `condition`. */
 export const anyPresentStatement = (table: Table, condition: string): string =>
   `select 1 from ${quote(table.name)} where _missing_since is null and ${condition} limit 1`;
 
-/** Binds the values of the range, which `condition` speaks of. */
+/** Binds the values of `condition`. */
 export const presentStatement = (table: Table, condition: string): string =>
   `select count(*) as present from ${quote(table.name)} where _missing_since is null and ${condition}`;
 
-/** Binds :keys (JSON) and the values of the range, which `condition` speaks of. */
+/** Binds :keys (JSON) and the values of `condition`. */
 function isMissing(table: Table, condition: string): string {
   const keys = table.key.map(quote);
   return `_missing_since is null and ${condition} and (${keys.join(', ')}) not in (
@@ -126,20 +126,21 @@ function isMissing(table: Table, condition: string): string {
       from jsonb_each(:keys))`;
 }
 
-/** Binds what isMissing does, :at and :run. */
+/** Binds the values of isMissing, :at and :run. */
 export const missingStatement = (table: Table, condition: string): string => `
   update ${quote(table.name)} set _missing_since = :at, _changed_at = :at, _run_id = :run
   where ${isMissing(table, condition)}`;
 
-/** Binds what isMissing does, :readAt and :at. */
+/** Binds the values of isMissing, :readAt and :at. */
 export const newerMissingStatement = (table: Table, condition: string): string => `
   select count(*) as newer from ${quote(table.name)}
   where _changed_at > :readAt and _changed_at <= :at and ${isMissing(table, condition)}`;
 
 /**
- * The SQL of a range and what it binds. Column names come from declarations, values are always bound. Rows are looked up
- * by the first column and by ranges: with an index on another one SQLite would read the rows of all vehicles for those of
- * some. A plus keeps it from that, and from the type of the column too, so a number is made of the value instead.
+ * The SQL condition of a range and its bindings. Column names come from table declarations; values are always bound. Only
+ * the first column and from-to bounds may use an index: with an index on another column, SQLite would read the rows of
+ * all vehicles to find those of a few. A unary plus prevents that. It also removes the column's type affinity, so an
+ * integer value needs a cast.
  */
 export function rangeCondition(
   table: Table,
@@ -164,7 +165,7 @@ export function rangeCondition(
   return { condition: parts.join(' and '), bindings };
 }
 
-/** The greatest value up to the bound of each of :bounds (JSON, pairs), one index look-up a pair. */
+/** The greatest value up to the bound, for each pair of key and bound in :bounds (JSON). One index lookup per pair. */
 export const latestStatement = (table: Table, by: string, column: string): string => `
   select value ->> 0 as key, (select max(${quote(column)}) from ${quote(table.name)}
     where ${quote(by)} = value ->> 0 and ${quote(column)} <= value ->> 1) as latest

@@ -1,12 +1,12 @@
-// Makes a control table anew from its declaration and copies its rows: the one way to change a key or drop a column
-// that every engine has. Grants on the old table are lost, so this is not for tables that BI reads.
+// Recreates a control table from its declaration and copies its rows: the only way to change a key or drop a column that
+// every engine supports. Grants on the old table are lost, so do not use this for tables that BI reads.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
 import type { Table } from '../table.ts';
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-/** `filled` has the SQL expression for each declared column that the old table lacks and that must not be null. */
+/** `filled` has an SQL expression for each required column that the old table lacks. */
 export async function rebuildTable(
   sql: Knex,
   engine: Ddl,
@@ -14,13 +14,13 @@ export async function rebuildTable(
   filled: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const existing = await engine.columnsOf(sql, table.name);
-  // A table that does not exist yet is made by the step after the migrations.
+  // A table that does not exist yet is created after the migrations.
   if (existing === undefined) return;
   const kept = table.columns.flatMap(({ name }) => (existing.includes(name) ? [name] : []));
   const added = Object.keys(filled).filter((name) => !kept.includes(name));
   const values = [quoted(kept), ...added.map((column) => filled[column])].join(', ');
-  // The rows wait in a second table and not the new table under another name: PostgreSQL would keep that name in the
-  // key's constraint.
+  // The rows are copied aside and back. Creating the new table under another name and renaming it would leave that name
+  // in PostgreSQL's key constraint.
   const waiting = `"${table.name}_rows"`;
   await sql.raw(`create table ${waiting} as select * from "${table.name}"`);
   await sql.raw(`drop table "${table.name}"`);

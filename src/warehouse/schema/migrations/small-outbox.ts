@@ -1,5 +1,5 @@
-// Brings the outbox to fewer columns and a key that holds every use of a code. Each old way to say that an item may be
-// at the service becomes a state that says so: no open entry is lost, and none is sent without a read-back.
+// Reduces the columns of the outbox and adds the use of a code to its key. Every old mark that an item may be at the
+// service becomes a state with that meaning: no open entry is lost, and none is sent without a read-back.
 import type { Knex } from 'knex';
 import type { Ddl } from '../../engine.ts';
 import { pushAttempt } from '../../outbox/attempts.ts';
@@ -11,21 +11,21 @@ export const smallOutbox: Migration = {
   name: '2026-11-16 fewer columns in the outbox',
   async up(sql, engine) {
     const outbox = await engine.columnsOf(sql, pushOutbox.name);
-    if (outbox !== undefined) await bringOutbox(sql, engine, outbox);
-    if ((await engine.columnsOf(sql, pushAttempt.name)) !== undefined) await bringAttempts(sql, engine);
+    if (outbox !== undefined) await migrateOutbox(sql, engine, outbox);
+    if ((await engine.columnsOf(sql, pushAttempt.name)) !== undefined) await migrateAttempts(sql, engine);
   },
 };
 
-async function bringOutbox(sql: Knex, engine: Ddl, columns: readonly string[]): Promise<void> {
+async function migrateOutbox(sql: Knex, engine: Ddl, columns: readonly string[]): Promise<void> {
   const outbox = () => sql(pushOutbox.name);
-  // Accepted without an identifier and changed by the ERP since: confirmed, with a content that waits.
+  // Accepted without an identifier, then changed by the ERP: confirmed, with content still to send.
   await outbox()
     .where({ state: 'unknown' })
     .whereNotNull('confirmed_at')
     .update({ state: 'confirmed', unknown_since: null, absent_since: null, unclear_sends: 0 });
-  // The wait for a proof of absence begins anew, by the service's clock.
+  // The wait for proof of absence restarts, by the service's clock.
   await outbox().where({ state: 'unknown' }).update({ absent_since: null });
-  // What earlier versions had stopped looking for was shown, unless its identifier never came.
+  // Earlier versions stopped watching an entry once a listing showed it, unless its identifier never arrived.
   await outbox()
     .where({ state: 'confirmed' })
     .whereNull('seen_at')
@@ -49,7 +49,7 @@ async function bringOutbox(sql: Knex, engine: Ddl, columns: readonly string[]): 
   });
 }
 
-/** Old words for the outcome of an attempt. */
+/** Old names of attempt outcomes. */
 const RENAMED: Readonly<Record<string, string>> = {
   refused: 'rejected',
   blind: 'inconclusive',
@@ -57,12 +57,12 @@ const RENAMED: Readonly<Record<string, string>> = {
   revived: 'retried',
 };
 
-async function bringAttempts(sql: Knex, engine: Ddl): Promise<void> {
+async function migrateAttempts(sql: Knex, engine: Ddl): Promise<void> {
   const attempts = () => sql(pushAttempt.name);
   for (const [outcome, renamed] of Object.entries(RENAMED))
     await attempts().where({ outcome }).update({ outcome: renamed });
   await attempts().where({ what: 'order' }).update({ what: 'action' });
-  // An open attempt belongs to a dead process; the next run records how its send ended.
+  // An open attempt belongs to a dead process. The next run records the outcome of its send.
   await attempts().whereNull('outcome').delete();
   await rebuildTable(sql, engine, pushAttempt, { code_use: '1' });
 }

@@ -1,24 +1,24 @@
-// What the views of vehicle days and driver days share: the figures of a daily summary in business words, and whether
-// the day is final. The service goes on changing a day after its end; how long, is measured on the days that were
-// watched while they went on. A day is final once it was read that long after its end.
+// Columns shared by the views of vehicle days and driver days: the figures of a daily summary under business names, and
+// whether the day is final. The service still changes a day after its end. How long is measured on days whose rows were
+// first read before they ended. A day is final once it was read that long after its end.
 import type { Dialect } from '../../schema/dialect.ts';
 import { boolean, instant, integer, real, type ViewColumnDraft } from '../../schema/view.ts';
 
 const DAY_S = 86_400;
-/** Taken while fewer rows than this could be measured. */
+/** With fewer measured rows than this, UNMEASURED_LAG_S applies. */
 const LEAST_MEASURED = 30;
 const UNMEASURED_LAG_S = 3 * DAY_S;
-/** Days are measured once nothing is expected to change them any more, and not for ever after. */
+/** A day is measured only once no more changes are expected, and only for a limited time. */
 const MATURE_AFTER_S = 3 * DAY_S;
 const MEASURED_FOR_S = 90 * DAY_S;
 
-/** When a scope of the daily summaries was last read; of any scope, the latest. A rewrite for privacy is no reading. */
+/** When the daily summaries of the matching scopes were last read. A rewrite for privacy does not count as a read. */
 const lastRead = (scope: string): string => `(
     select max(read.covered_at) from sync_coverage as read
     join table_job as filler on filler.job = read.job and filler.table_name = 'daily_summary'
     where ${scope})`;
 
-/** Seconds after the end of a day within which 99 of 100 of its rows had their last change. */
+/** Seconds after the end of a day within which 99 of 100 rows had their last change. */
 function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): string {
   const latest = lastRead('true');
   const late = secondsBetween('watched_day.end_at', 'watched._changed_at');
@@ -34,11 +34,11 @@ function arrivalLag(subject: string, { secondsBetween, addSeconds }: Dialect): s
       order by lag limit 1 offset (${measured('(count(*) * 99 - 1) / 100')})) end)`;
 }
 
-/** One reading without a hole holds all of the day. */
+/** A single covered interval contains the full day. */
 const WHOLE_DAY = 'read.begin_at <= calendar.begin_at and read.end_at >= calendar.end_at';
 
-/** When all of the day was last read. `scope` is a condition on `read.scope`: the coverage that speaks of the row. */
-export const wholeReading = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
+/** When the full day was last read. `scope` is a condition on `read.scope` that selects the coverage of the row. */
+export const fullDayRead = (scope = 'true'): string => lastRead(`${scope} and ${WHOLE_DAY}`);
 
 export const dayFigures = (
   subject: 'vehicle' | 'driver',
@@ -71,17 +71,17 @@ export const dayFigures = (
   top_speed: real('Highest speed.', 'summary.speed_max'),
   average_speed: real('Average speed.', 'summary.speed_average'),
   recalculations: integer(
-    'How many figures of the day the service changed after they were first read.',
+    'Number of figures of the day that the service changed after the first read.',
     `(select cast(count(*) as integer) from daily_summary_revision as revision
     where revision.day = summary.day and revision.subject = summary.subject and revision.title = summary.title)`,
   ),
   changed_at: instant('When a figure of the day last changed, UTC.', 'summary._changed_at'),
   arrival_lag_seconds: integer(
-    'How long after its end a day still changes, as measured on 99 of 100 watched days; three days until then.',
+    'How long after its end a day still changes, measured as the 99th percentile of observed days; three days until enough are measured.',
     (dialect) => arrivalLag(subject, dialect),
   ),
   is_final: boolean(
-    'True once the day was read that long after its end; false while its figures are provisional.',
+    'True once the day was read at least arrival_lag_seconds after its end; false while its figures are provisional.',
     (dialect) =>
       `coalesce(${reading}
       >= ${dialect.addSeconds('calendar.end_at', arrivalLag(subject, dialect))}, false)`,

@@ -1,13 +1,13 @@
-// What the views of stops and plans share: the execution that counts, and what a stop's status means. The aliases
-// are those of the queries: `point` is the stop, `done` its latest execution.
+// SQL shared by the views of stops and plans: which execution counts, and what a stop's status means. In the queries,
+// `point` is the stop and `done` its latest execution.
 
-/** An execution without a time is taken for the earliest. */
+/** An execution without a time counts as the earliest. */
 const whenDone = (execution: string): string =>
   `(coalesce(${execution}.return_date, '0001-01-01T00:00:00.000Z'), ${execution}.id)`;
 
 /**
- * The condition of a join that finds the latest execution of a stop which the service still returns. Written as an
- * absence that speaks of `done` alone, because PostgreSQL then finds them all at once instead of stop by stop.
+ * Join condition for the latest execution of a stop that has not vanished. The `not exists` refers to `done` alone, because
+ * PostgreSQL then finds all of them in one pass instead of stop by stop.
  */
 export const isLatestExecution = (stopId: string): string => `done.route_point_id = ${stopId}
   and done._missing_since is null and not exists (
@@ -15,14 +15,14 @@ export const isLatestExecution = (stopId: string): string => `done.route_point_i
     where later.route_point_id = done.route_point_id and later._missing_since is null
     and ${whenDone('later')} > ${whenDone('done')})`;
 
-/** Neither the start nor the arrival of the route. The service sends codes or names. */
+/** True unless the stop is the start or the arrival of the route. The service sends codes or names. */
 export const isCustomerStop = (point: string): string =>
   `(upper(coalesce(${point}.type, '')) not in ('PA', 'PARTIDA', 'CH', 'CHEGADA'))`;
 
-/** The office recorded a manual outcome later, so its time is not the time of the visit. */
+/** The office records a manual outcome later, so its time is not the time of the visit. */
 export const wasOnSite = (point: string): string => `coalesce(${point}.status, '') <> 'M'`;
 
-/** Null where there is nothing to compare. */
+/** Null if there is nothing to compare. */
 export const isOnTime = (point: string, done: string): string =>
   `(case when ${wasOnSite(point)} then ${done}.return_date <= ${point}.time_scheduled end)`;
 
