@@ -1,6 +1,6 @@
-// Facts may reference a vehicle or a driver that is not in the warehouse yet. They are loaded all the same; this tells
-// which pull should follow. One that ran a short while ago, or since a label is known to be nobody's, is left alone: what
-// it did not bring then it will not bring now.
+// Facts may reference a vehicle or a driver that is not in the warehouse yet. The facts are loaded anyway, and the pull of
+// the missing dimension runs next. A pull that ran recently, or after an unknown label was first seen, is not repeated: it
+// did not bring the row then, so it will not bring it now.
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
@@ -12,13 +12,13 @@ const LEAST_BETWEEN_MS = 3_600_000;
 const IDS_A_QUERY = 500;
 
 export interface ReferenceCheck {
-  /** Takes note of what a slice references. */
+  /** Collects the references of a slice. */
   note(facts: Referenced): void;
-  /** Jobs that would bring what is referenced and is not there. */
+  /** The jobs that pull referenced rows which the warehouse does not have. */
   unmet(): Promise<string[]>;
 }
 
-/** Ids in the order of the job's references, and labels that nothing has. */
+/** Ids in the order of the job's references, and labels that no row has. */
 type Referenced = Pick<SliceFacts, 'named' | 'unknown'>;
 
 export function createReferenceCheck({ references }: Pull, dependencies: SyncDependencies): ReferenceCheck {
@@ -48,12 +48,12 @@ export function createReferenceCheck({ references }: Pull, dependencies: SyncDep
 
 export type SliceReferences = ReturnType<typeof referencesInSlice>;
 
-/** What the records of one slice reference, each id once. */
+/** Collects the references of one slice's records, each id once. */
 export function referencesInSlice({ references }: Pull) {
   const all = references.map((reference) => ({ ...reference, ids: new Set<number>() }));
   let unknown: UnknownName[] = [];
   return {
-    /** Takes note of the ids in a row of the table; undefined where no column of it references anything. */
+    /** Collects the ids in a row of the table; undefined if no column of the table is a reference. */
     noteIn(table: Table): ((row: Row) => void) | undefined {
       const own = all.filter((reference) => reference.table === table);
       if (own.length === 0) return undefined;
