@@ -15,10 +15,10 @@ import { DEAD, isGivenBack, messageOf, outcomeFromJson, QUEUE, type SliceMessage
 import { startWorkers, type WorkerDependencies } from './worker.ts';
 
 /**
- * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (every `look`). A failed slice
- * is retried after `again`. A statement fails if it gets no answer within `silent`, because no statement here takes long.
+ * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (every `supervise`). A failed
+ * slice is retried after `retryDelay`. A statement fails after `statementTimeout`, because none of the queue takes long.
  */
-export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 20 };
+export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, supervise: 5, retryDelay: 1, statementTimeout: 20 };
 
 /** The maximum of pg-boss: a slice may wait hours for the account's rate limit. Missing heartbeats reveal dead workers. */
 const LONGEST_SLICE_S = 24 * 3_600;
@@ -212,8 +212,8 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
     max: CONNECTIONS,
     // Roadbook has its own scheduler.
     schedule: false,
-    superviseIntervalSeconds: times.look,
-    monitorIntervalSeconds: times.look,
+    superviseIntervalSeconds: times.supervise,
+    monitorIntervalSeconds: times.supervise,
     maintenanceIntervalSeconds: MAINTENANCE_S,
     ...driverLimits(times),
   });
@@ -226,7 +226,7 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
     await boss.createQueue(QUEUE, {
       deadLetter: DEAD,
       retryLimit: MOST_RETRIES,
-      retryDelay: times.again,
+      retryDelay: times.retryDelay,
       expireInSeconds: LONGEST_SLICE_S,
       heartbeatSeconds: times.heartbeat,
       deleteAfterSeconds: KEEP_S,
@@ -267,8 +267,8 @@ const DELETE_DEAD = (table: string): string =>
   `delete from ${table} where name = $1 and data->>'job' = $2 and data->'period' is not distinct from $3::jsonb`;
 
 /** pg-boss passes settings that it does not know to the driver. */
-const driverLimits = ({ silent }: typeof QUEUE_TIMES) => ({
-  query_timeout: silent * 1_000,
+const driverLimits = ({ statementTimeout }: typeof QUEUE_TIMES) => ({
+  query_timeout: statementTimeout * 1_000,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   keepAlive: true,
 });

@@ -8,14 +8,14 @@ import type { SyncDependencies } from '../dependencies.ts';
 import type { SliceFacts, UnknownName } from '../slice.ts';
 import type { Pull } from './types.ts';
 
-const LEAST_BETWEEN_MS = 3_600_000;
-const IDS_A_QUERY = 500;
+const MIN_BETWEEN_PULLS_MS = 3_600_000;
+const IDS_PER_QUERY = 500;
 
 export interface ReferenceCheck {
   /** Collects the references of a slice. */
   note(facts: Referenced): void;
   /** The jobs that pull referenced rows which the warehouse does not have. */
-  unmet(): Promise<string[]>;
+  missingJobs(): Promise<string[]>;
 }
 
 /** Ids in the order of the job's references, and labels that no row has. */
@@ -29,9 +29,9 @@ export function createReferenceCheck({ references }: Pull, dependencies: SyncDep
       for (const [index, { ids }] of all.entries()) for (const id of named[index] ?? []) ids.add(id);
       unknowns.push(...unknown);
     },
-    async unmet() {
+    async missingJobs() {
       const wanted = new Set<string>();
-      const lately = isoInstant(dependencies.clock.now() - LEAST_BETWEEN_MS);
+      const lately = isoInstant(dependencies.clock.now() - MIN_BETWEEN_PULLS_MS);
       for (const { reference, ids } of all) {
         const { to, job } = reference;
         if (wanted.has(job) || (await knowsAll(to, [...ids], dependencies))) continue;
@@ -72,8 +72,8 @@ export function referencesInSlice({ references }: Pull) {
 }
 
 async function knowsAll(table: Table, ids: number[], { engine }: SyncDependencies): Promise<boolean> {
-  for (let start = 0; start < ids.length; start += IDS_A_QUERY) {
-    const part = ids.slice(start, start + IDS_A_QUERY);
+  for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
+    const part = ids.slice(start, start + IDS_PER_QUERY);
     const [row] = await engine.read((sql) => sql(table.name).whereIn('id', part).count({ known: '*' }));
     if (Number(row?.known) < part.length) return false;
   }

@@ -94,7 +94,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: await references.unmet() };
+  return { failures, worked: loaded > 0, wants: await references.missingJobs() };
 }
 
 /** Reads one slice; never throws. */

@@ -50,7 +50,7 @@ async function acknowledgeEntries(
     if (last === undefined) break;
     isErpAvailable = await notifier.notify(entries);
   }
-  const failure = notifier.refusal();
+  const failure = notifier.failure();
   if (failure !== undefined) reportFailure(push, failure);
   return isErpAvailable;
 }
@@ -98,6 +98,6 @@ export function createNotifier<T>(signal: AbortSignal, send: (some: readonly T[]
       return mayContinue();
     },
     /** The first failure, if there was one. */
-    refusal: () => first,
+    failure: () => first,
   };
 }

@@ -107,13 +107,13 @@ export function matchesOf(
 
 /** A service that truncates its listings does so at one of these counts. */
 const ROUND_COUNTS = [100, 200, 250, 500, 1_000, 2_000, 2_500, 5_000, 10_000];
-export const isCut = ({ byId }: Listing): boolean => ROUND_COUNTS.includes(byId.size);
+export const mayBeTruncated = ({ byId }: Listing): boolean => ROUND_COUNTS.includes(byId.size);
 /** People delete records at the service, so this share of the known records may be missing. */
 const MOST_MISSING = 0.05;
 
 const SHOWS_NOTHING = 'The listing is empty, so it proves nothing';
 const HIDES_KNOWN = 'The listing omits records that earlier listings showed, so it proves nothing';
-const IS_CUT = 'The listing may be truncated at a round number of records, so it proves nothing';
+const MAY_BE_TRUNCATED = 'The listing may be truncated at a round number of records, so it proves nothing';
 
 /** Why absence from the listing proves nothing; undefined if the listing is conclusive. */
 export function doubtOf(
@@ -126,7 +126,7 @@ export function doubtOf(
   const missing = known.filter((each) => !isShown(each)).length;
   if (missing === known.length && missing > 0) return HIDES_KNOWN;
   if (missing > Math.max(1, known.length * MOST_MISSING)) return HIDES_KNOWN;
-  if (isCut(listing)) return IS_CUT;
+  if (mayBeTruncated(listing)) return MAY_BE_TRUNCATED;
   const records = [...listing.byId.values()];
   const isEmpty = list === undefined ? records.length === 0 : !records.some((each) => each.list === list);
   // The known records may all be on the other list.

@@ -19,18 +19,18 @@ import { markTaken, takenFiles } from './taken-files.ts';
 export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context, engine, kind } = push;
   const spool = createSpool<ErpBatch>();
-  const faults: ErpFault[] = [];
+  const readErrors: ErpFault[] = [];
   try {
     const taken = await takenFiles(engine, kind.feed);
     for await (const batch of feed.source.read(context.signal, taken)) {
       // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
       if (batch.part === 1) {
         await spool.clear();
-        faults.length = 0;
+        readErrors.length = 0;
       }
       await spool.add(batch);
-      faults.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
-      if (batch.last) await takeAll(push, spool.drain(), faults);
+      readErrors.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
+      if (batch.last) await takeAll(push, spool.drain(), readErrors);
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
@@ -47,10 +47,10 @@ export async function ingestFeed(push: PushRun): Promise<void> {
 async function takeAll(
   push: PushRun,
   batches: AsyncIterable<ErpBatch>,
-  faults: readonly ErpFault[],
+  readErrors: readonly ErpFault[],
 ): Promise<void> {
   const taken = new Set<string>();
-  const invalid = Map.groupBy(faults, ({ externalCode }) => externalCode);
+  const invalid = Map.groupBy(readErrors, ({ externalCode }) => externalCode);
   const isValid = ({ externalCode, startDay }: ErpItem): boolean =>
     !invalid.get(externalCode)?.some((fault) => invalidates(fault, startDay));
   for await (const batch of batches)

@@ -55,7 +55,7 @@ export interface PushKind {
   /** The key by which a listing is searched for the item; never a tax number in clear. */
   keyOf(data: JsonObject, digest: Digest): string;
   /** A key is unique at the service. If the ERP gives several codes to one key, only one of them is sent. */
-  readonly isOneAKey?: true;
+  readonly hasUniqueKey?: true;
   /** The period of the item; absent if the service lists all items of the kind at once. */
   periodOf?(data: JsonObject): Period | undefined;
   /** The records at the service, in the period if the kind has one. Throws if the answer is not a listing. */

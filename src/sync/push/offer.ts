@@ -11,7 +11,7 @@ import {
 } from '../../warehouse/outbox/entry.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { newEntry, transition } from '../../warehouse/outbox/transitions.ts';
-import { CHANGED_AFTER_PUSH, twiceOnly } from './outcome.ts';
+import { CHANGED_AFTER_PUSH, keepFoundTwice } from './outcome.ts';
 import { overlaps } from './windows.ts';
 
 type OfferedColumn = 'kind' | 'external_code' | 'erp_code' | 'origin' | 'content_hash' | 'payload';
@@ -38,7 +38,8 @@ export interface OfferRules {
 
 const INVALID = 'It is invalid and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
-const INVALID_CHANGE = 'The service may have an earlier content; the content that the ERP offers now cannot be sent';
+const INVALID_CHANGE =
+  'The service may have an earlier content; the content that the ERP offers now cannot be sent';
 const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
 const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
 const REUSED = 'The ERP reused the code for another day; it was not sent';
@@ -151,7 +152,7 @@ function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEnt
     if (!canChange) return flagged(known, offer, rules);
     if (known.remote_id === null)
       return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
-    return transition(known, 'update', at, { ...content, attention: twiceOnly(known) });
+    return transition(known, 'update', at, { ...content, attention: keepFoundTwice(known) });
   }
   const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
   if (mayHaveArrived(known, isSamePlace, rules))

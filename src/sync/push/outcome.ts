@@ -97,7 +97,7 @@ function afterVerdict(
   const entry = transition(claimed, 'confirm', at, {
     remote_id: verdict.id ?? claimed.remote_id,
     confirmed_at: at,
-    attention: twiceOnly(claimed),
+    attention: keepFoundTwice(claimed),
     message,
     reasons: reasonsText(reasons),
   });
@@ -126,7 +126,7 @@ function afterFailure(
   const message = isAbort ? 'Stopped before it was sent' : redact(failure.message);
   // If the send certainly did not reach the service, the last content sent is still the one before.
   const unsent = { sent_hash: before.sent_hash };
-  const outcome = meaningOf(thrown, isAbort);
+  const outcome = classify(thrown, isAbort);
   if (outcome === 'unclear') return { ...unclear(claimed, message, at), ...history };
   if (outcome === 'rejected') {
     const said = saidBy(failure);
@@ -147,7 +147,7 @@ function afterFailure(
   return { entry, outcome, message, ...history, stop, failure: isAbort ? undefined : failure };
 }
 
-function meaningOf(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 'turned-away' | 'not-sent' {
+function classify(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 'turned-away' | 'not-sent' {
   if (isAbort) return 'not-sent';
   if (thrown instanceof errors.Ambiguous) return 'unclear';
   if (thrown instanceof errors.Skippable) return 'rejected';
@@ -178,7 +178,7 @@ const MOST_UNCLEAR_SENDS = 5;
 /** Sends the entry again after a delay. After many attempts it also needs a person, but the attempts continue. */
 function postponed(claimed: OutboxEntry, message: string, at: string, change: EntryChange = {}): OutboxEntry {
   const next_attempt_at = after(at, retryDelayMs(claimed.attempts));
-  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : twiceOnly(claimed);
+  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : keepFoundTwice(claimed);
   return transition(claimed, 'release', at, { message, next_attempt_at, attention, ...change });
 }
 
@@ -192,7 +192,7 @@ export const retryDelayMs = (attempts: number): number =>
 const after = (at: string, ms: number): string => isoInstant(Date.parse(at) + ms);
 
 /** `found_twice` ends only when a listing shows the item once. */
-export const twiceOnly = ({ attention }: OutboxEntry): Attention | null =>
+export const keepFoundTwice = ({ attention }: OutboxEntry): Attention | null =>
   attention === 'found_twice' ? attention : null;
 
 /** An entry that needs a person is read back again after this long. */

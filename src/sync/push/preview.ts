@@ -44,7 +44,9 @@ export async function previewPush(
 
 function previewOffer(push: PushRun, offer: Offer, uses: readonly OutboxEntry[]): Preview {
   // A run may be sending the entry now. If that run dies, the next run treats the entry as unknown.
-  const recovered = uses.map((use) => (use.state === 'sending' ? { ...use, state: 'unknown' as const } : use));
+  const recovered = uses.map((use) =>
+    use.state === 'sending' ? { ...use, state: 'unknown' as const } : use,
+  );
   const then = takeOffer(recovered, offer, rulesOf(push));
   const before =
     uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);

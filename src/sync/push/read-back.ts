@@ -14,7 +14,15 @@ import {
   wasSent,
 } from '../../warehouse/outbox/entry.ts';
 import * as queries from '../../warehouse/outbox/queries.ts';
-import { type Decision, decide, doubtOf, indexed, isCut, type Listing, matchesOf } from './decide.ts';
+import {
+  type Decision,
+  decide,
+  doubtOf,
+  indexed,
+  type Listing,
+  matchesOf,
+  mayBeTruncated,
+} from './decide.ts';
 import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
@@ -118,7 +126,10 @@ async function readWindow(
   const shown = await listed(push, window.search);
   // Most entries are new, and the listing shows no record with their key.
   const isNew = (entry: DueEntry): boolean =>
-    entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !isCut(shown);
+    entry.state === 'ready' &&
+    !wasSent(entry) &&
+    !shown.byKey.has(entry.remote_key) &&
+    !mayBeTruncated(shown);
   const cleared: Cleared[] = window.entries.filter(isNew);
   // Entries that were sent come first, so that a record is assigned to one of them rather than to a new entry.
   const others = window.entries
@@ -221,13 +232,13 @@ async function judge(
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const { engine, kind } = push;
-  const { feed, isOneAKey } = kind;
+  const { feed, hasUniqueKey } = kind;
   const entries = await engine.read((sql) => queries.entriesByKey(sql, feed, due));
   const keys = entries.map(({ remote_key }) => remote_key);
   const ids = keys.flatMap((key) => (shown.byKey.get(key) ?? []).map(({ id }) => id));
   const owners = await engine.read((sql) => queries.ownersOf(sql, feed, ids));
   // A record may belong to an unknown entry with the same key. Unknown entries are read back after the ready ones.
-  const isContested = scope === 'ready' && !isOneAKey;
+  const isContested = scope === 'ready' && !hasUniqueKey;
   const holders = isContested ? await engine.read((sql) => queries.holdersOf(sql, feed, keys)) : [];
   const contested = new Set(holders.flatMap((each) => (each.remote_id === null ? each.remote_key : [])));
   const facts = factsOf(push);
@@ -270,7 +281,7 @@ async function decisionFor(
     const isTaken = (id: number): boolean => {
       const owner = owners.get(id);
       const isOthers = owner === undefined ? listing.assigned.has(id) : nameOf(owner) !== nameOf(entry);
-      return isOthers && kind.isOneAKey !== true;
+      return isOthers && kind.hasUniqueKey !== true;
     };
     const matches = matchesOf(entry, listing, kind, isTaken, isOfDay(push, entry));
     const mustProve = needsProof(entry) && matches?.length === 0;
@@ -279,7 +290,7 @@ async function decisionFor(
     return decide({ entry, data, kind, matches, doubt, listedAt, settleMs: settings.settle, at: now() });
   };
   const decision = await decisionBy(shown);
-  const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && isCut(shown));
+  const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && mayBeTruncated(shown));
   if (isProof || shown.search === undefined) return decision;
   const own = await narrow(entry);
   if (own !== undefined) return decisionBy(own);

@@ -135,7 +135,9 @@ function report({ context, failures }: PushRun, { entry, attempt, failure }: Sen
 async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): Promise<Claimed[]> {
   const { kind, context, now } = push;
   const ready = (await entriesByKey(tx.sql, kind.feed, next)).filter(({ payload }) => payload !== null);
-  const { free, shared } = kind.isOneAKey ? await oneAKey(tx, push, ready) : { free: ready, shared: [] };
+  const { free, shared } = kind.hasUniqueKey
+    ? await firstOfEachKey(tx, push, ready)
+    : { free: ready, shared: [] };
   await storeOutcomes(tx, push, shared);
   const at = now();
   const claimed = free.map((before) => ({
@@ -155,7 +157,7 @@ async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): 
 }
 
 /** If several codes have the same key, one is sent. The others wait for it, and share its outcome once it is confirmed. */
-async function oneAKey({ sql }: Transaction, { kind, now }: PushRun, ready: readonly OutboxEntry[]) {
+async function firstOfEachKey({ sql }: Transaction, { kind, now }: PushRun, ready: readonly OutboxEntry[]) {
   const keys = ready.map(({ remote_key }) => remote_key);
   const holders = new Map((await holdersOf(sql, kind.feed, keys)).map((each) => [each.remote_key, each]));
   const free: OutboxEntry[] = [];

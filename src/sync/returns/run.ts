@@ -25,7 +25,7 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   } catch (thrown) {
     if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
   }
-  const failure = erp.refusal();
+  const failure = erp.failure();
   if (failure !== undefined) push.failures.push(failure);
   // An aborted run leaves the report to the next run.
   if (uncoded.length > 0 && !context.signal.aborted) await reportUncoded(push, uncoded);

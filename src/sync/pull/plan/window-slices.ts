@@ -20,7 +20,7 @@ export async function windowsToRead(context: PlanContext<WindowOptions>): Promis
 }
 
 /** As few equal parts as possible, none longer than `longestMs`. */
-export function equalPieces({ begin, end }: Span, longestMs: number): Span[] {
+export function equalParts({ begin, end }: Span, longestMs: number): Span[] {
   const count = Math.ceil((end - begin) / Math.max(LEAST_MS, longestMs));
   const edge = (index: number): number => begin + Math.floor(((end - begin) * index) / count);
   return Array.from({ length: count }, (_, index) => ({ begin: edge(index), end: edge(index + 1) }));

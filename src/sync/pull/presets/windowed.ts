@@ -11,7 +11,7 @@ import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Cost, Workload } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
-import { equalPieces, halvedWindow, type WindowOptions, windowsToRead } from '../plan/window-slices.ts';
+import { equalParts, halvedWindow, type WindowOptions, windowsToRead } from '../plan/window-slices.ts';
 import { intervalOf } from '../plan/windows.ts';
 import type { RecordId } from '../records/record-id.ts';
 import type { Load } from '../records/types.ts';
@@ -77,7 +77,7 @@ export function windowed<Request>(
     const last = spans.at(-1);
     const checksOutside = lasting !== undefined && context.period === undefined;
     const works = spans.flatMap((span) =>
-      equalPieces(span, longestMs * context.scale).map((part) => ({
+      equalParts(span, longestMs * context.scale).map((part) => ({
         ...intervalOf(part),
         ...searchEnd(intervalOf(part), intervalOf(span).endAt),
         ...(checksOutside && { earlier: part.begin === last?.begin, later: part.end === last?.end }),

@@ -33,7 +33,7 @@ function mappingsOf(table: Table): Mappings {
 }
 
 export async function mapRecords(
-  { table, endpoint, records, refused = [] }: Load,
+  { table, endpoint, records, rejected = [] }: Load,
   privacy: Privacy,
 ): Promise<Mapped> {
   const { compiled, generic } = mappingsOf(table);
@@ -47,7 +47,7 @@ export async function mapRecords(
     invalidKeys.push(key);
     invalid.push({ table, key: key === undefined ? null : keyText(key), reason, isPart, record });
   };
-  for (const { record, reason } of refused) addInvalid(record, reason, true);
+  for (const { record, reason } of rejected) addInvalid(record, reason, true);
   for (let index = 0; index < records.length; index++) {
     if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await yieldToEventLoop();
     const raw = records[index];

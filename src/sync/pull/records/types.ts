@@ -12,7 +12,7 @@ export interface Load {
   endpoint?: RecordFields;
   records: readonly unknown[];
   /** Records that the job itself rejects, each with its reason; they go to quarantine. */
-  refused?: readonly { record: unknown; reason: string }[];
+  rejected?: readonly { record: unknown; reason: string }[];
 }
 
 /** Every record of a load is either a row or an invalid record. */

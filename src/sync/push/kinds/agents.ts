@@ -18,7 +18,7 @@ export const agentKind: PushKind = {
   feed: 'agents',
   noun: 'agent',
   keyOf,
-  isOneAKey: true,
+  hasUniqueKey: true,
   listOf: ({ is_deliveryman }) => (is_deliveryman === false ? 'drivers' : 'agents'),
   async list(call, _period, digest) {
     // The service lists a person either as an agent or as a driver. Read both, so that nobody is created twice.

@@ -11,7 +11,7 @@ import { wireSchema } from '../../records/wire-schema.ts';
 
 export interface Merged {
   records: unknown[];
-  refused: { record: unknown; reason: string }[];
+  rejected: { record: unknown; reason: string }[];
 }
 
 const FIGURES = recordColumns(dailySummary)
@@ -40,13 +40,13 @@ export interface Answers {
 
 /** One row for each title. */
 export function mergeByTitle({ answers, isAmbiguous, isPart }: Answers): Merged {
-  const merged: Merged = { records: [], refused: [] };
+  const merged: Merged = { records: [], rejected: [] };
   for (const [title, { rows, calls }] of rowsByTitle(answers)) {
     const cut = isPart || calls.size > 1;
     const reason = calls.size < rows.length ? SHARED : cut && isAmbiguous(title) ? AMBIGUOUS : undefined;
     const combined = rows.length === 1 ? rows[0] : added(rows);
     if (reason === undefined && combined !== undefined) merged.records.push(combined);
-    else merged.refused.push(...rows.map((record) => ({ record, reason: reason ?? NOT_ADDABLE })));
+    else merged.rejected.push(...rows.map((record) => ({ record, reason: reason ?? NOT_ADDABLE })));
   }
   return merged;
 }

@@ -15,7 +15,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
     calling.call(summaryCall, requestOf(work, part)),
   );
   const owners = await ownersOf(subject, source);
-  const { records, refused } = mergeByTitle({
+  const { records, rejected } = mergeByTitle({
     // A vehicle is in one answer only, so two rows with the same title belong to different vehicles.
     answers: subject === 'driver' ? answers : [answers.flat()],
     isAmbiguous: owners.isAmbiguous,
@@ -28,7 +28,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
         table: dailySummary,
         endpoint: summaryCall,
         records: records.map((record) => dated(record, work, owners)),
-        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
+        rejected: rejected.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
       },
     ],
     unknown: await unknownOwners(subject, day.date, unknown, source),

@@ -38,7 +38,7 @@ export async function readRoutePlans(
     return { loads, fullRefresh };
   }
   const { span, readings } = work;
-  const { found, refused } = await search(work, source, options);
+  const { found, rejected } = await search(work, source, options);
   const { beginAt, endAt } = intervalOf(span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
   const changed = found.filter((plan) =>
@@ -61,7 +61,7 @@ export async function readRoutePlans(
     isMissed ||= last.plans.some((plan) => !seen.has(askableId(plan) ?? '') && startsIn(span, plan));
   }
   const { loads, fullRefresh } = last;
-  const withoutId: Load = { table: routePlan, endpoint: routePlans, records: [], refused };
+  const withoutId: Load = { table: routePlan, endpoint: routePlans, records: [], rejected };
   if (isMissed) await unlearn(source);
   return {
     loads: [...loads, withoutId],
@@ -104,14 +104,14 @@ async function search(work: PlanSearch, source: Source, options: RoutePlanOption
   const records = await source.call(routePlans, { begin_date: period.beginAt, end_date: period.endAt });
   await learnFrom(records, period, source);
   const found: FoundPlan[] = [];
-  const refused: { record: unknown; reason: string }[] = [];
+  const rejected: { record: unknown; reason: string }[] = [];
   for (const record of records) {
     if (!startsIn(span, record)) continue;
     const id = askableId(record);
-    if (id === undefined) refused.push({ record, reason: 'id: missing, or not usable to request the plan' });
+    if (id === undefined) rejected.push({ record, reason: 'id: missing, or not usable to request the plan' });
     else found.push({ ...(record as FoundPlan), id });
   }
-  return { found, refused };
+  return { found, rejected };
 }
 
 /** The search was cut, and extends beyond its span by less than the longest plan. */
