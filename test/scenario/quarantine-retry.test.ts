@@ -83,7 +83,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     ]);
     expect(await retryAll()).toMatchObject([
       { loaded: true },
-      { loaded: false, reason: expect.stringContaining('let go') },
+      { loaded: false, reason: expect.stringContaining('removed from quarantine') },
     ]);
     expect(await rig.rows('select plate from vehicle')).toEqual([{ plate: 'NEW2B22' }]);
     expect(await quarantined(rig.engine, {}, 10)).toEqual([]);
@@ -99,7 +99,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
       [{ table: vehicle, key: null, reason: 'old', record }],
       '2026-03-01T00:00:00.000Z',
     );
-    expect(await retryAll()).toMatchObject([{ loaded: false, reason: expect.stringContaining('let go') }]);
+    expect(await retryAll()).toMatchObject([
+      { loaded: false, reason: expect.stringContaining('removed from quarantine') },
+    ]);
     expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(stored);
   });
 

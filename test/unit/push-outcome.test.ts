@@ -286,7 +286,10 @@ describe('a read-back', () => {
         seen_at: expect.any(String),
         ...OWN,
       });
-      expect(then?.attempt).toMatchObject({ outcome: 'found', message: expect.stringContaining('another') });
+      expect(then?.attempt).toMatchObject({
+        outcome: 'found',
+        message: expect.stringContaining('different'),
+      });
       const twice = readBack(entry, found({ isSame: false, others: [10] }), points);
       expect(twice?.entry.attention).toBe('found_twice');
       expect(twice?.attempt?.message).toContain('9, 10');

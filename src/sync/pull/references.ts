@@ -31,14 +31,14 @@ export function createReferenceCheck({ references }: Pull, dependencies: SyncDep
     },
     async missingJobs() {
       const wanted = new Set<string>();
-      const lately = isoInstant(dependencies.clock.now() - MIN_BETWEEN_PULLS_MS);
+      const recentFrom = isoInstant(dependencies.clock.now() - MIN_BETWEEN_PULLS_MS);
       for (const { reference, ids } of all) {
         const { to, job } = reference;
         if (wanted.has(job) || (await knowsAll(to, [...ids], dependencies))) continue;
-        if (!(await wasPulledSince(lately, job, dependencies))) wanted.add(job);
+        if (!(await wasPulledSince(recentFrom, job, dependencies))) wanted.add(job);
       }
       for (const { job, metAt } of unknowns) {
-        const since = metAt < lately ? metAt : lately;
+        const since = metAt < recentFrom ? metAt : recentFrom;
         if (!wanted.has(job) && !(await wasPulledSince(since, job, dependencies))) wanted.add(job);
       }
       return [...wanted];

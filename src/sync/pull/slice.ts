@@ -180,9 +180,9 @@ async function markRange(
   metadata: LoadMetadata,
 ) {
   const { table, range, alsoSeen = [] } = refresh;
-  const met = batches.find((each) => each.table === table);
-  const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
-  const inside = met?.inside(refresh) ?? 0;
+  const batch = batches.find((each) => each.table === table);
+  const keys = () => [...(batch?.seen() ?? []), ...alsoSeen];
+  const inside = batch?.inside(refresh) ?? 0;
   const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
   const owned = batches.flatMap((part) => (part.table.parent?.table === table.name ? [part.table] : []));
   if (marked === 0 || owned.length === 0) return;

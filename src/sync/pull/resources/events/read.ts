@@ -42,9 +42,9 @@ export async function readEvents(
 const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Source): Promise<Span[]> =>
   Promise.all(
     spans.map(async ({ begin, end }) => {
-      const around = reads.find((span) => span.begin < begin && begin < span.end);
-      if (around === undefined) return { begin, end };
-      const from = isoInstant(Math.max(around.begin, begin - (end - begin)));
+      const enclosing = reads.find((span) => span.begin < begin && begin < span.end);
+      if (enclosing === undefined) return { begin, end };
+      const from = isoInstant(Math.max(enclosing.begin, begin - (end - begin)));
       const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
       return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
     }),
