@@ -1,5 +1,5 @@
-// Keeps the warehouse in order: rows older than their limit go, damage is looked for, statistics are brought up to
-// date. Without a limit nothing is deleted.
+// Maintains the warehouse: deletes rows past their retention, checks for damage, updates statistics. Without a retention
+// nothing is deleted.
 import { z } from 'zod';
 import { SHORTEST_RETENTION } from '../src/core/reach-limits.ts';
 import { boundedDuration } from '../src/core/time/duration-option.ts';

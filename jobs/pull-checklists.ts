@@ -1,5 +1,5 @@
-// Checklists by the date they were filled in, with their answers and pictures. A settled checklist whose summary
-// is unchanged is not opened again; a picture is fetched once.
+// Pulls checklists by the date they were filled in, with their answers and pictures. The answers of a checklist older
+// than `settle` are read again only if its summary changes. Each picture is fetched once.
 import { checklistAnswers } from '../src/fleet/endpoints/checklist-answers.ts';
 import { checklists } from '../src/fleet/endpoints/checklists.ts';
 import { pull } from '../src/sync/pull/define.ts';

@@ -1,5 +1,5 @@
-// Daily figures of vehicles and drivers, one local day a call. A figure that the service changed afterwards is kept
-// with its old and its new value in daily_summary_revision.
+// Pulls daily figures of vehicles and drivers, one local day per call. If the service changes a figure later,
+// daily_summary_revision keeps its old and its new value.
 import { z } from 'zod';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';

@@ -1,5 +1,5 @@
-// Everybody who drives or delivers: the listing of agents and that of drivers, read and committed as one. Only
-// who is in neither has vanished, so a person who moves from one to the other is never marked.
+// Pulls everyone who drives or delivers: the listings of agents and of drivers are read and committed together. A person
+// is marked as missing only if neither listing has them, so a move from one listing to the other marks nobody.
 import { drivers } from '../src/fleet/endpoints/drivers.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import { listing } from '../src/sync/pull/presets/listing.ts';

@@ -1,5 +1,5 @@
-// Events of every vehicle and category. Coverage is kept for each vehicle, so a new vehicle gets its history and
-// nobody else is read again; a vehicle that comes back after a silence has that silence read again.
+// Pulls events of every vehicle and category. Coverage is kept for each vehicle, so a new vehicle gets its history and no
+// other vehicle is read again. When a vehicle reports again after a silence, the period of that silence is read again.
 import { z } from 'zod';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';
@@ -35,6 +35,6 @@ export default pull({
   read: readEvents,
   split: splitEvents,
   cost: eventCost,
-  // One is fetched, with a call for each category, while the other is loaded.
+  // One slice is fetched, with a call for each category, while the other is loaded.
   slicesAtOnce: 2,
 });

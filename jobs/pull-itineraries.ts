@@ -1,5 +1,5 @@
-// Itineraries by their expected start and end, behind and ahead of now. Known ones that the search no longer
-// reaches are read by id until they have ended.
+// Pulls itineraries by their expected start and end, past and future. Known itineraries outside the search period are
+// read by id until they have ended.
 import { itineraries } from '../src/fleet/endpoints/itineraries.ts';
 import { itinerary as itineraryById } from '../src/fleet/endpoints/itinerary.ts';
 import { pull } from '../src/sync/pull/define.ts';
@@ -17,7 +17,7 @@ export default pull({
     request: itineraryRequest,
     lookback: '3d',
     ahead: '7d',
-    // In one search where that is not too much: an itinerary lasts for days, and a cut would part it.
+    // One search if possible: an itinerary lasts for days, and a cut through it may hide it from both searches.
     longestMs: 60 * DAY_MS,
     lasting: { until: 'date_time_end', beyondMs: 7 * DAY_MS },
     final: 'date_excluded',

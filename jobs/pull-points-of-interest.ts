@@ -1,4 +1,5 @@
-// Every point of interest, in one listing: a full refresh, so a point that is no longer listed is marked.
+// Pulls every point of interest in one listing. This is a full refresh: a point that is no longer listed is marked as
+// missing.
 import { pointsOfInterest } from '../src/fleet/endpoints/points-of-interest.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import { listing } from '../src/sync/pull/presets/listing.ts';

@@ -1,5 +1,5 @@
-// Route plans with their points, executions and items. Searched by period, behind and ahead of now; a plan that is
-// final and settled is not asked for again, one that is open is watched wherever it lies.
+// Pulls route plans with their points, executions and items. Plans are searched by period, past and future. A final plan
+// is not read again once `settle` has passed since its end; an open plan is read by id even outside the search period.
 import { z } from 'zod';
 import { lookbackOption } from '../src/core/reach-limits.ts';
 import { durationOption } from '../src/core/time/duration-option.ts';

@@ -1,4 +1,5 @@
-// Every vehicle of the account, in one listing: a full refresh, so a vehicle that is no longer listed is marked.
+// Pulls every vehicle of the account in one listing. This is a full refresh: a vehicle that is no longer listed is marked
+// as missing.
 import { vehicles } from '../src/fleet/endpoints/vehicles.ts';
 import { pull } from '../src/sync/pull/define.ts';
 import { listing } from '../src/sync/pull/presets/listing.ts';

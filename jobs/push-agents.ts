@@ -1,4 +1,5 @@
-// Agents of the ERP to the service: created where their tax number is not there yet, never changed.
+// Pushes agents of the ERP to the service. An agent is created if the service does not have its tax number; an existing
+// agent is never changed.
 
 import { pushJob } from '../src/sync/push/job.ts';
 import { agentKind } from '../src/sync/push/kinds/agents.ts';

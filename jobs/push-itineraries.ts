@@ -1,4 +1,4 @@
-// Itineraries of the ERP to the service: created, or changed where their external_id is there already.
+// Pushes itineraries of the ERP to the service. An itinerary is changed if the service has its external_id, else created.
 
 import { pushJob } from '../src/sync/push/job.ts';
 import { itineraryKind } from '../src/sync/push/kinds/itineraries.ts';

@@ -1,4 +1,4 @@
-// Route plans of the ERP to the service, exactly once in effect, with the answer brought back.
+// Pushes route plans of the ERP to the service, exactly once in effect, and reports the outcome of each to the ERP.
 
 import { pushJob } from '../src/sync/push/job.ts';
 import { routePlanKind } from '../src/sync/push/kinds/route-plans.ts';
@@ -9,7 +9,7 @@ export default pushJob({
   schedule: '* * * * *',
   kind: routePlanKind,
   options: { after_confirmation, deadline },
-  // A search and a send for each plan.
+  // One search and one send for each plan.
   cost: (_options, { vehicles, periodMs, plansADay = 1 }) => ({
     calls: (2 * vehicles * plansADay * periodMs) / 86_400_000,
   }),

@@ -1,4 +1,4 @@
-// The outcome of each stop of the plans that were pushed, brought back to the ERP once for each change.
+// Returns the outcome of each stop of a pushed plan to the ERP, once for each change.
 import { z } from 'zod';
 import { durationOption } from '../src/core/time/duration-option.ts';
 import type { Job } from '../src/sync/job.ts';

@@ -1,4 +1,4 @@
-// What the engines of this folder need from the layers below, handed in once by the wiring.
+// The dependencies that pull, push, returns and upkeep need from the layers below. The app wires them once.
 
 import type { Log } from '../core/log.ts';
 import type { Redactor } from '../core/text/redaction.ts';
@@ -17,20 +17,20 @@ export interface SyncDependencies {
   clock: Clock;
   log: Log;
   redactor: Redactor;
-  /** What is stored of personal values. */
+  /** Decides how personal values are stored. */
   privacy: Privacy;
-  /** Who works the slices of a pull. */
+  /** Distributes the slices of a pull over processes. */
   dispatcher: Dispatcher;
-  /** Slices worked on at once; bounds memory as well as the load on the service. */
+  /** Slices in progress at once; limits memory use and the load on the service. */
   concurrency: number;
   /** Time zone of local days. */
   timezone: string;
   /** Folder for picture files. */
   images: string;
-  /** Keeps the runs of several processes apart; absent where one process has the warehouse to itself. */
+  /** Prevents two processes from running the same job at once; absent if only one process uses the warehouse. */
   leases?: LeaseManager;
-  /** Told of every slice that was loaded. */
+  /** Called after each slice that was loaded. */
   onSlice?(): void;
-  /** The feed of items to push, opened when first asked for; undefined where the configuration has none. */
+  /** The feed of items to push, opened on first use; undefined if the configuration has none. */
   erp(kind: FeedKind): Promise<Feed | undefined>;
 }

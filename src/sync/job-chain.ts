@@ -1,6 +1,6 @@
-// A run with what belongs before and after it: jobs it needs that never succeeded run first, dimensions that its
-// facts named and that were not there are pulled next. Neither goes further than one step. Who asks for a job that is
-// under way in this process gets that run; other processes are kept apart by the lease.
+// Runs a job together with the jobs around it. Needed jobs that never succeeded run first. Pulls of dimensions that the
+// run referenced and did not find run afterwards. Neither goes further than one step. If the job is already running in
+// this process, the caller gets that run; the lease prevents an overlap with other processes.
 import { Fatal } from '../core/errors.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { hasWorked } from '../warehouse/control/runs.ts';
@@ -12,30 +12,30 @@ import type { FinishedRun, RunRequest } from './run.ts';
 import type { AskedPeriod } from './slice.ts';
 
 export interface JobLookup {
-  /** A job by name with its own options; undefined for a name that is none. */
+  /** A job by name, with its own options; undefined if no job has the name. */
   find(name: string): { job: NamedJob; options: Record<string, unknown>; enabled?: boolean } | undefined;
 }
 
 export async function runChain(
   request: RunRequest,
-  book: JobLookup,
+  jobs: JobLookup,
   dependencies: SyncDependencies,
 ): Promise<FinishedRun> {
   const { signal, draining } = request;
-  const also = async (name: string): Promise<FinishedRun | undefined> => {
-    const found = book.find(name);
+  const runOther = async (name: string): Promise<FinishedRun | undefined> => {
+    const found = jobs.find(name);
     if (found === undefined || signal?.aborted === true || draining?.aborted === true) return undefined;
     const { job, options } = found;
-    return runAlone({ job, options, cause: 'catch-up', signal, draining }, dependencies);
+    return runOnce({ job, options, cause: 'catch-up', signal, draining }, dependencies);
   };
-  let refusal: Fatal | undefined;
+  let blockedBy: Fatal | undefined;
   for (const name of request.job.needs ?? []) {
     if (await hasWorked(dependencies.engine, name)) continue;
-    refusal ??= missingNeed(name, await also(name));
+    blockedBy ??= failureOfNeeded(name, await runOther(name));
   }
-  const finished = await runAlone({ ...request, refusal }, dependencies);
+  const finished = await runOnce({ ...request, blockedBy }, dependencies);
   for (const name of await unpaused(dependencies, finished.wants)) {
-    if (book.find(name)?.enabled !== false) await also(name);
+    if (jobs.find(name)?.enabled !== false) await runOther(name);
   }
   return finished;
 }
@@ -45,19 +45,20 @@ export interface JobPreview {
   steps: Preview[];
 }
 
-/** What a run would do, after the jobs that it needs and that would run before it. */
+/** What a run would do. */
 export interface ChainPreview extends JobPreview {
+  /** The needed jobs that would run before it. */
   first: JobPreview[];
 }
 
 export async function previewChain(
   { job, options, period }: { job: NamedJob; options: Record<string, unknown>; period?: AskedPeriod },
-  book: JobLookup,
+  jobs: JobLookup,
   dependencies: SyncDependencies,
 ): Promise<ChainPreview> {
   const first: JobPreview[] = [];
   for (const name of job.needs ?? []) {
-    const needed = book.find(name);
+    const needed = jobs.find(name);
     if (needed === undefined || (await hasWorked(dependencies.engine, name))) continue;
     first.push({
       job: name,
@@ -67,15 +68,15 @@ export async function previewChain(
   return { job: job.name, steps: await job.preview({ job: job.name, options, period, dependencies }), first };
 }
 
-/** What is only nice to have now is not run against an order. */
+/** A follow-up pull is optional, so it does not run while a person has paused the job. */
 async function unpaused({ engine }: SyncDependencies, wants: readonly string[]): Promise<readonly string[]> {
   if (wants.length === 0) return wants;
   const controls = await readControls(engine);
   return wants.filter((name) => controls.get(name)?.paused !== true);
 }
 
-/** What the run is refused for where a job that it needs has failed; it ends as that job did. */
-function missingNeed(name: string, run: FinishedRun | undefined): Fatal | undefined {
+/** If a needed job failed, the run is not made and ends with the same error code and hint. */
+function failureOfNeeded(name: string, run: FinishedRun | undefined): Fatal | undefined {
   const error = run?.summary.status === 'failed' ? run.summary.error : null;
   if (error === null) return undefined;
   return new Fatal(`${name} has to succeed first: ${error.message}`, {
@@ -84,12 +85,12 @@ function missingNeed(name: string, run: FinishedRun | undefined): Fatal | undefi
   });
 }
 
-/** By warehouse, not by parts: an edit of the configuration makes new parts while runs on the old ones go on. */
-const underWay = new WeakMap<Engine, Map<string, Promise<FinishedRun>>>();
+/** Keyed by warehouse, not by dependencies: a configuration reload makes new dependencies while old runs continue. */
+const runsInProgress = new WeakMap<Engine, Map<string, Promise<FinishedRun>>>();
 
-async function runAlone(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
-  const runs = underWay.get(dependencies.engine) ?? new Map<string, Promise<FinishedRun>>();
-  underWay.set(dependencies.engine, runs);
+async function runOnce(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
+  const runs = runsInProgress.get(dependencies.engine) ?? new Map<string, Promise<FinishedRun>>();
+  runsInProgress.set(dependencies.engine, runs);
   const { name } = request.job;
   const running = runs.get(name);
   if (running !== undefined) return running;

@@ -1,5 +1,5 @@
-// What every job is, whichever way its data goes: a declaration, and a way to carry out one run or to say what
-// a run would do. pull and its siblings make one from what a file in jobs/ declares.
+// The contract of every job, pull or push: a declaration, one function that executes a run and one that previews it.
+// Each file in jobs/ declares one job; `pull` and `pushJob` build the job from the declaration.
 import type { z } from 'zod';
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
@@ -14,99 +14,98 @@ import type { AskedPeriod, Slice, SliceOutcome } from './slice.ts';
 export interface JobDeclaration<Options extends z.ZodObject = z.ZodObject> {
   /** One sentence for `roadbook jobs` and the documentation. */
   meaning: string;
-  /** Cron fields used where the configuration names none. */
+  /** Default schedule, as cron fields. */
   schedule: string;
   /** The job's own options, each with a default. */
   options: Options;
-  /** The tables it fills. */
+  /** The tables that the job fills. */
   tables: readonly Table[];
-  /** Jobs that have to have run once before it: what it asks for is taken from their tables. */
+  /** Jobs that must have succeeded once before this one: it reads the ids for its calls from their tables. */
   needs?: readonly string[];
 }
 
-/** What a run is made with. */
 export interface RunContext {
   /** Name of the job. */
   job: string;
   runId: string;
   /** The job's own options, validated. */
   options: Record<string, unknown>;
-  /** The period that was asked for; the job's own choice unless told. */
+  /** The requested period; default: the job decides. */
   period?: AskedPeriod;
-  /** The lease under which the run is made. */
+  /** The lease that the run holds. */
   lease?: Lease;
-  /** Counted up while the run goes on. */
+  /** Incremented during the run. */
   counts: RunCounts;
   dependencies: SyncDependencies;
   log: Log;
-  /** Aborts when the run has to end where it stands. */
+  /** Aborts when the run must stop at once. */
   signal: AbortSignal;
-  /** Aborts earlier, when nothing new is to be begun. */
+  /** Aborts earlier, when the run must not start new work. */
   draining?: AbortSignal;
-  /** Told after each slice, for a progress bar. */
+  /** Called after each slice, for a progress bar. */
   onProgress?: (done: number, all: number) => void;
 }
 
-/** How a run went; failures in the order they happened. */
+/** How a run ended; failures in the order in which they happened. */
 export interface RunOutcome {
   failures: RoadbookError[];
-  /** Some of the work is done and safe. */
+  /** At least some of the work is done and stored. */
   worked: boolean;
-  /** Jobs that should run next because this one met things that they would have brought. */
+  /** Jobs that should run next, because this run referenced rows that they pull. */
   wants?: readonly string[];
 }
 
-/** One line of what a run would do. */
+/** One line of a dry run. */
 export interface Preview {
   what: string;
   detail: unknown;
-  /** Calls of the service that it would take, retries aside; at least where `further` is told, unknown where absent. */
+  /** Calls to the service without retries; a minimum if `further` is set, unknown if absent. */
   calls?: number;
-  /** Calls that cannot be known beforehand, in words. */
+  /** Describes the calls that cannot be counted in advance. */
   further?: string;
 }
 
-/** What an estimate of calls is made from. */
+/** Input for an estimate of calls. */
 export interface Workload {
   vehicles: number;
   /** From one tick to the next, ms. */
   periodMs: number;
-  /** Route plans a vehicle and day; 1 unless told. */
+  /** Route plans per vehicle and day; default 1. */
   plansADay?: number;
-  /** Checklists a vehicle and day; 1 unless told. */
+  /** Checklists per vehicle and day; default 1. */
   checklistsADay?: number;
-  /** New pictures a vehicle and day; none unless told. */
+  /** New pictures per vehicle and day; default 0. */
   picturesADay?: number;
 }
 
-/** What a run takes. */
+/** Estimated cost of a run. */
 export interface Cost {
-  /** Calls of the service when little is new, for the call budget. */
+  /** Calls to the service when little is new, for the call budget. */
   calls: number;
-  /** Runs that meet a record before it is left alone, for the work that a daemon has; default 1. */
+  /** How many runs read the same record before it is out of reach, to estimate a daemon's load; default 1. */
   readings?: number;
 }
 
-/** The call that brings records, null where a job makes them itself, and the table that they go to. */
+/** The call that returns the records (null if the job makes them itself), and the table that they are loaded into. */
 export type Into = readonly [endpoint: RecordFields | null, table: Table];
 
 export interface Job extends JobDeclaration {
-  /** About what a run costs; default: one call. */
+  /** Estimated cost of a run; default: one call. */
   cost?(options: Record<string, unknown>, load: Workload): Cost;
-  /** Each table that a pull fills and the call that brings its records, for records that are tried again. */
+  /** Each table that a pull fills, with the call that returns its records; used to retry quarantined records. */
   into?: readonly Into[];
-  /** The scopes of its coverage; only a pull has any. */
+  /** The scopes of the job's coverage; pulls only. */
   scopes?(options: Record<string, unknown>): CoverageScopes;
   execute(context: RunContext): Promise<RunOutcome>;
-  /** Works one slice of a run that another process may have planned; only a pull has slices. */
+  /** Reads one slice of a run that another process may have planned; pulls only. */
   workSlice?(slice: Slice, context: RunContext): Promise<SliceOutcome>;
-  /** Its slices at once in one process; as many as the process works unless told. */
+  /** Most slices of this job at once in one process; default: the limit of the process. */
   slicesAtOnce?: number;
-  /** For --dry-run: says what would be done and does none of it. */
+  /** For --dry-run: describes a run without executing it. */
   preview(context: Pick<RunContext, 'job' | 'options' | 'period' | 'dependencies'>): Promise<Preview[]>;
 }
 
-/** A job with the name of its file. */
+/** A job, named after its file. */
 export interface NamedJob extends Job {
   name: string;
 }

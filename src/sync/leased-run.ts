@@ -1,6 +1,6 @@
-// A run under the lease of its job: in all processes on one warehouse a job never overlaps itself, and one that was
-// replaced while it stood still neither writes nor sends. A period that was asked for is read beside the schedule,
-// so it has a lease of its own.
+// Runs a job under its lease: across all processes on one warehouse a job never overlaps itself. If a process stalls and
+// another takes over the lease, the stalled run neither writes nor sends. A requested period is read beside the scheduled
+// runs, so it has a lease of its own.
 import { Fatal, Skippable } from '../core/errors.ts';
 import type { Fleet } from '../fleet/client.ts';
 import { takeRunRequest } from '../warehouse/control/job-controls.ts';
@@ -9,12 +9,12 @@ import { lastTickRun } from '../warehouse/control/tick-store.ts';
 import type { SyncDependencies } from './dependencies.ts';
 import { type FinishedRun, type RunRequest, runJob } from './run.ts';
 
-/** How often a lease that another process has is asked for again. */
+/** How often to try again while another process holds the lease. */
 const RETRY_MS = 1_000;
 
 export async function runLeased(request: RunRequest, dependencies: SyncDependencies): Promise<FinishedRun> {
   if (dependencies.leases === undefined) return runJob(request, dependencies);
-  const held = await untilHeld(request, dependencies, dependencies.leases);
+  const held = await acquireLease(request, dependencies, dependencies.leases);
   try {
     if (!(await isStillWanted(request, held))) throw tickTaken(request.job.name);
     const { signal = new AbortController().signal } = request;
@@ -22,7 +22,7 @@ export async function runLeased(request: RunRequest, dependencies: SyncDependenc
     return await runJob(leased, {
       ...dependencies,
       engine: held.engine,
-      fleet: guarded(dependencies.fleet, held),
+      fleet: withLeaseCheck(dependencies.fleet, held),
     });
   } finally {
     await held.release();
@@ -32,7 +32,7 @@ export async function runLeased(request: RunRequest, dependencies: SyncDependenc
 const leaseName = ({ job, period }: RunRequest): string =>
   period === undefined ? job.name : `backfill ${job.name}`;
 
-async function untilHeld(
+async function acquireLease(
   request: RunRequest,
   { clock }: SyncDependencies,
   leases: LeaseManager,
@@ -50,7 +50,7 @@ async function untilHeld(
   }
 }
 
-/** Asked once the lease is held, so that what it finds cannot change before the run is opened. */
+/** Must be checked under the lease, so that the answer cannot change before the run is opened. */
 async function isStillWanted({ job, after, requested }: RunRequest, { engine }: HeldLease): Promise<boolean> {
   if (requested === true) return takeRunRequest(engine, job.name);
   return after === undefined || (await lastTickRun(engine, job.name)) === after;
@@ -59,8 +59,8 @@ async function isStillWanted({ job, after, requested }: RunRequest, { engine }: 
 const tickTaken = (job: string): Skippable =>
   new Skippable(`Another process has made this run of ${job}`, { code: 'tick_taken' });
 
-/** No transaction reaches the service, so the lease is checked when a write is about to leave. */
-const guarded = (fleet: Fleet, { check }: HeldLease): Fleet => ({
+/** A transaction cannot protect calls to the service, so the lease is checked just before each write is sent. */
+const withLeaseCheck = (fleet: Fleet, { check }: HeldLease): Fleet => ({
   ...fleet,
   call: (endpoint, request, context) =>
     fleet.call(endpoint, request, {

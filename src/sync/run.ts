@@ -1,4 +1,5 @@
-// One run of one job: opened in the warehouse before any work, closed with its counts whatever happened.
+// Executes one run of one job. The run is recorded in the warehouse before any work, and closed with its counts however
+// it ends.
 import { randomBytes } from 'node:crypto';
 import { asRoadbookError, type RoadbookError } from '../core/errors.ts';
 import { noCounts, type RunStatus, type RunSummary } from '../core/glossary.ts';
@@ -11,22 +12,22 @@ export interface RunRequest
   extends Pick<RunContext, 'options' | 'period' | 'lease' | 'onProgress' | 'draining'> {
   job: NamedJob;
   cause: RunCause;
-  /** The planned instant, for a scheduled run. */
+  /** The planned instant of a scheduled run. */
   tickAt?: number;
-  /** The run is made only while this is still the last one of the schedule. */
+  /** The run is made only if this is still the latest scheduled run. */
   after?: string | null;
-  /** The run is made only while it is still requested. */
+  /** The run is made only if its request still exists. */
   requested?: boolean;
-  /** Told once who has the lease, where it has to be waited for. */
+  /** Called once with the holder of the lease, if the run has to wait for it. */
   onWait?: (holder: string) => void;
   signal?: AbortSignal;
-  /** Why the run cannot be made; it is opened and closed with this. */
-  refusal?: RoadbookError;
+  /** Why the run cannot be made; the run is recorded as failed with this error. */
+  blockedBy?: RoadbookError;
 }
 
 export interface FinishedRun {
   summary: RunSummary;
-  /** Jobs that should run next because this one met things that they would have brought. */
+  /** Jobs that should run next, because this run referenced rows that they pull. */
   wants: readonly string[];
 }
 
@@ -54,7 +55,9 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
     log,
     signal,
   };
-  const outcome = request.refusal === undefined ? await execute(job, context) : refused(request.refusal);
+  const { blockedBy } = request;
+  const outcome =
+    blockedBy === undefined ? await execute(job, context) : { failures: [blockedBy], worked: false };
   const ended = {
     status: statusOf(context, outcome),
     started_at: startedAt,
@@ -68,7 +71,7 @@ export async function runJob(request: RunRequest, dependencies: SyncDependencies
   return { summary, wants: outcome.wants ?? [] };
 }
 
-/** Sorts by time, and is short: every row that the run changes carries it. */
+/** Sorts by time. Short, because every row that the run changes stores it. */
 const newRunId = (nowMs: number): string =>
   nowMs.toString(16).padStart(12, '0') + randomBytes(4).toString('hex');
 
@@ -82,9 +85,7 @@ async function execute(job: NamedJob, context: RunContext): Promise<RunOutcome> 
   }
 }
 
-const refused = (failure: RoadbookError): RunOutcome => ({ failures: [failure], worked: false });
-
-/** Failed: nothing was done. Partial: some was, and some failed or was quarantined or refused. */
+/** Failed: nothing was done. Partial: some work was done, and something failed, was quarantined or was rejected. */
 function statusOf({ counts }: RunContext, { failures, worked }: RunOutcome): RunStatus {
   if (failures.length > 0) return worked ? 'partial' : 'failed';
   return counts.quarantined + counts.rejected + counts.unknown > 0 ? 'partial' : 'ok';

@@ -1,33 +1,33 @@
-// A slice of a pull and how it ended, as the pull engine and the dispatchers exchange it.
+// A slice of a pull and its outcome. The pull engine and the dispatchers exchange both.
 import type { RoadbookError } from '../core/errors.ts';
 import type { RunCounts } from '../core/glossary.ts';
 import type { Interval, ScopedInterval } from '../warehouse/control/coverage.ts';
 
 /** The smallest unit of pull work: JSON, bounded, and safe to repeat. */
 export interface Slice<Work = unknown> {
-  /** What is read, in the words of the job; unique in a run. */
+  /** Describes what the slice reads; unique in a run. */
   scope: string;
-  /** What `read` needs to know. */
+  /** Input for the job's `read`. */
   work: Work;
-  /** What is covered once it is loaded, as far as it has passed by then; default: nothing. */
+  /** Periods that are covered once the slice is loaded, up to the instant of the read; default: none. */
   covers?: readonly ScopedInterval[];
-  /** Other slices move the edge of what it covers on: if it fails, all of that is due again, however old it becomes. */
+  /** If the slice fails, its periods become due again. Otherwise other slices move the edge on and hide the failure. */
   staysDue?: boolean;
-  /** Calls that it makes as far as they can be known beforehand, for --dry-run; default 1. */
+  /** Calls that can be counted in advance, for --dry-run; default 1. */
   calls?: number;
-  /** Calls that cannot be known beforehand, in words. */
+  /** Describes the calls that cannot be counted in advance. */
   furtherCalls?: string;
 }
 
 export interface AskedPeriod extends Interval {
-  /** Goes on where the same backfill was cut, instead of reading all of it again. */
+  /** Continues where the same backfill was interrupted, instead of reading all of it again. */
   resumable: boolean;
 }
 
 export interface UnknownName {
-  /** Name of the job that may bring it. */
+  /** Name of the job that may pull the missing row. */
   job: string;
-  /** Since when it is not known: a pull that began then or later did not bring it. */
+  /** When the name was first seen. A pull that started then or later did not bring the row. */
   metAt: string;
 }
 
@@ -35,18 +35,18 @@ export interface UnknownName {
 export type SliceOutcome = SliceFacts &
   (
     | { end: 'loaded' }
-    /** It was too large: these take its place. */
+    /** The slice was too large; these slices replace it. */
     | { end: 'cut'; slices: Slice[]; code: string }
     | { end: 'failed'; failure: RoadbookError }
-    /** It was told to stop, and has written nothing. */
+    /** The slice was aborted. It covers nothing, so it is read again. */
     | { end: 'stopped' }
   );
 
 export interface SliceFacts {
   scope: string;
   counts: RunCounts;
-  /** Ids of dimensions that its rows name, in the order of the job's references. */
+  /** Ids of dimension rows that the slice references, in the order of the job's references. */
   named: number[][];
-  /** What its records name by a label that nothing has; none unless told. */
+  /** Labels in the records that no dimension row has; default: none. */
   unknown?: UnknownName[];
 }

@@ -23,7 +23,7 @@ const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
   },
   plan: {
     hash: 'plans/route_plans/R-2026-03-11-7',
-    shows: /no clear answer[\s\S]*Read back[\s\S]*too early to say/,
+    shows: /no clear answer[\s\S]*Read back[\s\S]*Not shown by the service yet/,
   },
   today: { hash: 'today', shows: /Deliveries by status[\s\S]*Late stops[\s\S]*Events by category/ },
   data: { hash: 'data', shows: /route_point_execution[\s\S]*invalid record/ },

@@ -30,7 +30,7 @@ describe('a dry run', () => {
 
   it.each([
     ['pull-route-plans', /plan of the search/],
-    ['pull-itineraries', /itinerary that is known/],
+    ['pull-itineraries', /known itinerary/],
     ['pull-checklists', /checklist to open.*new picture/],
   ])('of %s says which calls it cannot count', async (job, words) => {
     const rig = await openRig(START, { vehicles: 3, churn: false });

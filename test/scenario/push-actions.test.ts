@@ -163,7 +163,7 @@ describe('an action on an entry that has changed since it was shown', () => {
     const shown = await entryOf(place);
     const newer = transition(shown, 'note', place.now(), { message: 'newer' });
     await place.engine.write((tx) => storeEntries(tx, [newer]));
-    await expect(act(place.engine, shown, action, place.now())).rejects.toThrow(/changed in this moment/);
+    await expect(act(place.engine, shown, action, place.now())).rejects.toThrow(/changed at the same time/);
     expect(await entryOf(place)).toMatchObject({ state: shown.state, message: 'newer' });
     expect(await actionsOf(place)).toEqual([]);
   });

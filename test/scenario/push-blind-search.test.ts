@@ -31,7 +31,7 @@ describe('a listing that shows nothing at all', () => {
     expect(await place.run(kind.job)).toMatchObject({ status: 'partial', error: { code: 'inconclusive' } });
     const [row] = await place.outbox();
     expect(row).toMatchObject({ state: 'unknown', attempts: 1, attention: 'inconclusive' });
-    expect(row?.message).toMatch(/shows nothing at all, so it proves nothing.*--not-there/);
+    expect(row?.message).toMatch(/is empty, so it proves nothing.*--not-there/);
     place.sandbox.clearFaults();
     await runHourly(place, kind.job, 2);
     expect(await expectTruth(place, kind, 1)).toEqual(['confirmed']);
@@ -59,7 +59,7 @@ it('a listing without what earlier ones showed has nothing sent again', async ()
   await runHourly(place, 'push-points-of-interest', 3);
   const lost = await place.entry('Lost');
   expect(lost).toMatchObject({ state: 'unknown', attempts: 1 });
-  expect(lost.message).toMatch(/leaves out what earlier ones showed/);
+  expect(lost.message).toMatch(/omits records that earlier listings showed/);
   expect(place.sandbox.ledger().points_of_interest).toEqual({ Shown: 1, Lost: 1 });
 });
 

@@ -79,11 +79,11 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     await keep('pull-vehicles', [version('NEW2B22')], '2026-03-02T00:00:00.000Z');
     const [, older] = await quarantined(rig.engine, {}, 10);
     expect(await retryAll(older?.id)).toMatchObject([
-      { loaded: false, reason: expect.stringContaining('newer version of it is in quarantine') },
+      { loaded: false, reason: expect.stringContaining('newer version is in quarantine') },
     ]);
     expect(await retryAll()).toMatchObject([
       { loaded: true },
-      { loaded: false, reason: expect.stringContaining('let go') },
+      { loaded: false, reason: expect.stringContaining('removed from quarantine') },
     ]);
     expect(await rig.rows('select plate from vehicle')).toEqual([{ plate: 'NEW2B22' }]);
     expect(await quarantined(rig.engine, {}, 10)).toEqual([]);
@@ -99,7 +99,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
       [{ table: vehicle, key: null, reason: 'old', record }],
       '2026-03-01T00:00:00.000Z',
     );
-    expect(await retryAll()).toMatchObject([{ loaded: false, reason: expect.stringContaining('let go') }]);
+    expect(await retryAll()).toMatchObject([
+      { loaded: false, reason: expect.stringContaining('removed from quarantine') },
+    ]);
     expect(await rig.rows('select id, plate from vehicle order by id')).toContainEqual(stored);
   });
 
@@ -111,11 +113,11 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     for (const id of ['xyz', '%', '_', '']) expect(await quarantined(rig.engine, { id }, 1)).toEqual([]);
   });
 
-  it('stays where it was refused because of others: alone it would look whole', async () => {
+  it('stays where it was rejected because of others: alone it would pass for the complete day', async () => {
     rig = await makeRig({ startAt: AT, engine });
     const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
-    const refused = [{ record: part, reason: 'title: two rows of one day have it' }];
-    const load = { table: dailySummary, endpoint: summaryCall, records: [], refused };
+    const rejected = [{ record: part, reason: 'title: two rows of one day have it' }];
+    const load = { table: dailySummary, endpoint: summaryCall, records: [], rejected };
     await keep('pull-daily-summaries', (await mapRecords(load, rig.dependencies.privacy)).invalid);
     expect(await retryAll()).toMatchObject([
       { loaded: false, reason: expect.stringMatching(/two rows of one day have it.*roadbook run/) },

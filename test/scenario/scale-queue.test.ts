@@ -257,7 +257,7 @@ describe('slices through the queue', () => {
     const home = rig.engine.queueHome as QueueHome;
     const network = await silentNetworkTo(home.url);
     onTestFinished(network.close);
-    const times = { ...TIMES, silent: 1 };
+    const times = { ...TIMES, statementTimeout: 1 };
     rig.dependencies.leases = leaseManagerOn(rig.engine, { clock: systemClock, log: rig.dependencies.log });
     rig.dependencies.dispatcher = dispatcherOn(rig, 0, {
       home: async () => ({ ...home, url: network.url }),
@@ -281,7 +281,7 @@ describe('slices through the queue', () => {
     onTestFinished(network.close);
     const dispatcher = dispatcherOn(rig, 1, {
       home: async () => ({ ...home, url: network.url }),
-      times: { ...TIMES, silent: 1 },
+      times: { ...TIMES, statementTimeout: 1 },
       clock: hasty,
     });
     await dispatcher.start();

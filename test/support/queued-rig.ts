@@ -10,7 +10,7 @@ import { makeRig, type Rig, type RigOptions } from './rig.ts';
 import { configFor, makeWorkplace, type Workplace } from './workplace.ts';
 
 /** As short as the queue allows. */
-export const TIMES = { heartbeat: 10, refresh: 5, look: 1, again: 0, silent: 20 };
+export const TIMES = { heartbeat: 10, refresh: 5, supervise: 1, retryDelay: 0, statementTimeout: 20 };
 
 export const jobs = await loadJobs();
 

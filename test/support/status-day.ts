@@ -196,7 +196,7 @@ async function addTrouble({ rig }: StatusPlace): Promise<void> {
         started_at: at(20),
         finished_at: at(3),
         outcome: 'absent',
-        message: 'Not shown by the service, but that may be too early to say',
+        message: 'Not shown by the service yet; it is read back again before it counts as absent',
       },
     ]);
     const counts = noCounts();

@@ -28,14 +28,14 @@ describe('telling the ERP', () => {
   it('takes one call where nothing is refused', async () => {
     const { notifier, heard, calls } = erp(() => undefined);
     expect(await notifier.notify(numbers(0, 200))).toBe(true);
-    expect([heard.length, calls(), notifier.refusal()]).toEqual([200, 1, undefined]);
+    expect([heard.length, calls(), notifier.failure()]).toEqual([200, 1, undefined]);
   });
 
   it('reaches all but those that are refused, and keeps the first refusal', async () => {
     const { notifier, heard } = erp((n) => (n % 3 === 0 ? refused() : undefined));
     expect(await notifier.notify(numbers(0, 9))).toBe(true);
     expect(heard).toEqual([1, 2, 4, 5, 7, 8]);
-    expect(notifier.refusal()?.code).toBe('erp_answer_refused');
+    expect(notifier.failure()?.code).toBe('erp_answer_refused');
   });
 
   it('goes on after a whole list that is refused', async () => {
@@ -67,7 +67,7 @@ describe('telling the ERP', () => {
       return refused();
     }, stop.signal);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
-    expect([calls(), notifier.refusal()]).toEqual([1, undefined]);
+    expect([calls(), notifier.failure()]).toEqual([1, undefined]);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
     expect(calls()).toBe(1);
   });

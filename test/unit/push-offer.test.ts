@@ -57,7 +57,7 @@ describe('an offer', () => {
       state: 'rejected',
       payload: null,
       reasons: '["name: is missing"]',
-      message: expect.stringContaining('breaks the rules'),
+      message: expect.stringContaining('is invalid'),
     });
     expect(take([], UNREAD)).toMatchObject({
       state: 'rejected',

@@ -228,9 +228,9 @@ describe('a read-back', () => {
   });
 
   it.each<[OutboxState, string | null]>([
-    ['ready', 'The service had it already; it was not sent'],
+    ['ready', 'The service already had it; it was not sent'],
     ['unknown', null],
-    ['rejected', 'The service has it, though it answered that it rejected it'],
+    ['rejected', 'The service has it, although it answered with a rejection'],
   ])('that shows an entry confirms it from %s', (state, message) => {
     const then = readBack(entryIn(state, { reasons: '["no"]' }), found());
     expect(then?.entry).toMatchObject({
@@ -253,7 +253,7 @@ describe('a read-back', () => {
   it('that shows an item of another content flags it, where no call can change it', () => {
     const then = readBack(entryIn('ready'), found({ isSame: false }))?.entry;
     expect(then).toMatchObject({ state: 'confirmed', content_hash: 'one', sent_hash: '' });
-    expect(then?.message).toContain('with another content');
+    expect(then?.message).toContain('with different content');
     const changed = entryIn('unknown', { content_hash: 'two', reasons: '["no"]' });
     expect(readBack(changed, found({ isSame: false }))?.entry).toMatchObject({
       sent_hash: 'one',
@@ -286,7 +286,10 @@ describe('a read-back', () => {
         seen_at: expect.any(String),
         ...OWN,
       });
-      expect(then?.attempt).toMatchObject({ outcome: 'found', message: expect.stringContaining('another') });
+      expect(then?.attempt).toMatchObject({
+        outcome: 'found',
+        message: expect.stringContaining('different'),
+      });
       const twice = readBack(entry, found({ isSame: false, others: [10] }), points);
       expect(twice?.entry.attention).toBe('found_twice');
       expect(twice?.attempt?.message).toContain('9, 10');

@@ -36,7 +36,7 @@ describe('rows of one driver from several answers', () => {
         },
         { title: 'Bia', count: 1 },
       ],
-      refused: [],
+      rejected: [],
     });
   });
 
@@ -48,16 +48,16 @@ describe('rows of one driver from several answers', () => {
     expect(records).toEqual([{ title: 'Ana', total_distance: 0.3 }]);
   });
 
-  it('are refused where one answer has two of the title, or several drivers are known by it', () => {
+  it('are rejected where one answer has two of the title, or several drivers are known by it', () => {
     const two = [{ title: 'Ana' }, { title: 'Ana' }];
-    expect(merge([two, [{ title: 'Ana' }]])).toMatchObject({ records: [], refused: { length: 3 } });
+    expect(merge([two, [{ title: 'Ana' }]])).toMatchObject({ records: [], rejected: { length: 3 } });
     expect(merge([[two[0]], [two[1]]], { ambiguous: ['Ana'] })).toMatchObject({
       records: [],
-      refused: { length: 2 },
+      rejected: { length: 2 },
     });
     // One row in one answer of the only slice is loaded as it came.
     expect(merge([[two[0]]], { ambiguous: ['Ana'] }).records).toEqual([two[0]]);
-    expect(merge([[two[0]]], { ambiguous: ['Ana'], isPart: true }).refused).toHaveLength(1);
+    expect(merge([[two[0]]], { ambiguous: ['Ana'], isPart: true }).rejected).toHaveLength(1);
   });
 
   it('are read by the rule of a row that comes alone: what is no decimal there is none here', () => {
@@ -67,9 +67,9 @@ describe('rows of one driver from several answers', () => {
         { title: 'Ana', count: 1 },
         { title: 'Ana', count },
       ];
-      const { records, refused } = merge(rows.map((row) => [row]));
+      const { records, rejected } = merge(rows.map((row) => [row]));
       expect({ count, records }).toEqual({ count, records: [] });
-      expect(refused.map(({ record }) => record)).toEqual(rows);
+      expect(rejected.map(({ record }) => record)).toEqual(rows);
     }
     const empty = [
       [{ title: 'Ana', count: 1 }],
@@ -101,7 +101,7 @@ describe('rows of one driver from several answers', () => {
     ]);
   });
 
-  it('are refused where the mean speed cannot be weighed, or a sum is beyond any number', () => {
+  it('are rejected where the mean speed cannot be weighed, or a sum is beyond any number', () => {
     const mean = (...rows: object[]) => merge(rows.map((row) => [{ title: 'Ana', ...row }])).records;
     const weighed = { speed_average: 40, total_time_in_moviment: 10 };
     expect(mean(weighed, { speed_average: 60 })).toEqual([]);
@@ -116,7 +116,7 @@ describe('rows of one driver from several answers', () => {
     expect(mean({ total_distance: 1e308 }, { total_distance: 1e308 })).toEqual([]);
   });
 
-  it('are refused, never lost, where they cannot be added up', () => {
+  it('are rejected, never lost, where they cannot be added up', () => {
     const rows = [
       { title: 'Ana', count: 1 },
       { title: 'Ana', count: 'many' },
@@ -124,8 +124,8 @@ describe('rows of one driver from several answers', () => {
       { count: 3 },
       { count: 4 },
     ];
-    const { records, refused } = merge(rows.map((row) => [row]));
+    const { records, rejected } = merge(rows.map((row) => [row]));
     expect(records).toEqual([]);
-    expect(refused.map(({ record }) => record)).toEqual(rows);
+    expect(rejected.map(({ record }) => record)).toEqual(rows);
   });
 });

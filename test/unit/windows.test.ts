@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { equalPieces, halvedWindow, untilRead } from '../../src/sync/pull/plan/window-slices.ts';
+import { equalParts, halvedWindow, untilRead } from '../../src/sync/pull/plan/window-slices.ts';
 import {
   cutSpan,
   halves,
@@ -126,17 +126,17 @@ describe('a window', () => {
   const window = (begin: number, end: number) => ({ beginAt: at(begin), endAt: at(end) });
 
   it('is cut into as few equal pieces as are not too long, none shorter than a minute', () => {
-    expect(equalPieces({ begin: 0, end: 5 * MINUTE }, 2 * MINUTE)).toEqual([
+    expect(equalParts({ begin: 0, end: 5 * MINUTE }, 2 * MINUTE)).toEqual([
       { begin: 0, end: 100_000 },
       { begin: 100_000, end: 200_000 },
       { begin: 200_000, end: 300_000 },
     ]);
-    expect(equalPieces({ begin: 7, end: 7 + 4 * MINUTE }, 2 * MINUTE)).toEqual([
+    expect(equalParts({ begin: 7, end: 7 + 4 * MINUTE }, 2 * MINUTE)).toEqual([
       { begin: 7, end: 7 + 2 * MINUTE },
       { begin: 7 + 2 * MINUTE, end: 7 + 4 * MINUTE },
     ]);
-    expect(equalPieces({ begin: 0, end: 2 * MINUTE }, 1)).toHaveLength(2);
-    expect(equalPieces({ begin: 5, end: 5 }, MINUTE)).toEqual([]);
+    expect(equalParts({ begin: 0, end: 2 * MINUTE }, 1)).toHaveLength(2);
+    expect(equalParts({ begin: 5, end: 5 }, MINUTE)).toEqual([]);
   });
 
   it('is halved down to minutes', () => {

@@ -1,11 +1,11 @@
-// Who works the slices of a run: this process alone (local.ts), or all processes on one PostgreSQL (pg-boss.ts). The pull
-// engine hands its slices over and gets the outcome of each; it does not know which process worked it.
+// Distributes the slices of a run: to this process alone (local.ts), or to all processes on one PostgreSQL (pg-boss.ts).
+// The pull engine hands over its slices and gets the outcome of each. It does not know which process read a slice.
 import type { Log } from '../../core/log.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import type { AskedPeriod, Slice, SliceOutcome } from '../slice.ts';
 
-/** The run that the slices are of. */
+/** The run that the slices belong to. */
 export interface SlicedRun {
   job: string;
   runId: string;
@@ -23,31 +23,31 @@ export interface SliceWork {
   context: SlicedRun;
   /** Most slices in the memory of one process. */
   atOnce: number;
-  /** Works one in this process; never throws. */
+  /** Reads one slice in this process; never throws. */
   work(slice: Slice): Promise<SliceOutcome>;
-  /** Called with the outcome of every slice that was begun, cut ones and their parts included. */
+  /** Called with the outcome of every slice that was started, including slices that were cut and their parts. */
   take(outcome: SliceOutcome): void;
-  /** Aborts when the slices have to end where they stand. */
+  /** Aborts when the slices must stop at once. */
   signal: AbortSignal;
 }
 
-/** The slices in the queue. */
+/** Counts of slices in the queue. */
 export interface QueueFacts {
   waiting: number;
   active: number;
-  /** Slices whose attempts all failed, and that no run has read since. */
+  /** Slices whose attempts all failed and that no later run has read. */
   dead: number;
 }
 
 export interface Dispatcher {
-  /** Resolves when the last slice has ended, in whichever process, or when none may begin any more. */
-  dispatch(order: SliceWork): Promise<void>;
-  /** From now on this process works slices of every process's runs; without it, from its own first run on. */
+  /** Resolves when the last slice has ended, in any process, or when no further slice may start. */
+  dispatch(work: SliceWork): Promise<void>;
+  /** Starts to work on slices of all processes' runs. Without this call, that starts with the first own run. */
   start(): Promise<void>;
-  /** Begins no more slices of the queue; those under way get some time, then they go back to it. */
+  /** Starts no more slices from the queue. Slices in progress get a grace period, then return to the queue. */
   stop(): Promise<void>;
-  /** Null where slices never leave the process. */
+  /** Null if slices never leave the process. */
   facts(): Promise<QueueFacts | null>;
-  /** Idempotent and safe before any use. */
+  /** Idempotent, and safe before any use. */
   close(): Promise<void>;
 }

@@ -1,18 +1,18 @@
-// What goes through the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. Of a failure
-// only its kind, words and code survive; its cause stays in the log of the process that met it.
+// The messages of the queue: a slice on its way to a worker, and its outcome on the way back, both as JSON. A failure keeps
+// only its class, message, hint and code; its cause stays in the log of the worker.
 import { Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
 import type { Lease } from '../../warehouse/control/leases.ts';
 import type { RunContext } from '../job.ts';
 import type { Slice, SliceOutcome } from '../slice.ts';
 
-/** Named by the form of the messages: versions that do not understand each other's leave them alone. */
+/** The name holds the version of the message format, so that releases with different formats do not share a queue. */
 export const QUEUE = 'slices-v2';
 export const DEAD = 'slices-v2-dead';
 
-/** A slice with all that another process needs to work it. */
+/** A slice with all that another process needs to read it. */
 export interface SliceMessage extends Pick<RunContext, 'job' | 'runId' | 'options' | 'period'> {
   slice: Slice;
-  /** The lease of the run: a write under another token is refused. */
+  /** The lease of the run; a write with an outdated token fails. */
   lease: Lease;
 }
 
@@ -23,12 +23,12 @@ export function messageOf(
   { job, runId, options, period, lease }: MessageContext,
 ): SliceMessage {
   if (lease === undefined) throw new Fatal(`${job} has no lease to share`, { code: 'unexpected' });
-  // Only these two: the lease of a run also carries its engine, and that the password of the database.
+  // Copy only these two: a held lease also refers to its engine, which contains the database password.
   const { name, token } = lease;
   return { job, runId, options, period, lease: { name, token }, slice };
 }
 
-/** The output of a slice that a process could not work and leaves to others: the planner sends it again. */
+/** Output of a slice that this process could not read: the process that planned the run sends it again. */
 export const GIVEN_BACK = { is: 'given back' };
 
 export const isGivenBack = (output: object | null | undefined): boolean =>
@@ -60,5 +60,5 @@ export function outcomeFromJson(json: object): SliceOutcome {
 const failureFrom = ({ isFatal, code, message, hint }: FailureFacts): RoadbookError =>
   isFatal ? new Fatal(message, { code, hint }) : new Skippable(message, { code, hint });
 
-/** PostgreSQL stores neither NUL nor lone surrogates, and a message may quote the service. */
+/** PostgreSQL stores neither NUL nor lone surrogates, and a message may contain text from the service. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

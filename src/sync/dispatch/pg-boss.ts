@@ -1,6 +1,6 @@
-// Slices through a pg-boss queue that all processes on one PostgreSQL share, in a schema of its own beside the warehouse's.
-// Delivery at least once, retries, heartbeats, priorities and dead letters are pg-boss's. The process that planned a run
-// sends its slices, works some of them like every other process, and reads the outcomes from their jobs.
+// Distributes slices through a pg-boss queue that all processes on one PostgreSQL share, in a schema beside the warehouse's.
+// pg-boss provides at-least-once delivery, retries, heartbeats, priorities and dead letters. The process that planned a run
+// sends its slices, reads some of them like every other process, and collects the outcomes from their pg-boss jobs.
 import { randomUUID } from 'node:crypto';
 import type { JobInsert, PgBoss } from 'pg-boss';
 import { chunks } from '../../core/chunks.ts';
@@ -15,44 +15,44 @@ import { DEAD, isGivenBack, messageOf, outcomeFromJson, QUEUE, type SliceMessage
 import { startWorkers, type WorkerDependencies } from './worker.ts';
 
 /**
- * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (`look`). A slice that failed is
- * retried after `again`. A statement without an answer after `silent` fails: none of the queue's takes long.
+ * Seconds. A worker without a heartbeat for `heartbeat` loses its slice at the next check (every `supervise`). A failed
+ * slice is retried after `retryDelay`. A statement fails after `statementTimeout`, because none of the queue takes long.
  */
-export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, look: 5, again: 1, silent: 20 };
+export const QUEUE_TIMES = { heartbeat: 15, refresh: 5, supervise: 5, retryDelay: 1, statementTimeout: 20 };
 
-/** As long as pg-boss allows: a slice may wait for hours for the rate of the account, and dead workers have no heartbeat. */
+/** The maximum of pg-boss: a slice may wait hours for the account's rate limit. Missing heartbeats reveal dead workers. */
 const LONGEST_SLICE_S = 24 * 3_600;
-/** A process that stands still within a transaction must not keep what the others need. */
+/** A process that stalls inside a transaction must not keep locks that the others need. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 /** Retries of a slice before it becomes a dead letter. */
 const MOST_RETRIES = 5;
-/** Slices that ended are kept this long, for people who look. */
+/** Finished slices are kept this long, for inspection. */
 const KEEP_S = 3_600;
-const CLEAR_UP_S = 300;
+const MAINTENANCE_S = 300;
 const CONNECTIONS = 4;
-/** How often the jobs of a run are read for outcomes, and how many of them at a time: the first ones end first. */
-const LOOK_MS = 250;
-const JOBS_A_LOOK = 500;
-const JOBS_A_STATEMENT = 1_000;
-/** How long slices under way may take once the daemon drains; as long as the pull engine gives its own. */
+/** How often the outcomes of a run are polled, and of how many jobs at a time: the first jobs end first. */
+const POLL_MS = 250;
+const JOBS_PER_POLL = 500;
+const JOBS_PER_STATEMENT = 1_000;
+/** How long slices in progress may take once the daemon drains; the same as in the pull engine. */
 const DRAIN_MS = 5_000;
-/** How long slices may take to end when the queue is closed under them. */
+/** How long slices in progress may take when the queue is closed. */
 const CLOSE_MS = 1_000;
 /** How long the server may take to close the connections. */
-const GOODBYE_MS = 5_000;
-/** Later turns have less, in whole numbers of 32 bits. */
+const DISCONNECT_MS = 5_000;
+/** Later slices get a lower priority. pg-boss stores priorities as 32-bit integers. */
 const PRIORITY = { live: 2_000_000_000, backfill: 1_000_000_000 };
 const LAST_TURN = 999_999_999;
 
 export interface PgBossOptions extends Omit<WorkerDependencies, 'clock' | 'refreshSeconds'> {
-  /** Where the warehouse has room for a queue. */
+  /** The database and schema for the queue; undefined if the warehouse cannot hold one. */
   home(): Promise<QueueHome | undefined>;
   /** Default: real time. */
   clock?: Clock;
   times?: typeof QUEUE_TIMES;
 }
 
-/** A slice that was sent; the parts of a slice that was cut have its turn. */
+/** A slice that was sent. The parts of a slice that was cut keep its turn. */
 interface Sent {
   slice: Slice;
   turn: number;
@@ -84,7 +84,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     const { boss } = await queue.open();
     const isLimited = jobs.find(({ name }) => name === context.job)?.slicesAtOnce !== undefined;
     const sent = slices.map((each): [string, Sent] => [randomUUID(), each]);
-    for (const some of chunks(sent, JOBS_A_STATEMENT)) {
+    for (const some of chunks(sent, JOBS_PER_STATEMENT)) {
       const inserts = some.map(
         ([id, { slice, turn }]): JobInsert<SliceMessage> => ({
           id,
@@ -103,22 +103,22 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
     if (slices.length === 0 || signal.aborted || context.draining?.aborted === true) return;
     const turns = slices.map((slice, turn) => ({ slice, turn }));
     let open = new Map(await send(turns, context));
-    let isWhole = true;
+    let isComplete = true;
 
-    /** Takes the outcomes of those that have ended; true where there was one. */
-    async function look(ids: readonly string[]): Promise<boolean> {
+    /** Takes the outcomes of the slices that have ended; true if there was one. */
+    async function collect(ids: readonly string[]): Promise<boolean> {
       const found = await query<JobRow>(STATES, [QUEUE, ids]);
       const rows = new Map(found.map((row) => [row.id, row]));
       const ended = ids.filter((id) => !UNFINISHED.has(rows.get(id)?.state));
       for (const id of ended) {
         const { slice, turn } = open.get(id) as Sent;
         const row = rows.get(id);
-        // The run itself has cancelled it.
+        // The run itself has cancelled the slice.
         if (signal.aborted && row?.state !== 'completed') continue;
         const outcome = isGivenBack(row?.output) ? undefined : outcomeOf(slice, row);
         const next = outcome === undefined ? [slice] : outcome.end === 'cut' ? outcome.slices : [];
-        // Sent before the outcome is taken: where that fails, the next look does it again. They stand first, since they are
-        // worked next and only the first jobs are read.
+        // Send the parts before the outcome is taken: if sending fails, the next poll repeats it. Put them first in `open`,
+        // because they are read next and each poll covers only the first jobs.
         if (next.length > 0 && !signal.aborted) {
           const sent = await send(
             next.map((part) => ({ slice: part, turn })),
@@ -128,32 +128,32 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
         }
         open.delete(id);
         if (outcome === undefined) continue;
-        if (outcome.end === 'failed') isWhole = false;
+        if (outcome.end === 'failed') isComplete = false;
         take(outcome);
       }
       return ended.length > 0;
     }
 
     if (!isStopped) (await workers.open()).wake();
-    // A look that fails ends nothing: others go on working, and the signal aborts when the lease is lost.
+    // A failed poll does not end the run: workers continue, and the signal aborts if the lease is lost.
     while (open.size > 0 && !signal.aborted) {
-      const isNews = await look([...open.keys()].slice(0, JOBS_A_LOOK)).catch((thrown) => {
+      const isNews = await collect([...open.keys()].slice(0, JOBS_PER_POLL)).catch((thrown) => {
         context.log.warn({ code: asRoadbookError(thrown).code }, 'outcomes of slices could not be read');
         return false;
       });
-      if (!isNews) await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+      if (!isNews) await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
-    for (const ids of chunks([...open.keys()], JOBS_A_STATEMENT)) {
+    for (const ids of chunks([...open.keys()], JOBS_PER_STATEMENT)) {
       const { boss } = await queue.open();
       await viaQueue(() => boss.cancel(QUEUE, ids));
-      await look(ids);
+      await collect(ids);
     }
-    if (isWhole && !signal.aborted) await forgetDead(context);
+    if (isComplete && !signal.aborted) await deleteDead(context);
   }
 
-  /** A run that read all it planned has read what earlier ones left. */
-  const forgetDead = ({ job, period, log }: SliceWork['context']): Promise<unknown> =>
-    query(FORGET_DEAD, [DEAD, job, period === undefined ? null : JSON.stringify(period)]).catch((thrown) =>
+  /** A run that read everything it planned has also read the dead slices of earlier runs. */
+  const deleteDead = ({ job, period, log }: SliceWork['context']): Promise<unknown> =>
+    query(DELETE_DEAD, [DEAD, job, period === undefined ? null : JSON.stringify(period)]).catch((thrown) =>
       log.warn({ code: asRoadbookError(thrown).code }, 'dead slices could not be cleared'),
     );
 
@@ -172,14 +172,14 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       isStopped = true;
       await workers.close();
     },
-    // Counting alone makes no queue, and is left out where the queue cannot be read.
+    // Counting does not create the queue. A status request must not fail because the queue cannot be read.
     async facts() {
       try {
         if ((await (await options.home())?.isMade()) !== true) return null;
         const [facts] = await query<QueueFacts>(COUNTS, [QUEUE, DEAD]);
         return facts ?? null;
       } catch (thrown) {
-        log.debug({ code: asRoadbookError(thrown).code }, 'the queue could not be counted');
+        log.debug({ code: asRoadbookError(thrown).code }, 'slices in the queue could not be counted');
         return null;
       }
     },
@@ -187,7 +187,7 @@ export function createPgBossDispatcher(options: PgBossOptions): Dispatcher {
       graceMs = 0;
       isStopped = true;
       await atMost(CLOSE_MS, workers.close());
-      await atMost(GOODBYE_MS, queue.close());
+      await atMost(DISCONNECT_MS, queue.close());
       log.debug('queue closed');
     },
   };
@@ -200,9 +200,9 @@ interface OpenQueue {
 
 async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Promise<OpenQueue> {
   const found = await home();
-  if (found === undefined) throw new Fatal('The warehouse has no room for a queue', { code: 'unexpected' });
+  if (found === undefined) throw new Fatal('The warehouse cannot hold a queue', { code: 'unexpected' });
   const { url, schema, isMade } = found;
-  // Loaded where it is used: every other start of a command would wait for it.
+  // Imported on first use, because the import would slow down every command.
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({
     connectionString: url,
@@ -210,23 +210,23 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
     createSchema: !(await isMade()),
     application_name: 'roadbook queue',
     max: CONNECTIONS,
-    // Schedules are Roadbook's own.
+    // Roadbook has its own scheduler.
     schedule: false,
-    superviseIntervalSeconds: times.look,
-    monitorIntervalSeconds: times.look,
-    maintenanceIntervalSeconds: CLEAR_UP_S,
+    superviseIntervalSeconds: times.supervise,
+    monitorIntervalSeconds: times.supervise,
+    maintenanceIntervalSeconds: MAINTENANCE_S,
     ...driverLimits(times),
   });
-  // Named by its code alone: the text of a driver's error may hold bound values.
-  boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'the queue had a failure'));
-  boss.on('warning', ({ message }) => log.warn({ warning: message.split(':')[0] }, 'the queue warns'));
+  // Log only the code: the message of a driver error may contain bound values.
+  boss.on('error', (error) => log.warn({ code: codeOf(error) }, 'queue error'));
+  boss.on('warning', ({ message }) => log.warn({ warning: message.split(':')[0] }, 'queue warning'));
   await viaQueue(async () => {
     await boss.start();
     await boss.createQueue(DEAD);
     await boss.createQueue(QUEUE, {
       deadLetter: DEAD,
       retryLimit: MOST_RETRIES,
-      retryDelay: times.again,
+      retryDelay: times.retryDelay,
       expireInSeconds: LONGEST_SLICE_S,
       heartbeatSeconds: times.heartbeat,
       deleteAfterSeconds: KEEP_S,
@@ -235,7 +235,7 @@ async function openQueue({ home, log, times = QUEUE_TIMES }: PgBossOptions): Pro
   return { boss, table: `"${schema}".job` };
 }
 
-/** Slices that are still under way go back to the queue. */
+/** Slices that are still in progress return to the queue. */
 const closeQueue = ({ boss }: OpenQueue): Promise<void> => viaQueue(() => boss.stop({ graceful: false }));
 
 function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
@@ -243,10 +243,10 @@ function outcomeOf(slice: Slice, job: JobRow | undefined): SliceOutcome {
   const reason =
     job?.state === 'failed'
       ? `every attempt failed, the last with: ${(job.output as { code?: string } | null)?.code ?? 'no heartbeat'}`
-      : 'the queue no longer has it';
-  const failure = new Skippable(`The slice ${slice.scope} was given up: ${reason}`, {
+      : 'it is no longer in the queue';
+  const failure = new Skippable(`The slice ${slice.scope} could not be read: ${reason}`, {
     code: 'slice_given_up',
-    hint: 'The logs of the daemons say what ended the attempts; the next run reads it again.',
+    hint: 'The logs of the daemons show why each attempt failed; the next run reads the slice again.',
   });
   return { scope: slice.scope, counts: noCounts(), named: [], end: 'failed', failure };
 }
@@ -256,19 +256,19 @@ const UNFINISHED: ReadonlySet<string | undefined> = new Set(['created', 'retry',
 const STATES = (table: string): string =>
   `select id, state, output from ${table} where name = $1 and id = any($2::uuid[])`;
 
-/** pg-boss's own figures are up to a minute old, and then count slices as waiting that are done. */
+/** Not pg-boss's own counts: those are up to a minute old and count finished slices as waiting. */
 const COUNTS = (table: string): string =>
   `select count(*) filter (where name = $1 and state in ('created', 'retry'))::int as waiting,
      count(*) filter (where name = $1 and state = 'active')::int as active,
      count(*) filter (where name = $2)::int as dead
    from ${table} where name in ($1, $2) and state < 'completed'`;
 
-const FORGET_DEAD = (table: string): string =>
+const DELETE_DEAD = (table: string): string =>
   `delete from ${table} where name = $1 and data->>'job' = $2 and data->'period' is not distinct from $3::jsonb`;
 
-/** For the driver, to which pg-boss hands on settings that it does not know. */
-const driverLimits = ({ silent }: typeof QUEUE_TIMES) => ({
-  query_timeout: silent * 1_000,
+/** pg-boss passes settings that it does not know to the driver. */
+const driverLimits = ({ statementTimeout }: typeof QUEUE_TIMES) => ({
+  query_timeout: statementTimeout * 1_000,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   keepAlive: true,
 });
@@ -281,7 +281,7 @@ async function viaQueue<T>(work: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     throw new Retriable(`The queue in PostgreSQL cannot be used (${codeOf(thrown)})`, {
       code: 'queue_failed',
-      hint: 'Check that the server can be reached and that the user may make a schema in the database.',
+      hint: 'Check that the server is reachable and that the user may create a schema in the database.',
       cause: thrown,
     });
   }

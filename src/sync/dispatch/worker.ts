@@ -1,6 +1,6 @@
-// The pg-boss workers of this process. They work slices for the process that planned the run. A slice may be delivered
-// twice, which is harmless: rows and coverage are one transaction, and that transaction is refused once the run's lease has
-// changed hands.
+// The pg-boss workers of this process. They read slices for the process that planned the run. A slice may be delivered
+// twice, which is harmless: rows and coverage are one transaction, and that transaction fails once another process holds
+// the run's lease.
 import type { Job, JobResult, PgBoss } from 'pg-boss';
 import { asRoadbookError } from '../../core/errors.ts';
 import { noCounts } from '../../core/glossary.ts';
@@ -14,18 +14,18 @@ import type { SyncDependencies } from '../dependencies.ts';
 import type { NamedJob, RunContext } from '../job.ts';
 import { GIVEN_BACK, outcomeToJson, QUEUE, type SliceMessage } from './messages.ts';
 
-/** How often an idle worker asks for a slice; the least that pg-boss allows. */
-const ASK_S = 0.5;
-/** How long a process that cannot work leaves all slices to others. */
-const REST_MS = 30_000;
+/** How often an idle worker asks for a slice; the minimum of pg-boss. */
+const POLL_S = 0.5;
+/** How long a process that cannot read slices leaves all of them to other processes. */
+const PAUSE_MS = 30_000;
 /** How often a worker checks that the run still holds its lease. */
 const CHECK_MS = 1_000;
 
 /**
- * What may be wrong with one machine: its login, its way to the service, its folder for pictures. The process that planned
- * the run reports it as the outcome; any other process leaves the slice to the rest.
+ * Failures that may concern this machine only: its login, its connection to the service, its picture folder. The process
+ * that planned the run reports such a failure as the outcome; any other process returns the slice to the queue.
  */
-const LOCAL: ReadonlySet<string> = new Set([
+const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   'login_refused',
   'login_unavailable',
   'service_unreachable',
@@ -34,9 +34,9 @@ const LOCAL: ReadonlySet<string> = new Set([
 
 export interface WorkerDependencies {
   jobs: readonly NamedJob[];
-  /** The dependencies of this process, kept open for as long as the slice takes. */
+  /** Runs `work` with the dependencies of this process, which stay open until it ends. */
   during<T>(work: (dependencies: SyncDependencies) => Promise<T>): Promise<T>;
-  /** Slices at once in this process. */
+  /** Most slices at once in this process. */
   workers: number;
   /** How often a worker renews the heartbeat of its slice. */
   refreshSeconds: number;
@@ -45,25 +45,25 @@ export interface WorkerDependencies {
 }
 
 export interface Workers {
-  /** There may be a slice to work. */
+  /** Makes idle workers poll at once. */
   wake(): void;
-  /** Begins no more slices; those under way get some time, then they go back to the queue. */
+  /** Starts no more slices. Slices in progress get `graceMs`, then return to the queue. */
   stop(graceMs: number): Promise<void>;
 }
 
 export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencies): Promise<Workers> {
   const { jobs, workers, refreshSeconds, clock } = dependencies;
-  /** pg-boss has one limit for all groups; only the jobs that limit their slices are groups. */
+  /** pg-boss has one limit for all groups; only jobs that limit their slices form a group. */
   const localGroupConcurrency = Math.min(workers, ...jobs.flatMap(({ slicesAtOnce }) => slicesAtOnce ?? []));
   const stopping = new AbortController();
   const cut = new AbortController();
-  let resting: Promise<void> | undefined;
+  let pausing: Promise<void> | undefined;
 
   async function handle([job]: Job<SliceMessage>[]): Promise<JobResult[]> {
     if (job === undefined) return [];
     const { isUnable, ...result } = await workMessage(job.data, cut.signal, dependencies);
-    if (isUnable) resting ??= rest();
-    // Otherwise pg-boss pauses before it asks for the next slice.
+    if (isUnable) pausing ??= pause();
+    // Without this, pg-boss waits before it asks for the next slice.
     for (const { id, count } of boss.getWipData()) if (count > 0) boss.notifyWorker(id);
     return [{ id: job.id, ...result }];
   }
@@ -76,19 +76,19 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
         perJobResults: true,
         localConcurrency: workers,
         localGroupConcurrency,
-        pollingIntervalSeconds: ASK_S,
+        pollingIntervalSeconds: POLL_S,
         heartbeatRefreshSeconds: refreshSeconds,
       },
       handle,
     );
   }
 
-  /** Leaves all slices to others for a while. */
-  async function rest(): Promise<void> {
-    // Those under way end first: the workers that come back would work as many beside them.
+  /** Leaves all slices to other processes for a while. */
+  async function pause(): Promise<void> {
+    // Wait for the slices in progress: otherwise the restarted workers would exceed the limit.
     await boss.offWork(QUEUE);
-    await clock.sleep(REST_MS, stopping.signal).then(work, () => undefined);
-    resting = undefined;
+    await clock.sleep(PAUSE_MS, stopping.signal).then(work, () => undefined);
+    pausing = undefined;
   }
 
   await work();
@@ -103,7 +103,7 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
         () => cut.abort(),
         () => undefined,
       );
-      await resting;
+      await pausing;
       await boss.offWork(QUEUE);
       ended.abort();
       await cutting;
@@ -112,13 +112,13 @@ export async function startWorkers(boss: PgBoss, dependencies: WorkerDependencie
 }
 
 /**
- * `completed` ends the slice, `failed` has pg-boss retry it, which costs one of its tries; the output of a slice that nobody
- * waits for is undefined.
+ * `completed` ends the slice; `failed` makes pg-boss retry it, which uses up one retry. The output is undefined if no
+ * process waits for it any more.
  */
 interface WorkResult {
   status: 'completed' | 'failed';
   output?: object | undefined;
-  /** This process cannot work at present and should leave slices to others. */
+  /** This process cannot read slices at present and should leave them to others. */
   isUnable?: boolean;
 }
 
@@ -152,7 +152,7 @@ async function workMessage(
     if (watch.lost.aborted || code === 'lease_lost') return { status: 'completed' };
     if (outcome.end === 'stopped') return { status: 'completed', output: GIVEN_BACK };
     if (code?.startsWith('warehouse_')) return retry(code);
-    if (code !== undefined && LOCAL.has(code) && !(await isPlannedHere(dependencies.engine, lease)))
+    if (code !== undefined && LOCAL_FAILURES.has(code) && !(await isPlannedHere(dependencies.engine, lease)))
       return leave(code);
     return { status: 'completed', output: outcomeToJson(outcome) };
   }
@@ -179,11 +179,11 @@ const contextOf = (
   signal,
 });
 
-/** `lost` aborts when the run has ended or another process has taken it over. */
+/** `lost` aborts when the run has ended or another process has taken over its lease. */
 function watchLease(engine: Engine, lease: Lease, clock: Clock) {
   const lost = new AbortController();
   async function check(): Promise<void> {
-    // A check that fails says nothing; the transaction of the slice checks again.
+    // A failed check proves nothing. The transaction of the slice checks the lease again.
     if (!(await engine.read((sql) => isHeld(sql, lease)).catch(() => true))) lost.abort();
   }
   return { lost: lost.signal, check, ...createLoop(clock, CHECK_MS, check) };

@@ -1,6 +1,6 @@
-// The calls of a slice and what else it reads from. Calls of history wait for those of what is happening now. Many calls go
-// out so many at a time, and the first failure aborts the others, because the slice has failed with it. How many of them
-// are sent at once is the limiter's to say.
+// The calls of a slice, and the source that it reads from. Calls for history wait for calls for current data. Many calls
+// run in parallel, and the first failure aborts the others, because the slice has failed. The limiter decides how many are
+// sent at once.
 import { PRIORITY } from '../../core/rate/limiter.ts';
 import { factMemory } from '../../warehouse/control/learned-facts.ts';
 import type { RunContext } from '../job.ts';
@@ -8,13 +8,13 @@ import type { Slice } from '../slice.ts';
 import { mapRecords } from './records/map-records.ts';
 import type { Source } from './types.ts';
 
-/** All calls of a usual slice wait together, so that one slice after the other is read to its end. */
+/** Enough for all calls of a usual slice to wait together, so that slices finish one after the other. */
 const AT_ONCE = 32;
 
-/** What ended longer ago is history, of a first fill or of a period that was asked for. */
+/** A period that ended longer ago is history: part of a first fill or of a requested period. */
 const LIVE_MS = 86_400_000;
 
-/** Pushes and what is happening now go before history. A slice that covers nothing, such as one by id, is of now. */
+/** Pushes and current data go before history. A slice that covers nothing, such as one by id, counts as current. */
 export function priorityOf({ covers = [] }: Slice, { period, dependencies }: RunContext): number {
   if (period?.resumable === true) return PRIORITY.history;
   const liveFrom = dependencies.clock.now() - LIVE_MS;
@@ -22,7 +22,7 @@ export function priorityOf({ covers = [] }: Slice, { period, dependencies }: Run
   return isPast ? PRIORITY.history : PRIORITY.live;
 }
 
-/** What belongs to one reading of a slice. */
+/** The members of a source that belong to one reading of a slice. */
 type Reading = Pick<Source, 'readAt' | 'commitPart' | 'prepare' | 'atEnd'>;
 
 export function createSource(slice: Slice, context: RunContext, reading: Reading): Source {
@@ -60,7 +60,7 @@ function callWith(slice: Slice, context: RunContext, signal: AbortSignal): Sourc
     dependencies.fleet.call(endpoint, request, { signal, priority, onRequest, onRetry });
 }
 
-/** `workWith` gets the signal that ends the calls; the results come in the order of the items. */
+/** `workWith` gets the signal that aborts the calls. The results are in the order of the items. */
 export async function mapCalls<Item, Result>(
   items: readonly Item[],
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export async function mapCalls<Item, Result>(
       results[index] = await work(item);
     }
   };
-  // Only the first reason is kept. All have ended before the slice goes on: none may still store or count something.
+  // Only the first failure is kept. Wait for all slots before the slice continues, so that none still stores or counts.
   const slots = Array.from({ length: Math.min(AT_ONCE, items.length) }, () =>
     slot().catch((error: unknown) => failed.abort(error)),
   );

@@ -1,5 +1,5 @@
-// Makes a job of what a file in jobs/ declares: which tables it fills, which jobs have to have run before it and which
-// rows it references follow from the tables. Nothing else imports the pull engine.
+// Builds a pull job from the declaration in its file in jobs/. The tables of the declaration determine which jobs must run
+// before it and which rows it references. Nothing else imports the pull engine.
 import type { z } from 'zod';
 import { tables as allTables } from '../../warehouse/schema/catalog.ts';
 import { recordColumns, type Table } from '../../warehouse/schema/table.ts';
@@ -13,7 +13,7 @@ export function pull<Options extends z.ZodObject, Work>(declaration: PullDeclara
   const { meaning, schedule, options, into, coverage, group, cost, slicesAtOnce } = declaration;
   const filled = into.map(([, table]) => table);
   const references = filled.flatMap(referencesOf);
-  // Options and slices come back as what this declaration made them; between the two they are only carried.
+  // The cast is safe: the engine only passes options and slices back to the declaration that made them.
   const engine: Pull = { ...(declaration as unknown as Pull), references };
   return {
     meaning,
@@ -36,19 +36,19 @@ const referencesOf = (table: Table): Reference[] =>
     references?.pulledBy ? [{ table, position, to: references, job: references.pulledBy }] : [],
   );
 
-/** The tables into which a load of these writes what has changed. */
+/** The tables to which a load of these tables writes revisions and status changes. */
 function writtenBeside(filled: readonly Table[]): Table[] {
   const revisions = allTables.filter(({ name }) => filled.some((table) => table.revisions === name));
   return filled.some(({ history }) => history !== null) ? [...revisions, statusChange] : revisions;
 }
 
-/** A job that reads by vehicle or driver takes their ids and names from the warehouse. */
-const ASKED_BY: Readonly<Record<CoverageBy, readonly string[]>> = {
+/** A job that reads by vehicle or driver takes their ids and names from these tables. */
+const DIMENSIONS: Readonly<Record<CoverageBy, readonly string[]>> = {
   account: [],
   vehicle: ['vehicle'],
   driver: ['vehicle', 'driver'],
 };
 
 const neededJobs = (coverage: CoverageBy, references: readonly Reference[]): string[] => [
-  ...new Set(references.filter(({ to }) => ASKED_BY[coverage].includes(to.name)).map(({ job }) => job)),
+  ...new Set(references.filter(({ to }) => DIMENSIONS[coverage].includes(to.name)).map(({ job }) => job)),
 ];

@@ -1,6 +1,6 @@
-// Facts may reference a vehicle or a driver that is not in the warehouse yet. They are loaded all the same; this tells
-// which pull should follow. One that ran a short while ago, or since a label is known to be nobody's, is left alone: what
-// it did not bring then it will not bring now.
+// Facts may reference a vehicle or a driver that is not in the warehouse yet. The facts are loaded anyway, and the pull of
+// the missing dimension runs next. A pull that ran recently, or after an unknown label was first seen, is not repeated: it
+// did not bring the row then, so it will not bring it now.
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Row } from '../../warehouse/engine.ts';
 import type { Table } from '../../warehouse/schema/table.ts';
@@ -8,17 +8,17 @@ import type { SyncDependencies } from '../dependencies.ts';
 import type { SliceFacts, UnknownName } from '../slice.ts';
 import type { Pull } from './types.ts';
 
-const LEAST_BETWEEN_MS = 3_600_000;
-const IDS_A_QUERY = 500;
+const MIN_BETWEEN_PULLS_MS = 3_600_000;
+const IDS_PER_QUERY = 500;
 
 export interface ReferenceCheck {
-  /** Takes note of what a slice references. */
+  /** Collects the references of a slice. */
   note(facts: Referenced): void;
-  /** Jobs that would bring what is referenced and is not there. */
-  unmet(): Promise<string[]>;
+  /** The jobs that pull referenced rows which the warehouse does not have. */
+  missingJobs(): Promise<string[]>;
 }
 
-/** Ids in the order of the job's references, and labels that nothing has. */
+/** Ids in the order of the job's references, and labels that no row has. */
 type Referenced = Pick<SliceFacts, 'named' | 'unknown'>;
 
 export function createReferenceCheck({ references }: Pull, dependencies: SyncDependencies): ReferenceCheck {
@@ -29,16 +29,16 @@ export function createReferenceCheck({ references }: Pull, dependencies: SyncDep
       for (const [index, { ids }] of all.entries()) for (const id of named[index] ?? []) ids.add(id);
       unknowns.push(...unknown);
     },
-    async unmet() {
+    async missingJobs() {
       const wanted = new Set<string>();
-      const lately = isoInstant(dependencies.clock.now() - LEAST_BETWEEN_MS);
+      const recentFrom = isoInstant(dependencies.clock.now() - MIN_BETWEEN_PULLS_MS);
       for (const { reference, ids } of all) {
         const { to, job } = reference;
         if (wanted.has(job) || (await knowsAll(to, [...ids], dependencies))) continue;
-        if (!(await wasPulledSince(lately, job, dependencies))) wanted.add(job);
+        if (!(await wasPulledSince(recentFrom, job, dependencies))) wanted.add(job);
       }
       for (const { job, metAt } of unknowns) {
-        const since = metAt < lately ? metAt : lately;
+        const since = metAt < recentFrom ? metAt : recentFrom;
         if (!wanted.has(job) && !(await wasPulledSince(since, job, dependencies))) wanted.add(job);
       }
       return [...wanted];
@@ -48,12 +48,12 @@ export function createReferenceCheck({ references }: Pull, dependencies: SyncDep
 
 export type SliceReferences = ReturnType<typeof referencesInSlice>;
 
-/** What the records of one slice reference, each id once. */
+/** Collects the references of one slice's records, each id once. */
 export function referencesInSlice({ references }: Pull) {
   const all = references.map((reference) => ({ ...reference, ids: new Set<number>() }));
   let unknown: UnknownName[] = [];
   return {
-    /** Takes note of the ids in a row of the table; undefined where no column of it references anything. */
+    /** Collects the ids in a row of the table; undefined if no column of the table is a reference. */
     noteIn(table: Table): ((row: Row) => void) | undefined {
       const own = all.filter((reference) => reference.table === table);
       if (own.length === 0) return undefined;
@@ -72,8 +72,8 @@ export function referencesInSlice({ references }: Pull) {
 }
 
 async function knowsAll(table: Table, ids: number[], { engine }: SyncDependencies): Promise<boolean> {
-  for (let start = 0; start < ids.length; start += IDS_A_QUERY) {
-    const part = ids.slice(start, start + IDS_A_QUERY);
+  for (let start = 0; start < ids.length; start += IDS_PER_QUERY) {
+    const part = ids.slice(start, start + IDS_PER_QUERY);
     const [row] = await engine.read((sql) => sql(table.name).whereIn('id', part).count({ known: '*' }));
     if (Number(row?.known) < part.length) return false;
   }

@@ -1,5 +1,5 @@
-// The pull engine: plans the slices of a run, has them worked, and puts together how they ended. One that is too large
-// is cut, one that cannot be had is set aside and the others go on; what makes all of them pointless stops the run.
+// The pull engine: plans the slices of a run, dispatches them, and collects their outcomes. A slice that is too large is
+// cut. A slice that fails does not stop the others, except for a fatal failure, which stops the run.
 
 import { asRoadbookError, Fatal, type RoadbookError } from '../../core/errors.ts';
 import { noCounts, type RunCounts } from '../../core/glossary.ts';
@@ -15,13 +15,13 @@ import { createReferenceCheck, referencesInSlice } from './references.ts';
 import { pullSlice } from './slice.ts';
 import type { PlanContext, Pull } from './types.ts';
 
-/** How long slices under way may take once the daemon drains. */
+/** How long slices in progress may take once the daemon drains. */
 const DRAIN_MS = 5_000;
 
-/** How far the clocks of two machines may differ; a greater lead is a clock that was wrong. */
-const CLOCK_PLAY_MS = 60_000;
+/** How far the clocks of two machines may differ. Coverage further in the future comes from a wrong clock. */
+const CLOCK_SKEW_MS = 60_000;
 
-/** Records of a slice beyond which slices of the next run are made smaller: they are held in memory at once. */
+/** If a slice has more records, the slices of the next run are smaller: a slice is held in memory. */
 const MOST_RECORDS = 25_000;
 
 export async function executePull(job: Pull, context: RunContext): Promise<RunOutcome> {
@@ -30,12 +30,12 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
   await invalidateFuture(
     dependencies.engine,
     plannedCoverage(context),
-    isoInstant(dependencies.clock.now() + CLOCK_PLAY_MS),
+    isoInstant(dependencies.clock.now() + CLOCK_SKEW_MS),
   );
   const planning = planContext(context, scale);
   const { slices: due, invalidate } = await job.plan(planning);
   if (invalidate !== undefined) await dependencies.engine.write(invalidate);
-  // History waits for the live calls of every job, so it must not hold up the live slices of its own run.
+  // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
   const references = createReferenceCheck(job, dependencies);
   const failures: RoadbookError[] = [];
@@ -72,7 +72,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     }
   }
 
-  const undo = cutAfterDraining(context, stop);
+  const stopWatching = abortAfterDraining(context, stop);
   try {
     await dependencies.dispatcher.dispatch({
       slices: planned,
@@ -83,7 +83,7 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
       signal,
     });
   } finally {
-    undo();
+    stopWatching();
     await completeIndexes(job, context);
   }
   if (loaded > 0 && !context.signal.aborted) {
@@ -94,10 +94,10 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     if (loaded < all) failures.push(stoppedEarly());
   } else await learnScale(dependencies, context.job, scale, cuts);
   if (failures.length === 0) await forgetBackfill(context);
-  return { failures, worked: loaded > 0, wants: await references.unmet() };
+  return { failures, worked: loaded > 0, wants: await references.missingJobs() };
 }
 
-/** One slice to its end, whatever that is. */
+/** Reads one slice; never throws. */
 export async function workSlice(job: Pull, slice: Slice, context: RunContext): Promise<SliceOutcome> {
   const counts = { ...noCounts(), slices: 1 };
   const references = referencesInSlice(job);
@@ -144,7 +144,7 @@ const planContext = (
   scale,
 });
 
-/** However the run ends. The rows are stored, so a failure is not one of the run: the next run or start tries again. */
+/** Runs however the run ends. The rows are stored, so a failure here does not fail the run: the next run tries again. */
 async function completeIndexes({ into }: Pull, { dependencies, log }: RunContext): Promise<void> {
   const filled = into.map(([, table]) => table);
   await createLateIndexes(dependencies.engine, filled).catch((thrown) =>
@@ -152,12 +152,12 @@ async function completeIndexes({ into }: Pull, { dependencies, log }: RunContext
   );
 }
 
-/** A slice that is cut off is read again later, so a pull need not use up the time that a push may need. */
-function cutAfterDraining({ draining, dependencies }: RunContext, stop: AbortController): () => void {
+/** An aborted slice is read again later, so a pull leaves the rest of the drain time to pushes. */
+function abortAfterDraining({ draining, dependencies }: RunContext, stop: AbortController): () => void {
   const finished = new AbortController();
-  const cut = () => stop.abort();
-  const wait = () => void dependencies.clock.sleep(DRAIN_MS, finished.signal).then(cut, () => undefined);
-  // It may have begun while the run was planned.
+  const abort = () => stop.abort();
+  const wait = () => void dependencies.clock.sleep(DRAIN_MS, finished.signal).then(abort, () => undefined);
+  // Draining may have begun while the run was planned.
   if (draining?.aborted === true) wait();
   else draining?.addEventListener('abort', wait, { once: true });
   return () => {
@@ -167,26 +167,26 @@ function cutAfterDraining({ draining, dependencies }: RunContext, stop: AbortCon
 }
 
 /**
- * A period that a run could not read again is due until it is read: other slices move the edge on, so it would leave the
- * reach of the lookback, and what the service changed in it would never arrive. Only what is over: the end of what goes on
- * is due in any case. The instant that it begins with stays covered, since it may be the first of all, and the plan begins
- * there.
+ * Invalidates the coverage of failed slices, so that their periods stay due until they are read. Otherwise other slices
+ * would move the edge on, the periods would fall out of the lookback, and changes in them would never arrive. Only past
+ * periods are invalidated, because the current one is due anyway. The first instant of a period stays covered: it may be
+ * the start of all coverage, where the plan begins.
  */
 async function makeDueAgain(failed: readonly Slice[], context: RunContext): Promise<void> {
   const { engine, clock } = context.dependencies;
   const job = writtenCoverage(context);
   const now = isoInstant(clock.now());
-  const over = failed.flatMap(({ covers = [] }) => covers).filter(({ endAt }) => endAt <= now);
-  if (job === undefined || over.length === 0) return;
+  const past = failed.flatMap(({ covers = [] }) => covers).filter(({ endAt }) => endAt <= now);
+  if (job === undefined || past.length === 0) return;
   await engine.write(async (tx) => {
-    for (const { scopes, beginAt, endAt } of over) {
+    for (const { scopes, beginAt, endAt } of past) {
       await invalidate(tx, { scopes, beginAt: isoInstant(Date.parse(beginAt) + 1), endAt }, { job });
     }
   });
 }
 
 const stoppedEarly = (): Fatal =>
-  new Fatal('Stopped before it was finished', {
+  new Fatal('The run was stopped before it finished', {
     code: 'stopped',
-    hint: 'What was loaded is safe; the next run reads the rest.',
+    hint: 'The loaded slices are stored; the next run reads the rest.',
   });

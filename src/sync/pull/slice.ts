@@ -1,5 +1,5 @@
-// One slice: read, check, map, write down, then commit rows, quarantine and coverage together. A crash at any instant
-// leaves all of it or none of it.
+// Reads one slice: calls the service, validates, maps and serialises the records, then commits rows, quarantine and
+// coverage in one transaction. A crash at any instant leaves all of it or none of it.
 import { isoInstant } from '../../core/time/clock.ts';
 import { invalidate, markCovered } from '../../warehouse/control/coverage.ts';
 import { quarantine, quarantineRows, release } from '../../warehouse/control/quarantine.ts';
@@ -24,7 +24,7 @@ export interface SliceCounts {
   quarantined: number;
 }
 
-/** Readings of a slice that are stale each time, before it is left to the next run. */
+/** Attempts to read a slice whose reads are stale, before it is left to the next run. */
 const READINGS = 3;
 
 export async function pullSlice(
@@ -75,7 +75,7 @@ async function readOnce(
   }
 }
 
-/** Gets all of it ready, so that inside the transaction there is only SQL. */
+/** Prepares all loads, so that the transaction only runs SQL. */
 async function readyBatches({ loads, fullRefresh }: SliceResult, batches: Batches): Promise<Batch[]> {
   const prepared: Prepared[] = [];
   for (const load of loads)
@@ -89,13 +89,13 @@ interface Loading {
   job: Pull;
   context: RunContext;
   slice: Slice;
-  /** When the reading began. */
+  /** When the reading started. */
   readAt: string;
-  /** What parts of the slice brought that are stored already. */
+  /** Counts of the parts of the slice that are already stored. */
   ahead: Readonly<SliceCounts>;
 }
 
-/** Gives the counts of the slice up to now. */
+/** Resolves to the counts of the slice so far. */
 async function commit(
   result: SliceResult,
   batches: readonly Batch[],
@@ -108,7 +108,7 @@ async function commit(
     dependencies.redactor,
   );
   const load = async (tx: Transaction): Promise<SliceCounts> => {
-    // Once it is its turn: what others stored while it waited for that was not stored later.
+    // Take the time inside the transaction: rows that others stored while this one waited must not count as newer.
     const metadata = { runId, at: isoInstant(dependencies.clock.now()), readAt };
     const filled = await filledRanges(tx, result.fullRefresh ?? []);
     const counts = await loadBatches(tx, batches, metadata, ahead);
@@ -129,7 +129,7 @@ async function commit(
   return counts;
 }
 
-/** Adds what the batches brought to what is stored already. */
+/** Loads the batches, and adds their counts to those of the stored parts. */
 async function loadBatches(
   tx: Transaction,
   batches: readonly Batch[],
@@ -149,7 +149,7 @@ async function loadBatches(
   return counts;
 }
 
-/** The full-refresh ranges that hold a row before anything is loaded: in the others nothing can have vanished. */
+/** The full-refresh ranges that hold a row before the load. In an empty range nothing can have vanished. */
 async function filledRanges(
   tx: Transaction,
   ranges: readonly FullRefreshRange[],
@@ -172,7 +172,7 @@ async function markAllVanished(
   }
 }
 
-/** What vanishes takes with it what is part of it, such as the executions of a point: no answer speaks of those. */
+/** Marks vanished rows with their child rows, such as the executions of a point: no answer lists those any more. */
 async function markRange(
   tx: Transaction,
   refresh: FullRefreshRange,
@@ -180,9 +180,9 @@ async function markRange(
   metadata: LoadMetadata,
 ) {
   const { table, range, alsoSeen = [] } = refresh;
-  const met = batches.find((each) => each.table === table);
-  const keys = () => [...(met?.seen() ?? []), ...alsoSeen];
-  const inside = met?.inside(refresh) ?? 0;
+  const batch = batches.find((each) => each.table === table);
+  const keys = () => [...(batch?.seen() ?? []), ...alsoSeen];
+  const inside = batch?.inside(refresh) ?? 0;
   const marked = await markVanished(tx, { table, range }, { inside, keys }, metadata);
   const owned = batches.flatMap((part) => (part.table.parent?.table === table.name ? [part.table] : []));
   if (marked === 0 || owned.length === 0) return;

@@ -1,5 +1,5 @@
-// Notifies the ERP of every state once it is stored: one by one, or by the result of the file that the ERP dropped. The ERP is
-// notified first and that is stored afterwards, so a crash notifies twice rather than never.
+// Notifies the ERP of every stored outcome: by a call, or by the result of the file that the ERP dropped. The ERP is
+// notified before the notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
 import type { EntryKey } from '../../warehouse/outbox/entry.ts';
 import { type EntryStatus, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
@@ -11,22 +11,22 @@ export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
   try {
     const files = await waitingFiles(push);
-    const isListening = await acknowledgeNews(push, entriesOutsideFiles(push, files));
-    if (isListening) await finishFiles(push, files);
+    const isErpAvailable = await acknowledgeEntries(push, entriesOutsideFiles(push, files));
+    if (isErpAvailable) await finishFiles(push, files);
   } catch (thrown) {
-    reportRefusal(push, asRoadbookError(thrown));
+    reportFailure(push, asRoadbookError(thrown));
   }
 }
 
-function reportRefusal({ context, report }: PushRun, failure: RoadbookError): void {
+function reportFailure({ context, report }: PushRun, failure: RoadbookError): void {
   if (!context.signal.aborted) report(failure, 'ERP could not be notified');
 }
 
 /**
- * False where the ERP is away. A confirmed entry without its identifier waits a settling time for it, so that the ERP
- * learns both at once.
+ * False if the ERP is unavailable. A confirmed entry without an identifier waits up to `settle` for it, so that the ERP
+ * gets both in one notification.
  */
-async function acknowledgeNews(
+async function acknowledgeEntries(
   push: PushRun,
   outsideFiles: ReturnType<typeof entriesOutsideFiles>,
 ): Promise<boolean> {
@@ -35,24 +35,24 @@ async function acknowledgeNews(
   const notifier = createNotifier<EntryStatus>(context.signal, async (entries) => {
     const outside = await outsideFiles(entries);
     await acknowledge(push, outside);
-    // Those of a waiting file are left to its result: it comes, or they are acknowledged one by one after all.
+    // Entries of a waiting file are left to its result. If the file is abandoned, they are acknowledged by calls.
     const inside = entries.filter((entry) => !outside.includes(entry));
     await engine.write(async ({ sql }) => {
       await markAcknowledged(sql, outside, push.now(), 'call');
       await markAcknowledged(sql, inside, push.now(), 'result');
     });
   });
-  let isListening = true;
-  for (let last: EntryKey | undefined; isListening; ) {
+  let isErpAvailable = true;
+  for (let last: EntryKey | undefined; isErpAvailable; ) {
     const after = last;
     const entries = await engine.read((sql) => unacknowledged(sql, kind.feed, idAwaitedSince, after));
     last = entries.at(-1);
     if (last === undefined) break;
-    isListening = await notifier.notify(entries);
+    isErpAvailable = await notifier.notify(entries);
   }
-  const refusal = notifier.refusal();
-  if (refusal !== undefined) reportRefusal(push, refusal);
-  return isListening;
+  const failure = notifier.failure();
+  if (failure !== undefined) reportFailure(push, failure);
+  return isErpAvailable;
 }
 
 async function acknowledge({ feed }: PushRun, entries: readonly EntryStatus[]): Promise<void> {
@@ -63,41 +63,41 @@ async function acknowledge({ feed }: PushRun, entries: readonly EntryStatus[]): 
   await feed.source.acknowledge(outcomes);
 }
 
-/** An ERP that says so often in a row that it is not available is away, not choosy. */
+/** After so many `erp_unavailable` answers in a row the ERP counts as unavailable, not as rejecting single items. */
 const MOST_UNAVAILABLE = 30;
 
 /**
- * Notifies the ERP of one list after another: all of it at once, or one by one where that is refused, so that one item
- * that the ERP refuses never silences the others. `send` notifies and stores that it did; it may throw for any part.
+ * Notifies the ERP of one list after another: a list in one call, or item by item if that call fails, so that one item
+ * that the ERP rejects never holds up the others. `send` notifies the ERP and stores the notification; it may throw.
  */
 export function createNotifier<T>(signal: AbortSignal, send: (some: readonly T[]) => Promise<void>) {
   let first: RoadbookError | undefined;
   let unavailable = 0;
 
-  async function isTaken(some: readonly T[]): Promise<boolean> {
+  async function isAccepted(some: readonly T[]): Promise<boolean> {
     try {
       await send(some);
       unavailable = 0;
       return true;
     } catch (thrown) {
-      const refusal = asRoadbookError(thrown);
-      if (!signal.aborted) first ??= refusal;
-      if (refusal.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
-      else unavailable = refusal.code === 'erp_unavailable' ? unavailable + 1 : 0;
+      const failure = asRoadbookError(thrown);
+      if (!signal.aborted) first ??= failure;
+      if (failure.code === 'erp_unreachable') unavailable = MOST_UNAVAILABLE;
+      else unavailable = failure.code === 'erp_unavailable' ? unavailable + 1 : 0;
       return false;
     }
   }
 
-  const isListening = (): boolean => unavailable < MOST_UNAVAILABLE && !signal.aborted;
+  const mayContinue = (): boolean => unavailable < MOST_UNAVAILABLE && !signal.aborted;
 
   return {
-    /** False where the ERP is away: the rest is for the next run. */
+    /** False if the ERP is unavailable or the run was aborted: the next run notifies the rest. */
     async notify(all: readonly T[]): Promise<boolean> {
-      if (all.length === 0 || !isListening() || (await isTaken(all))) return isListening();
-      if (all.length > 1) for (const one of all) if (isListening()) await isTaken([one]);
-      return isListening();
+      if (all.length === 0 || !mayContinue() || (await isAccepted(all))) return mayContinue();
+      if (all.length > 1) for (const one of all) if (mayContinue()) await isAccepted([one]);
+      return mayContinue();
     },
-    /** The first refusal, if there was one. */
-    refusal: () => first,
+    /** The first failure, if there was one. */
+    failure: () => first,
   };
 }

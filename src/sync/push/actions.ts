@@ -1,5 +1,5 @@
-// What a person may do with entries of the outbox, one or many at a time. No action sends anything: a retried entry is
-// ready for the next run, and an entry that may be at the service is read back first, unless the person has looked.
+// The actions of a person on outbox entries, one or many at a time. No action sends anything: a retried entry is ready for
+// the next run. An entry that may be at the service is read back first, unless the person asserts that it is absent.
 
 import { chunks } from '../../core/chunks.ts';
 import { Fatal } from '../../core/errors.ts';
@@ -18,34 +18,34 @@ import { payloadOf } from './kind.ts';
 export interface EntryName {
   code: string;
   kind?: string | undefined;
-  /** Which use of the code, where there are several. */
+  /** Which use of the code, if there are several. */
   use?: number | undefined;
 }
 
-/** Asks for kind or use where several entries have the code. */
+/** Throws if no entry has the code, or if several have it and kind or use is missing. */
 export async function namedEntry(engine: Engine, { code, kind, use }: EntryName): Promise<OutboxEntry> {
   const found = await engine.read((sql) => entriesNamed(sql, code, kind));
   const [entry, ...others] = found.filter(({ code_use }) => use === undefined || code_use === use);
   if (entry === undefined) {
     throw usage(
       `The outbox has no entry with the code ${JSON.stringify(code)}`,
-      'npx roadbook outbox list shows its entries; the code has to be exact.',
+      'npx roadbook outbox list shows all entries; the code must match exactly.',
     );
   }
   if (others.length === 0) return entry;
   const named = [entry, ...others].map((each) => `${each.kind} --use ${each.code_use}`).join(', ');
   throw usage(
     `Several entries have the code ${JSON.stringify(code)}: ${named}`,
-    'Name one with --kind or --use.',
+    'Choose one with --kind or --use.',
   );
 }
 
 interface Acted extends Step {
-  /** What the next run does with it. */
+  /** Says what the next run does with the entry. */
   words: string;
 }
 
-/** Pure; throws where the state does not allow it. */
+/** Pure; throws if the state of the entry does not allow the action. */
 export type Action = (entry: OutboxEntry, at: string) => Acted;
 
 const acted = (entry: OutboxEntry, outcome: AttemptOutcome, at: string, words: string): Acted => ({
@@ -55,13 +55,13 @@ const acted = (entry: OutboxEntry, outcome: AttemptOutcome, at: string, words: s
 });
 
 const OFFER_AGAIN =
-  'Its content is not kept here: let the ERP offer it again (drop its file once more, or have its row offered); the same content will do.';
+  'Its content is no longer stored: let the ERP offer it again (drop its file again, or offer its row again). The content may be the same.';
 const READY = 'It is ready; the next run sends it, unless a read-back shows it.';
 const READY_AT_ONCE =
   'It is ready; the next run reads it back without waiting, and sends it unless the service shows it.';
 const MAY_BE_THERE =
-  'It may be at the service: it is read back, and sent only if it is not there for long enough.';
-const CHECKED = 'The next run reads it back; if the problem is still there, it says so again.';
+  'It may be at the service: the next runs read it back, and send it only if it stays absent for long enough.';
+const CHECKED = 'The next run reads it back; if the problem remains, it is reported again.';
 
 export const retry: Action = (entry, at) => {
   const { state, attention, external_code } = entry;
@@ -71,10 +71,10 @@ export const retry: Action = (entry, at) => {
     case 'rejected':
     case 'cancelled':
       return state === 'rejected' && entry.payload !== null
-        ? retried('retry', { message: 'To be sent again by the action of a person' }, READY)
+        ? retried('retry', { message: 'Retried by a person; the next run sends it' }, READY)
         : retried(
             'note',
-            { content_hash: '', message: 'To be taken again as soon as the ERP offers it' },
+            { content_hash: '', message: 'Retried by a person; waits until the ERP offers it again' },
             OFFER_AGAIN,
           );
     case 'ready':
@@ -84,7 +84,7 @@ export const retry: Action = (entry, at) => {
     case 'confirmed':
       if (hasUnusableContent(entry))
         throw usage(
-          `${external_code} was changed by the ERP into something that cannot be sent`,
+          `${external_code}: the ERP changed it, and the new content cannot be sent`,
           'Correct it in the ERP.',
         );
       if (attention === null)
@@ -98,9 +98,9 @@ export const retry: Action = (entry, at) => {
   }
 };
 
-/** The person has looked at the service: the entry is not there. */
+/** A person has checked that the service does not have the entry. */
 export const assertAbsent: Action = (entry, at) => {
-  const message = 'A person says that it is not at the service';
+  const message = 'A person asserts that it is not at the service';
   const asserted = (name: TransitionName, change: EntryChange, words: string): Acted =>
     acted(transition(entry, name, at, { message, ...change }), 'asserted-absent', at, words);
   const isShown = entry.seen_at !== null && entry.attention === null;
@@ -108,7 +108,7 @@ export const assertAbsent: Action = (entry, at) => {
     return asserted(
       'assertAbsent',
       payloadOf(entry)?.place ?? {},
-      'It is ready; the next run sends it, unless a read-back shows it after all.',
+      'It is ready; the next run sends it, unless a read-back still shows it.',
     );
   if (entry.state === 'confirmed' && !isShown) return asserted('disprove', {}, OFFER_AGAIN);
   if (entry.state === 'unknown')
@@ -131,31 +131,31 @@ export const cancel =
     const isUpdate = state === 'ready' && entry.remote_id !== null;
     if (needsProof(entry) && !isUpdate && !isForced)
       throw usage(
-        `${external_code} may be at the service: nobody knows yet`,
-        'Wait until it is read back, or look at the service yourself and use --force.',
+        `${external_code} may be at the service; no read-back has shown it yet`,
+        'Wait for the read-back, or check the service yourself and use --force.',
       );
     const cancelled = transition(entry, 'cancel', at, { message: 'Cancelled by a person' });
     return acted(cancelled, 'cancelled', at, 'It is cancelled; the next run notifies the ERP.');
   };
 
-/** Gives the words for the person. */
+/** Resolves to the text for the person. */
 export async function act(engine: Engine, entry: OutboxEntry, action: Action, at: string): Promise<string> {
   const [stored] = await engine.write((tx) => storeSteps(tx, [action(entry, at)], null, at));
   if (stored !== undefined) return stored.words;
   throw usage(
-    `${entry.external_code} has changed in this moment`,
-    'Look at it again with npx roadbook outbox show.',
+    `${entry.external_code} was changed at the same time by a run or by another person`,
+    'Check it with npx roadbook outbox show, then repeat the action.',
   );
 }
 
 export interface ActedOnMany {
   done: number;
-  /** Entries whose state does not allow the action, or that changed in this moment. */
+  /** Entries whose state does not allow the action, or that were changed at the same time. */
   skipped: number;
 }
 
 const PAGE = 200;
-/** A person who acts on more than this looks again in between. */
+/** Limits one action, so that a person checks the result before acting on more. */
 const MOST = 10_000;
 
 export async function actOnMany(
@@ -185,5 +185,5 @@ const usage = (message: string, hint: string): Fatal => new Fatal(message, { cod
 const beingSent = ({ external_code }: OutboxEntry): Fatal =>
   usage(
     `${external_code} is being sent`,
-    'Look again in a minute; if its process is gone, the next run reads it back.',
+    'Try again in a minute; if the sending process has died, the next run reads it back.',
   );

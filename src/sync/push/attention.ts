@@ -1,5 +1,5 @@
-// What needs a person: one sentence for each reason, the same for runs, commands, page and alerts. A run is partial, with
-// the reason as its code, for as long as something does.
+// Entries that need a person: one text for each reason, the same for runs, commands, page and alerts. As long as an entry
+// needs a person, each run ends partial, with the reason as its code.
 import { Skippable } from '../../core/errors.ts';
 import type { Engine } from '../../warehouse/engine.ts';
 import { type AttentionReason, entriesNeedingAttention } from '../../warehouse/outbox/lists.ts';
@@ -11,33 +11,33 @@ interface Words {
   hint: string;
 }
 
-const LOOK = 'npx roadbook outbox list names them';
-const NOT_THERE = `Look for them at the service; ${LOOK}. If one is not there: npx roadbook outbox retry CODE --not-there`;
+const LIST = 'npx roadbook outbox list shows them';
+const NOT_THERE = `Check whether the service has them; ${LIST}. If one is not there: npx roadbook outbox retry CODE --not-there`;
 
 const ATTENTION_WORDS: Readonly<Record<AttentionReason, Words>> = {
   unknown: { what: 'sent without a clear answer for more than ten minutes', hint: NOT_THERE },
-  inconclusive: { what: 'may be at the service, and no listing can tell', hint: NOT_THERE },
+  inconclusive: { what: 'may be at the service, and no listing is conclusive', hint: NOT_THERE },
   retries_exhausted: { what: 'sent five times without success', hint: NOT_THERE },
-  never_shown: { what: 'accepted by the service and shown by no listing', hint: NOT_THERE },
+  never_shown: { what: 'accepted by the service, but shown by no listing', hint: NOT_THERE },
   found_twice: {
     what: 'at the service more than once',
-    hint: `Remove all but one at the service; Roadbook cannot. ${LOOK}.`,
+    hint: `Remove all but one at the service; Roadbook cannot. ${LIST}.`,
   },
   code_reused: {
-    what: 'rejected because the ERP used the code of another day again',
-    hint: `Give each plan a code of its own, or set reuse_codes: true for the job. ${LOOK}.`,
+    what: 'rejected because the ERP reused the code of another day',
+    hint: `Give each plan its own code, or set reuse_codes: true for the job. ${LIST}.`,
   },
   read_error: {
-    what: 'at the service, or maybe, and offered again in a form that cannot be read',
-    hint: `Correct it in the ERP. ${LOOK}.`,
+    what: 'at the service, or possibly, and offered again in a form that cannot be read',
+    hint: `Correct it in the ERP. ${LIST}.`,
   },
   invalid_change: {
-    what: 'at the service, or maybe, and changed by the ERP into something that breaks the rules',
-    hint: `Correct it in the ERP. ${LOOK}.`,
+    what: 'at the service, or possibly, and changed by the ERP into an invalid item',
+    hint: `Correct it in the ERP. ${LIST}.`,
   },
   not_acknowledged: {
-    what: 'finished, and the ERP does not take the news for more than ten minutes',
-    hint: `Look at the acknowledgement of the feed. ${LOOK}.`,
+    what: 'finished, but the ERP could not be notified for more than ten minutes',
+    hint: `Check the acknowledgement of the feed. ${LIST}.`,
   },
 };
 
@@ -50,7 +50,7 @@ export interface OutboxAttention {
   hint: string;
 }
 
-/** What of the outbox needs a person now, of one kind or of all. */
+/** Why entries need a person now, for one kind or for all kinds. */
 export async function outboxAttention(
   engine: Engine,
   at: string,
@@ -68,5 +68,5 @@ export async function outboxAttention(
 
 export async function reportAttention({ kind, engine, now, report }: PushRun): Promise<void> {
   for (const { reason, entries, text, hint } of await outboxAttention(engine, now(), kind))
-    report(new Skippable(text, { code: reason, hint }), 'needs a person', { entries });
+    report(new Skippable(text, { code: reason, hint }), 'entries need a person', { entries });
 }

@@ -1,5 +1,5 @@
-// The code of an item as the outbox holds it. An agent may be called by its tax number, which is replaced by a
-// digest; the codes of all other kinds are the ERP's own and stay, even where they look like one.
+// The code of an item as the outbox stores it. The code of an agent may be a tax number, which is replaced by a digest.
+// The codes of all other kinds are stored as they are, even if one has the form of a tax number.
 import { createHash } from 'node:crypto';
 import { isCpf } from '../../core/text/redaction.ts';
 import type { FeedKind } from '../../erp/feed-kinds.ts';
@@ -11,7 +11,7 @@ import type { Digest } from '../../warehouse/privacy/personal-digest.ts';
 const PREFIX = 'cpf-';
 const LENGTH = 24;
 
-/** The keyed digest is made of the plain one, of which older warehouses were full. */
+/** The keyed digest is computed from the plain digest, because older warehouses store plain digests. */
 export function codesOf(
   kind: FeedKind,
   code: string,
@@ -24,11 +24,11 @@ export function codesOf(
 
 export const isDigest = (kind: string, code: string): boolean => kind === 'agents' && code.startsWith(PREFIX);
 
-/** Undefined where the outbox holds a digest alone: the result of a file names the item by the code that was read. */
+/** Undefined if the outbox holds only a digest. The result of a file takes the code from the file instead. */
 export const codeInClear = ({ kind, external_code, erp_code }: EntryStatus): string | undefined =>
   erp_code ?? (isDigest(kind, external_code) ? undefined : external_code);
 
-/** What the ERP is notified of, under its own code. */
+/** The outcome for the ERP, under the ERP's own code. */
 export const outcomeOf = (entry: EntryStatus, externalCode: string): Outcome => ({
   externalCode,
   periodStart: entry.period_start,

@@ -1,5 +1,5 @@
-// The deadline: from a local time of day on, every plan that starts tomorrow has to be confirmed. One query answers the
-// run, the page, the commands and the alerts.
+// The deadline: a local time of day by which every plan that starts tomorrow must be confirmed. The run, the page, the
+// commands and the alerts share one query.
 import { Temporal } from 'temporal-polyfill';
 import { Skippable } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -53,7 +53,8 @@ export async function reportDeadline({ settings, context, engine, report }: Push
   if (!isPast || open.length === 0) return;
   const named = open.slice(0, MOST_NAMED).map(({ external_code, state }) => `${external_code} (${state})`);
   const names = named.join(', ') + (open.length > MOST_NAMED ? ', …' : '');
-  const text = `${open.length} that start tomorrow are not confirmed by ${deadline}: ${names}`;
+  const plans = open.length === 1 ? 'plan that starts tomorrow is' : 'plans that start tomorrow are';
+  const text = `${open.length} ${plans} not confirmed by ${deadline}: ${names}`;
   const hint = 'See why: npx roadbook outbox list';
   report(new Skippable(text, { code: 'deadline_missed', hint }), 'deadline missed', { late: open.length });
 }

@@ -1,4 +1,4 @@
-// What a listing of the service says about one entry. Pure: entry × listing → decision. An unknown entry is believed
+// Decides what a listing of the service says about one entry. Pure: entry × listing → decision. An unknown entry counts as
 // absent only if two conclusive listings, far enough apart, do not show it.
 import type { JsonObject } from '../../core/glossary.ts';
 import { needsProof, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
@@ -17,33 +17,33 @@ export const indexed = (records: readonly RemoteRecord[]): Listing => ({
 });
 
 export type Decision =
-  /** The service has it. `others` are further records of the same item: it was sent twice. */
+  /** The service has the item. `others` are further records of the same item: it is there more than once. */
   | { is: 'found'; record: RemoteRecord; others: number[]; isSame: boolean }
-  /** It may be sent. */
+  /** The entry may be sent. */
   | { is: 'clear' }
-  /** Not shown, but not for long enough. */
+  /** The listing does not show the entry, but too little time has passed. */
   | { is: 'too-early'; since: string }
-  /** Not shown for long enough. */
+  /** Listings have not shown the entry for long enough. */
   | { is: 'absent' }
-  /** The listing cannot tell. */
+  /** The listing proves nothing about the entry. */
   | { is: 'inconclusive'; why: string }
-  /** The service accepted it and does not show it. */
+  /** The service accepted the entry and does not show it. */
   | { is: 'never-shown' }
   | { is: 'nothing' };
 
 export interface Question {
   entry: OutboxEntry;
-  /** The records that match the entry; undefined where one may or may not. */
+  /** The records that match the entry; undefined if a record may match, but its period cannot be read. */
   matches: readonly RemoteRecord[] | undefined;
-  /** Content of the entry, where it is kept. */
+  /** Content of the entry, if it is still stored. */
   data: JsonObject | undefined;
   kind: Pick<PushKind, 'isSame' | 'noun'>;
   settleMs: number;
-  /** When the listing began, by the service's clock, ISO. */
+  /** When the listing started, by the service's clock, ISO. */
   listedAt: string;
-  /** ISO instant of now, by this machine's clock. */
+  /** The current instant by this machine's clock, ISO. */
   at: string;
-  /** Why the listing proves no absence; undefined where it does. */
+  /** Why absence from the listing proves nothing; undefined if the listing is conclusive. */
   doubt: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export function decide(question: Question): Decision {
 function absence(question: Question): Decision {
   const { entry, listedAt, settleMs } = question;
   const { absent_since, unclear_sends } = entry;
-  // An instant after this listing was written before a clock was set back.
+  // If `absent_since` lies after this listing, a clock was set back in between. The wait starts again.
   if (absent_since === null || absent_since > listedAt) return { is: 'too-early', since: listedAt };
   const isLong = isApart(absent_since, listedAt, settleMs * 2 ** unclear_sends);
   return isLong ? { is: 'absent' } : { is: 'too-early', since: absent_since };
@@ -80,7 +80,7 @@ function absence(question: Question): Decision {
 const isApart = (since: string | null, until: string, ms: number): boolean =>
   since !== null && Date.parse(until) - Date.parse(since) >= ms;
 
-/** The records that are this entry: by identifier once it is known, else by key and overlapping period. */
+/** The records that match the entry: by identifier if it is known, else by key and overlapping period. */
 export function matchesOf(
   entry: OutboxEntry,
   { byId, byKey }: Listing,
@@ -98,23 +98,24 @@ export function matchesOf(
   matches.push(
     ...sameKey.filter(({ period }) => period !== undefined && overlaps(period, own) && isOfDay(period)),
   );
-  // It may be this item or that of another day: enough for an alarm beside a match, not enough to be taken for one.
+  // A record without a readable period may be this item or the item of another day. Beside a match it counts as a possible
+  // duplicate; alone it is no match.
   const unreadable = sameKey.filter(({ period }) => period === undefined);
   if (matches.length > 0) return [...matches, ...unreadable];
   return unreadable.length > 0 ? undefined : [];
 }
 
-/** A service that cuts its listings off does so at one of these. */
+/** A service that truncates its listings does so at one of these counts. */
 const ROUND_COUNTS = [100, 200, 250, 500, 1_000, 2_000, 2_500, 5_000, 10_000];
-export const isCut = ({ byId }: Listing): boolean => ROUND_COUNTS.includes(byId.size);
-/** People delete records at the service: this share of what earlier listings showed may be missing. */
+export const mayBeTruncated = ({ byId }: Listing): boolean => ROUND_COUNTS.includes(byId.size);
+/** People delete records at the service, so this share of the known records may be missing. */
 const MOST_MISSING = 0.05;
 
-const SHOWS_NOTHING = 'The listing shows nothing at all, so it proves nothing';
-const HIDES_KNOWN = 'The listing leaves out what earlier ones showed, so it proves nothing';
-const IS_CUT = 'The listing may be cut off at a round number of records, so it proves nothing';
+const SHOWS_NOTHING = 'The listing is empty, so it proves nothing';
+const HIDES_KNOWN = 'The listing omits records that earlier listings showed, so it proves nothing';
+const MAY_BE_TRUNCATED = 'The listing may be truncated at a round number of records, so it proves nothing';
 
-/** Why the absence of an item from the listing proves nothing; undefined where the listing is conclusive. */
+/** Why absence from the listing proves nothing; undefined if the listing is conclusive. */
 export function doubtOf(
   listing: Listing,
   known: readonly ControlRecord[],
@@ -125,9 +126,9 @@ export function doubtOf(
   const missing = known.filter((each) => !isShown(each)).length;
   if (missing === known.length && missing > 0) return HIDES_KNOWN;
   if (missing > Math.max(1, known.length * MOST_MISSING)) return HIDES_KNOWN;
-  if (isCut(listing)) return IS_CUT;
+  if (mayBeTruncated(listing)) return MAY_BE_TRUNCATED;
   const records = [...listing.byId.values()];
   const isEmpty = list === undefined ? records.length === 0 : !records.some((each) => each.list === list);
-  // What is known may be on the other list.
+  // The known records may all be on the other list.
   return isEmpty && (known.length === 0 || list !== undefined) ? SHOWS_NOTHING : undefined;
 }

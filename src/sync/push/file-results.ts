@@ -1,5 +1,5 @@
-// The outcomes of a dropped file's items are in the file's result, which is written when all of them are final. Nothing else
-// notifies the ERP of them, as long as the file waits.
+// The result of a dropped file holds the outcomes of its items, and is written when all of them are final. While a file
+// waits for its result, nothing else notifies the ERP of its items.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { localDay } from '../../erp/items/moments.ts';
@@ -15,7 +15,7 @@ interface WaitingFile {
   content: FileContent;
 }
 
-/** Every file that was taken and waits for its result. The other files are forgotten. */
+/** Every file that was taken and waits for its result. Removes the records of files that are gone or finished. */
 export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
   const { feed, engine, kind } = push;
   const { files } = feed.source;
@@ -30,7 +30,7 @@ export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
   return waiting;
 }
 
-/** Chooses the entries that no result of these files will have. */
+/** Selects the entries that will be in none of these files' results. */
 export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]) {
   const items = Map.groupBy(
     files.flatMap(({ content }) => content.items),
@@ -41,7 +41,7 @@ export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]
     ({ externalCode }) => externalCode,
   );
 
-  /** The outbox may not know the day of an item that could not be read. */
+  /** Matches a rejected entry to an item that could not be read. The outbox may not know the day of such an item. */
   function isUnread(entry: EntryStatus): boolean {
     const [code, day] = [codeInClear(entry), dayOf(push, entry)];
     if (code === undefined || entry.state !== 'rejected') return false;
@@ -58,7 +58,7 @@ export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]
 
 const AT_ONCE = 4;
 
-/** Finishes the files whose items are all final. One that cannot be finished does not hold up the others. */
+/** Finishes the files whose items are all final. A file that cannot be finished does not hold up the others. */
 export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]): Promise<void> {
   const { feed, engine, context } = push;
   const { files } = feed.source;
@@ -68,12 +68,12 @@ export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]
     if (context.signal.aborted) return;
     const outcomes = await finalOutcomes(push, content.items);
     if (outcomes === 'open') return;
-    // The file is read again, and the item taken.
+    // The file is read again, so that the missing item is taken.
     if (outcomes === 'absent') return engine.write((tx) => abandonFile(tx, push, file));
     await files.finish(file, content, outcomes);
     await engine.write((tx) => closeFile(tx, push, file));
   };
-  // Most of the time is spent waiting for the disk. All have ended before the run does.
+  // Most of the time is spent waiting for the disk. All files are awaited, so that none is still written after the run.
   await new PQueue({ concurrency: AT_ONCE }).addAll(
     waiting.map((file) => () => finish(file).catch((failure) => failures.push(failure))),
   );
@@ -84,10 +84,10 @@ export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]
 
 const PAGE = 500;
 
-/** The page that was not final when a file's items were last looked at: it is asked for first. */
+/** The page that was not final at the last check of a file's items; it is checked first. */
 const openPages = new WeakMap<readonly FileItem[], number>();
 
-/** `absent` where the outbox does not know an item. */
+/** `absent` if the outbox does not know an item. */
 async function finalOutcomes(
   push: PushRun,
   items: readonly FileItem[],
@@ -118,7 +118,7 @@ async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(En
   return items.map((item, i) => entryOf(push, item, known.get(codes[i] ?? '') ?? []));
 }
 
-/** The use of the code that starts on the item's day; for a plan that was moved, or has no day, the latest one. */
+/** The use of the code that starts on the item's day. If the plan was moved, or has no day, the latest use. */
 function entryOf(
   push: PushRun,
   { startDay }: FileItem,
@@ -126,7 +126,7 @@ function entryOf(
 ): EntryStatus | undefined {
   const sameDay = uses.find((use) => startDay !== '' && dayOf(push, use) === startDay);
   if (sameDay !== undefined) return sameDay;
-  // Another day of a reused code is another plan.
+  // If codes are reused, another day means another plan.
   if (push.settings.reuse_codes && startDay !== '') return uses.findLast((use) => dayOf(push, use) === '');
   return uses.findLast(({ attention }) => attention !== 'code_reused') ?? uses.at(-1);
 }

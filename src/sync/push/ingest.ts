@@ -1,5 +1,6 @@
-// Takes what the ERP offers into the outbox. Nothing of a file, query or answer is taken before it was read to its end:
-// its batches wait in a spool. Each batch is then one transaction; that of a file's last batch also remembers the file.
+// Takes the items that the ERP offers into the outbox. A file, query or answer is read to its end before any item is
+// taken; until then its batches wait in a spool. Each batch is one transaction; the last one of a file also marks the file
+// as taken.
 import { asRoadbookError, Retriable } from '../../core/errors.ts';
 import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
@@ -18,38 +19,38 @@ import { markTaken, takenFiles } from './taken-files.ts';
 export async function ingestFeed(push: PushRun): Promise<void> {
   const { feed, context, engine, kind } = push;
   const spool = createSpool<ErpBatch>();
-  const faults: ErpFault[] = [];
+  const readErrors: ErpFault[] = [];
   try {
     const taken = await takenFiles(engine, kind.feed);
     for await (const batch of feed.source.read(context.signal, taken)) {
-      // A file that changed while it was read ends without a last batch, and the next one begins.
+      // If a file changed while it was read, it ends without a last batch. Drop its batches when the next file starts.
       if (batch.part === 1) {
         await spool.clear();
-        faults.length = 0;
+        readErrors.length = 0;
       }
       await spool.add(batch);
-      faults.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
-      if (batch.last) await takeAll(push, spool.drain(), faults);
+      readErrors.push(...batch.faults.filter(({ externalCode }) => externalCode !== undefined));
+      if (batch.last) await takeAll(push, spool.drain(), readErrors);
     }
   } catch (thrown) {
     if (context.signal.aborted) return;
-    push.report(asRoadbookError(thrown), 'feed could not be read to its end');
+    push.report(asRoadbookError(thrown), 'feed could not be read to the end');
   } finally {
     await spool.clear();
   }
 }
 
 /**
- * One file, query or answer, to its end. An item that a later part invalidates is left out from the start: a crash between
- * two batches must not leave it ready to be sent.
+ * Takes one complete file, query or answer. An item that a later part invalidates is left out of every batch: otherwise a
+ * crash between two batches could leave it ready to be sent.
  */
 async function takeAll(
   push: PushRun,
   batches: AsyncIterable<ErpBatch>,
-  faults: readonly ErpFault[],
+  readErrors: readonly ErpFault[],
 ): Promise<void> {
   const taken = new Set<string>();
-  const invalid = Map.groupBy(faults, ({ externalCode }) => externalCode);
+  const invalid = Map.groupBy(readErrors, ({ externalCode }) => externalCode);
   const isValid = ({ externalCode, startDay }: ErpItem): boolean =>
     !invalid.get(externalCode)?.some((fault) => invalidates(fault, startDay));
   for await (const batch of batches)
@@ -62,7 +63,7 @@ const changedMeanwhile = (): Retriable =>
     hint: 'The next run takes the offer.',
   });
 
-const TWICE = 'this external code was read before, in another spelling; give each code once';
+const DUPLICATE = 'this external code occurs twice, in different spellings; give each code once';
 
 async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
   const offers = [
@@ -81,7 +82,7 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
       const place = uses.findIndex(({ code_use }) => code_use === then?.code_use);
       count(counts, offer, uses[place], then);
       if (then === undefined) continue;
-      // One code in two spellings changes an entry twice: it is stored once.
+      // One code in two spellings changes the same entry twice. Store it once, over the revision that was read.
       const revision = changed.get(nameOf(then))?.revision ?? then.revision;
       changed.set(nameOf(then), { ...then, revision });
       known.set(offer.external_code, place === -1 ? [...uses, then] : uses.with(place, then));
@@ -108,19 +109,19 @@ function count(
   counts[isRepeated ? 'unchanged' : before === undefined ? 'inserted' : 'updated']++;
 }
 
-/** A batch may hold an entry twice only where two spellings are one code. */
+/** Rejects the second offer of an entry, which occurs only if two spellings mean the same code. */
 function onceOnly(push: PushRun, offer: Offer, taken: Set<string>): Offer {
   const name = JSON.stringify([offer.external_code, push.settings.reuse_codes ? offer.day : '']);
   if (!taken.has(name) || offer.content_hash === '') {
     taken.add(name);
     return offer;
   }
-  return { ...offer, ...UNREAD, reasons: [TWICE] };
+  return { ...offer, ...UNREAD, reasons: [DUPLICATE] };
 }
 
 const UNREAD = { content_hash: '', payload: null } as const;
 
-/** The period of an invalid item may be one that a database does not store. */
+/** An invalid item may have a period that a database cannot store. */
 const usualPeriod = (period: Period | undefined): Period | undefined =>
   period !== undefined && isUsualYear(period.start) && isUsualYear(period.end) ? period : undefined;
 
@@ -149,14 +150,14 @@ export function offerOf({ kind, feed, digest, context }: PushRun, item: ErpItem)
   };
 }
 
-/** None where nobody can tell which item it would have been. */
+/** Empty if the read error has no code: nothing shows which item it concerns. */
 function unreadOffer(
   { kind, digest, context }: PushRun,
   { origin, reason, externalCode, startDay = '' }: ErpFault,
 ): Offer[] {
   const { redact } = context.dependencies.redactor;
   const read = { origin: redact(origin), reason: redact(reason) };
-  context.log.warn(read, 'feed holds something that cannot be read');
+  context.log.warn(read, 'an item of the feed cannot be read');
   if (externalCode === undefined) {
     context.counts.rejected++;
     return [];

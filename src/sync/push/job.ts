@@ -1,4 +1,4 @@
-// What a push job declares: which kind of item, and which options it has beside the common ones.
+// Builds a push job from its declaration: the kind of item, and the options beside the common ones.
 import { z } from 'zod';
 import { pushAttempt } from '../../warehouse/outbox/attempts.ts';
 import { pushOutbox } from '../../warehouse/outbox/entry.ts';
@@ -10,12 +10,12 @@ import { executePush } from './run.ts';
 
 export interface PushDeclaration {
   meaning: string;
-  /** Cron fields used where the configuration names none. */
+  /** Default schedule, as cron fields. */
   schedule: string;
   kind: PushKind;
   /** Options beside the common ones, each with a default. */
   options?: z.core.$ZodLooseShape;
-  /** About what a run costs on a usual day; default: no call, since most runs send nothing. */
+  /** Estimated cost of a run on a usual day; default: no call, because most runs send nothing. */
   cost?: Job['cost'];
 }
 

@@ -1,5 +1,5 @@
-// What the push engine has to know of one kind of item: by what the service lists it, and which calls list, create and
-// change it. A kind judges an answer; what follows from it is the engine's business.
+// Describes one kind of item to the push engine: its key at the service, and the calls that list, create and change it.
+// A kind interprets an answer; the engine decides what follows from it.
 
 import type { RoadbookError } from '../../core/errors.ts';
 import { type JsonObject, noCounts } from '../../core/glossary.ts';
@@ -15,18 +15,18 @@ import { type Digest, personalDigest } from '../../warehouse/privacy/personal-di
 import type { RunContext } from '../job.ts';
 import type { PushSettings } from './options.ts';
 
-/** One call of the service, counted and aborted with the run. */
+/** One call to the service, counted by the run and aborted with it. */
 export type ServiceCall = <Request, Answer>(
   endpoint: Endpoint<Request, Answer>,
   request: Request,
 ) => Promise<Answer>;
 
-/** What is sent. */
+/** The content of an entry that is sent to the service. */
 export interface Payload {
   data: JsonObject;
-  /** The item's own options over those of its feed; plans only. */
+  /** The options of the feed, overridden by the item's own; plans only. */
   options: JsonObject;
-  /** Absent from what an earlier version stored. */
+  /** Absent if an earlier version stored the payload. */
   place?: Place;
 }
 
@@ -36,13 +36,13 @@ export interface RemoteRecord {
   key: string;
   status: string | null;
   record: JsonObject;
-  /** Absent where the kind has no period, or the record's cannot be read. */
+  /** Absent if the kind has no period, or if the record's period cannot be read. */
   period?: Period;
-  /** The list that showed it, where the kind has several. */
+  /** The list that showed the record, if the kind has several lists. */
   list?: string;
 }
 
-/** What an answer to a write says. An answer that does not say it plainly is unclear. */
+/** The meaning of an answer to a write. An answer that says neither accepted nor rejected is unclear. */
 export type Verdict =
   | { is: 'accepted'; id: number | undefined; reasons: string[] }
   | { is: 'rejected'; reasons: string[] }
@@ -50,28 +50,28 @@ export type Verdict =
 
 export interface PushKind {
   readonly feed: FeedKind;
-  /** For messages, as in `plan`. */
+  /** Names the kind in messages, such as `plan`. */
   readonly noun: string;
-  /** By what the service lists it; never a tax number in clear. */
+  /** The key by which a listing is searched for the item; never a tax number in clear. */
   keyOf(data: JsonObject, digest: Digest): string;
-  /** One key is one item at the service, whatever codes the ERP gives it: one of them is sent. */
-  readonly isOneAKey?: true;
-  /** When it takes place; without this the service lists all items of the kind. */
+  /** A key is unique at the service. If the ERP gives several codes to one key, only one of them is sent. */
+  readonly hasUniqueKey?: true;
+  /** The period of the item; absent if the service lists all items of the kind at once. */
   periodOf?(data: JsonObject): Period | undefined;
-  /** What the service has, in a period where the kind has one. Throws where the answer is no listing. */
+  /** The records at the service, in the period if the kind has one. Throws if the answer is not a listing. */
   list(call: ServiceCall, period: Period | undefined, digest: Digest): Promise<RemoteRecord[]>;
-  /** On which of the service's lists an item would be shown, where there are several. */
+  /** The service's list that would show the item, if the kind has several lists. */
   listOf?(data: JsonObject): string;
   create(call: ServiceCall, payload: Payload): Promise<Verdict>;
-  /** Absent where the service has no call that changes it. */
+  /** Absent if the service has no call that changes an item. */
   change?(call: ServiceCall, id: number, payload: Payload): Promise<Verdict>;
-  /** Whether the service has this content. */
+  /** Whether the record has the content of `data`. */
   isSame(record: JsonObject, data: JsonObject): boolean;
-  /** The status that says that the service failed at it, and what that means. */
+  /** The record status for a failure at the service, and the message for it. */
   readonly failed?: { status: string; message: string };
 }
 
-/** What every step of one run works with. */
+/** Shared by all steps of one run. */
 export interface PushRun {
   kind: PushKind;
   feed: Feed;
@@ -81,15 +81,15 @@ export interface PushRun {
   call: ServiceCall;
   digest: Digest;
   failures: RoadbookError[];
-  /** Adds a failure of the run, and logs it with a message. */
+  /** Adds a failure to the run, and logs it with a message. */
   report(failure: RoadbookError, message: string, fields?: object): void;
-  /** ISO instant of now. */
+  /** The current ISO instant. */
   now(): string;
-  /** ISO instant so many milliseconds before now. */
+  /** The ISO instant `ms` before now. */
   ago(ms: number): string;
 }
 
-/** Undefined where the configuration has no feed of the kind. */
+/** Undefined if the configuration has no feed of the kind. */
 export async function openPush(kind: PushKind, context: RunContext): Promise<PushRun | undefined> {
   const { dependencies, counts, signal, options, log } = context;
   const feed = await dependencies.erp(kind.feed);
@@ -121,7 +121,7 @@ export async function openPush(kind: PushKind, context: RunContext): Promise<Pus
   };
 }
 
-/** For a preview: records nothing. */
+/** For a preview: the run is not recorded. */
 export const openUnrecorded = (
   kind: PushKind,
   context: Pick<RunContext, 'job' | 'options' | 'dependencies'>,
@@ -133,5 +133,5 @@ export const openUnrecorded = (
 export const payloadOf = ({ payload }: Pick<OutboxEntry, 'payload'>): Payload | undefined =>
   payload === null ? undefined : (JSON.parse(payload) as Payload);
 
-/** Where the service will list the content that is to be sent. */
+/** Key and period under which the service will list the content once it is sent. */
 export const nextPlace = (entry: OutboxEntry, { place }: Payload): Place => placeOf(place ?? entry);

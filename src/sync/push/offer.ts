@@ -1,5 +1,5 @@
-// What to do with an item that the ERP offers, given what the outbox knows of its code. Pure: the same offer leads to
-// the same entry, and an offer that was taken before changes nothing.
+// Decides what an item that the ERP offers does to the outbox entries of its code. Pure: the same offer leads to the same
+// entry, and an offer that was taken before changes nothing.
 import {
   type Attention,
   hasUnusableContent,
@@ -11,43 +11,43 @@ import {
 } from '../../warehouse/outbox/entry.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 import { newEntry, transition } from '../../warehouse/outbox/transitions.ts';
-import { CHANGED_AFTER_PUSH, twiceOnly } from './outcome.ts';
+import { CHANGED_AFTER_PUSH, keepFoundTwice } from './outcome.ts';
 import { overlaps } from './windows.ts';
 
 type OfferedColumn = 'kind' | 'external_code' | 'erp_code' | 'origin' | 'content_hash' | 'payload';
 
-/** An item of the ERP, in the columns of its entry. `content_hash` is empty where the item could not be read. */
+/** An item of the ERP, in the columns of its entry. `content_hash` is empty if the item could not be read. */
 export interface Offer extends Pick<OutboxEntry, OfferedColumn>, Place {
-  /** Why it must not be sent; empty where it may. */
+  /** Why the item must not be sent; empty if it may be sent. */
   reasons: readonly string[];
-  /** Local day on which the item starts; empty where that is not known, or the kind has none. */
+  /** Local day on which the item starts; empty if it is unknown or the kind has no period. */
   day: string;
 }
 
 export interface OfferRules {
-  /** A call can change what the service has. */
+  /** The service has a call that changes an item. */
   canChange: boolean;
   reuseCodes: boolean;
-  /** Changes after confirmation are flagged, not ignored. */
+  /** Changes after confirmation are flagged; otherwise they are ignored. */
   flagsChanges: boolean;
   at: string;
-  /** How long a rejection by a status may be followed by the item itself. */
+  /** How long after a rejection by HTTP status the service may still show the item. */
   settleMs: number;
   dayOf(instant: string): string;
 }
 
-const INVALID = 'It breaks the rules and was not sent';
+const INVALID = 'It is invalid and was not sent';
 const UNREADABLE = 'It could not be read and was not sent';
 const INVALID_CHANGE =
-  'The service may have an earlier content; the one that the ERP offered since cannot be sent';
+  'The service may have an earlier content; the content that the ERP offers now cannot be sent';
 const REOPENED = 'An earlier send may have arrived: it is read back before the changed content is sent';
-const UNNAMED = 'The service has it, and has to show it before it can be changed';
-const REUSED = 'The ERP used the code again for another day; it was not sent';
+const UNNAMED = 'The service has it, but must show its identifier before it can be changed';
+const REUSED = 'The ERP reused the code for another day; it was not sent';
 
-/** A final entry that is still offered may not have been heard of: the ERP is notified again after this long. */
+/** If the ERP still offers a final entry, it may have missed the notification. It is notified again after this long. */
 const NOTIFY_AGAIN_MS = 3_600_000;
 
-/** The entry as the offer leaves it; undefined where nothing changes. `uses` are all entries of the code, in order. */
+/** The entry after the offer; undefined if nothing changes. `uses` are all entries of the code, in order. */
 export function takeOffer(
   uses: readonly OutboxEntry[],
   offer: Offer,
@@ -58,21 +58,21 @@ export function takeOffer(
   const isReused = known?.attention === 'code_reused';
   if (known !== undefined && isRepeated && isReused === (conflict !== undefined))
     return repeated(known, offer, rules);
-  const refusal = conflict === undefined ? refusalOf(offer) : reuseOf(conflict, rules);
+  const rejection = conflict === undefined ? rejectionOf(offer) : rejectedReuse(conflict, rules);
   if (known === undefined) {
     const code_use = (uses.at(-1)?.code_use ?? 0) + 1;
-    const state = refusal === undefined ? 'ready' : 'rejected';
-    return newEntry({ ...contentOf(offer), code_use, ...refusal, state }, rules.at);
+    const state = rejection === undefined ? 'ready' : 'rejected';
+    return newEntry({ ...contentOf(offer), code_use, ...rejection, state }, rules.at);
   }
-  if (refusal === undefined) return changed(known, offer, rules);
-  if (conflict === undefined) return invalid(known, offer, refusal, rules);
-  return transition(known, 'reject', rules.at, { ...contentOf(offer), ...refusal });
+  if (rejection === undefined) return changed(known, offer, rules);
+  if (conflict === undefined) return invalid(known, offer, rejection, rules);
+  return transition(known, 'reject', rules.at, { ...contentOf(offer), ...rejection });
 }
 
 interface Match {
-  /** The entry that the offer is about; undefined where it is new. */
+  /** The entry that the offer belongs to; undefined if the offer is new. */
   known: OutboxEntry | undefined;
-  /** An earlier use of the code, on another day, that keeps this one from being sent. */
+  /** An earlier use of the code on another day, because of which this offer is rejected. */
   conflict?: OutboxEntry | undefined;
 }
 
@@ -82,7 +82,7 @@ function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules)
   const latest = uses.findLast(({ attention }) => attention !== 'code_reused');
   if (day === '' || (offer.period_start === null && !reuseCodes)) return { known: latest };
   const sameDay = uses.find(({ period_start }) => period_start !== null && dayOf(period_start) === day);
-  // An item whose period could not be read is never that of another day: one entry without a period stands for it.
+  // An item without a readable period gets no new entry for each day: one entry without a period represents it.
   if (reuseCodes && offer.period_start === null)
     return { known: sameDay ?? uses.findLast(({ period_start }) => period_start === null) };
   if (reuseCodes || (sameDay !== undefined && mayBeAtService(sameDay))) return { known: sameDay };
@@ -94,7 +94,7 @@ function entryFor(uses: readonly OutboxEntry[], offer: Offer, rules: OfferRules)
 
 const mayBeAtService = ({ state }: OutboxEntry): boolean => state === 'unknown' || state === 'confirmed';
 
-/** Without a period nothing speaks against it. */
+/** A missing period counts as overlapping. */
 function isOverlapping(a: Place, b: Place): boolean {
   if (a.period_start === null || a.period_end === null) return true;
   if (b.period_start === null || b.period_end === null) return true;
@@ -103,20 +103,20 @@ function isOverlapping(a: Place, b: Place): boolean {
 
 const contentOf = ({ reasons: _reasons, day: _day, ...content }: Offer) => content;
 
-interface Refusal {
+interface Rejection {
   payload: null;
   attention: Attention | null;
   message: string;
   reasons: string | null;
 }
 
-function refusalOf({ reasons, content_hash }: Offer): Refusal | undefined {
+function rejectionOf({ reasons, content_hash }: Offer): Rejection | undefined {
   if (reasons.length === 0) return undefined;
   const message = content_hash === '' ? UNREADABLE : INVALID;
   return { payload: null, attention: null, message, reasons: reasonsText(reasons) };
 }
 
-function reuseOf({ period_start, remote_id }: OutboxEntry, { dayOf }: OfferRules): Refusal {
+function rejectedReuse({ period_start, remote_id }: OutboxEntry, { dayOf }: OfferRules): Rejection {
   const day = period_start === null ? 'another day' : dayOf(period_start);
   const there = remote_id === null ? '' : `, with the id ${remote_id} at the service`;
   const reason = `code_reused: the code was used before, for ${day}${there}; give each plan its own code, or set reuse_codes: true`;
@@ -137,11 +137,12 @@ function repeated(
   return isQuiet ? transition(known, 'note', at, { told_at: null, erp_code }) : undefined;
 }
 
-/** Another content, which may be sent. */
+/** The content has changed and may be sent. */
 function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEntry | undefined {
   const { at, canChange } = rules;
   const content = contentOf(offer);
-  // What was sent is found at the service by its own key and period; those of the content follow when that is settled.
+  // Keep the key and period of the content that was sent: a read-back finds it by them. Those of the new content replace
+  // them once the read-back is conclusive.
   const unplaced = { ...content, ...placeOf(known) };
   const attention = attentionAfterContent(known);
   if (known.state === 'unknown')
@@ -151,17 +152,17 @@ function changed(known: OutboxEntry, offer: Offer, rules: OfferRules): OutboxEnt
     if (!canChange) return flagged(known, offer, rules);
     if (known.remote_id === null)
       return transition(known, 'note', at, { ...unplaced, message: UNNAMED, attention });
-    return transition(known, 'update', at, { ...content, attention: twiceOnly(known) });
+    return transition(known, 'update', at, { ...content, attention: keepFoundTwice(known) });
   }
   const isSamePlace = known.remote_key === offer.remote_key && isOverlapping(known, offer);
   if (mayHaveArrived(known, isSamePlace, rules))
     return transition(known, 'reopen', at, { ...unplaced, unknown_since: at, message: REOPENED });
-  // What was sent under another key, or for another time, says nothing about this one.
+  // An earlier send under another key, or for another period, says nothing about this content.
   const sent_hash = isSamePlace || known.remote_id !== null ? known.sent_hash : null;
   return transition(known, 'renew', at, { ...content, sent_hash });
 }
 
-/** The answer to an earlier send may have come after the work was done: that content is looked for where it was sent. */
+/** The service may have stored an earlier send although its answer said otherwise, so that content is read back first. */
 function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs }: OfferRules): boolean {
   const { state, sent_hash, remote_id, updated_at } = known;
   if (state === 'cancelled') return known.unclear_sends > 0;
@@ -169,11 +170,11 @@ function mayHaveArrived(known: OutboxEntry, isSamePlace: boolean, { at, settleMs
   return state === 'ready' ? !isSamePlace : Date.parse(at) - Date.parse(updated_at) < settleMs;
 }
 
-/** A content that can be sent has taken the place of one that could not. */
+/** Content that can be sent has replaced unusable content, so the attention for the latter ends. */
 const attentionAfterContent = (entry: OutboxEntry): Attention | null =>
   hasUnusableContent(entry) ? null : entry.attention;
 
-/** The ERP is back at the content that the service has. */
+/** The ERP offers the content that the service already has. */
 const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: string): OutboxEntry =>
   transition(known, 'note', at, {
     content_hash,
@@ -185,7 +186,7 @@ const restored = (known: OutboxEntry, { content_hash, erp_code }: Offer, at: str
     told_at: null,
   });
 
-/** The service has an older content, which no call can change. */
+/** The service has older content, and no call can change it. */
 function flagged(
   known: OutboxEntry,
   offer: Offer,
@@ -198,23 +199,23 @@ function flagged(
   return transition(known, 'note', at, change);
 }
 
-/** Another content, which must not be sent, or something that could not be read. */
+/** The content has changed and must not be sent, or the item could not be read. */
 function invalid(
   known: OutboxEntry,
   offer: Offer,
-  refusal: Refusal,
+  rejection: Rejection,
   rules: OfferRules,
 ): OutboxEntry | undefined {
   const { content_hash, erp_code } = offer;
   const isUnread = content_hash === '';
   if (!mayBeAtService(known)) {
-    // What could not be read is no news of an entry that is over, and has no key and no period of its own.
+    // A read error does not change a final entry. It has no key and no period, so the entry keeps its own.
     if (isUnread && known.state !== 'ready') return undefined;
     const place = isUnread ? placeOf(known) : {};
-    return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...refusal });
+    return transition(known, 'reject', rules.at, { ...contentOf(offer), ...place, ...rejection });
   }
   if (known.state === 'confirmed' && !isUnread && !rules.canChange) return flagged(known, offer, rules);
   const attention: Attention = isUnread ? 'read_error' : 'invalid_change';
-  const change = { ...refusal, content_hash, erp_code, message: INVALID_CHANGE, attention, told_at: null };
+  const change = { ...rejection, content_hash, erp_code, message: INVALID_CHANGE, attention, told_at: null };
   return transition(known, 'note', rules.at, change);
 }

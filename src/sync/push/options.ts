@@ -5,13 +5,13 @@ import { durationOption } from '../../core/time/duration-option.ts';
 export const commonOptions = {
   settle: durationOption(
     '2m',
-    'How long a read-back must not show an item before it is believed absent and sent again; doubles with each unclear send, and is longer than service.timeout (default 2m).',
+    'How long read-backs must not show an item before it counts as absent and is sent again; doubles with each unclear send, and must be longer than service.timeout (default 2m).',
   ),
   reuse_codes: z
     .boolean()
     .default(false)
     .describe(
-      'Whether the ERP uses a code again on another day: false rejects the second use, true takes code and local start day as identity (default false).',
+      'Whether the ERP reuses a code on another day: false rejects the second use, true identifies an item by code and local start day (default false).',
     ),
   keep_refused: durationOption(
     '7d',
@@ -23,7 +23,7 @@ export const commonOptions = {
   ),
 };
 
-/** For kinds that no call can change. */
+/** For kinds that the service cannot change. */
 export const after_confirmation = z
   .enum(['flag', 'ignore'])
   .default('flag')
@@ -35,10 +35,10 @@ export const deadline = z
   .meta({ title: 'time of day', examples: ['18:00'] })
   .optional()
   .describe(
-    'Local time by which everything that starts tomorrow has to be confirmed; alerts when it is not (default none).',
+    'Local time by which every plan that starts tomorrow must be confirmed; an alert is sent if one is not (default none).',
   );
 
-/** What a run works with; an option that the job does not have is absent. */
+/** The options of a run; an option that the job does not have is absent. */
 export type PushSettings = z.output<z.ZodObject<typeof commonOptions>> & {
   after_confirmation?: z.output<typeof after_confirmation>;
   deadline?: z.output<typeof deadline>;

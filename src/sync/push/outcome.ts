@@ -1,5 +1,5 @@
-// What follows from an answer, or from a decision of a read-back: the entry as it is then, and the line of its history.
-// Pure, but for `storeOutcomes`, which writes it. An outcome that is not a clear answer leaves the entry unknown.
+// Derives the next entry, and the line of its history, from an answer to a send or from the decision of a read-back. Pure,
+// except `storeOutcomes`, which writes both. After an unclear answer to a create, the entry is unknown.
 
 import * as errors from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -19,7 +19,7 @@ import type { PushKind, PushRun, Verdict } from './kind.ts';
 
 export interface Facts {
   kind: Pick<PushKind, 'change' | 'noun' | 'failed'>;
-  /** ISO instant of now. */
+  /** The current ISO instant. */
   at: string;
   redact(text: string): string;
 }
@@ -35,7 +35,7 @@ export interface Outcome extends Step {
   before: OutboxEntry;
 }
 
-/** Gives those that were stored; the others were changed by a person meanwhile. */
+/** Resolves to the outcomes that were stored. The other entries were changed by a person in the meantime. */
 export async function storeOutcomes<T extends Outcome>(
   tx: Transaction,
   { context, now }: PushRun,
@@ -53,20 +53,20 @@ export async function storeOutcomes<T extends Outcome>(
   return stored;
 }
 
-/** A send that is over. */
+/** How a send ended. */
 export type Answer = { verdict: Verdict } | { thrown: unknown; isAbort: boolean };
 
 export interface Sent extends Outcome {
-  /** No other send can succeed either. */
+  /** No other send of this run can succeed. */
   stop: boolean;
-  /** Why the service did nothing, where it did not. */
+  /** Why the service did not process the send, if it did not. */
   failure?: errors.RoadbookError | undefined;
 }
 
 type History = Pick<Attempt, 'outcome' | 'message' | 'error_code' | 'http_status'>;
 type Result = { entry: OutboxEntry } & History & Partial<Pick<Sent, 'stop' | 'failure'>>;
 
-/** `before` is the entry as it was before it was claimed. */
+/** `before` is the entry before it was claimed. */
 export function afterSend(claimed: OutboxEntry, before: OutboxEntry, answer: Answer, facts: Facts): Sent {
   const result =
     'thrown' in answer
@@ -97,7 +97,7 @@ function afterVerdict(
   const entry = transition(claimed, 'confirm', at, {
     remote_id: verdict.id ?? claimed.remote_id,
     confirmed_at: at,
-    attention: twiceOnly(claimed),
+    attention: keepFoundTwice(claimed),
     message,
     reasons: reasonsText(reasons),
   });
@@ -108,8 +108,8 @@ function unclear(claimed: OutboxEntry, message: string, at: string): Result {
   const entry = unclearSend(claimed, message, at);
   const outcome = { entry, outcome: 'unclear', message } as const;
   if (entry.state !== 'ready') return outcome;
-  // An unclear change waits as ready: the run says so, since no read-back will.
-  const hint = 'The change is made again; npx roadbook outbox list shows when.';
+  // An unclear change waits as ready. The run reports it, because no read-back will.
+  const hint = 'The change is sent again; npx roadbook outbox list shows when.';
   return { ...outcome, failure: new errors.Skippable(message, { code: 'answer_unclear', hint }) };
 }
 
@@ -124,20 +124,20 @@ function afterFailure(
   const http_status = httpError(thrown)?.status ?? null;
   const history = { error_code: isAbort ? 'stopped' : code, http_status };
   const message = isAbort ? 'Stopped before it was sent' : redact(failure.message);
-  // What certainly did not reach the service was not sent.
+  // If the send certainly did not reach the service, the last content sent is still the one before.
   const unsent = { sent_hash: before.sent_hash };
-  const outcome = meaningOf(thrown, isAbort);
+  const outcome = classify(thrown, isAbort);
   if (outcome === 'unclear') return { ...unclear(claimed, message, at), ...history };
   if (outcome === 'rejected') {
     const said = saidBy(failure);
     const reason = said === undefined ? message : `${message}: ${redact(said)}`;
-    // A status may have been answered after the work was done: what was sent stays known for a read-back.
+    // The service may have done the work before it answered with an error status, so `sent_hash` is kept for a read-back.
     const kept = http_status === null ? unsent : {};
     const change = { ...kept, message: REJECTED, reasons: reasonsText([reason]) };
     return { entry: transition(claimed, 'reject', at, change), outcome, message: reason, ...history };
   }
   const isNotSent = outcome === 'not-sent';
-  // The first time it is sent again in the same run: by then a token is renewed, or a pause over.
+  // After the first such failure the entry is sent again in the same run: by then the token is renewed or the pause is over.
   const isPassing = !isNotSent && ['unauthorised', 'throttled'].includes(code) && before.attempts === 0;
   const entry = postponed(claimed, message, at, {
     ...(isNotSent && unsent),
@@ -147,14 +147,14 @@ function afterFailure(
   return { entry, outcome, message, ...history, stop, failure: isAbort ? undefined : failure };
 }
 
-function meaningOf(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 'turned-away' | 'not-sent' {
+function classify(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 'turned-away' | 'not-sent' {
   if (isAbort) return 'not-sent';
   if (thrown instanceof errors.Ambiguous) return 'unclear';
   if (thrown instanceof errors.Skippable) return 'rejected';
-  // An answer to a login is none: the write itself had not left yet.
+  // An error answer to a login is not one to the write, which had not been sent yet.
   if (httpError(thrown)?.kind === 'write') return 'turned-away';
   if (thrown instanceof errors.Retriable) return 'not-sent';
-  // What was not foreseen may have happened after the last byte left.
+  // An unexpected error may have happened after the last byte was sent.
   if (!(thrown instanceof errors.Fatal) || thrown.code === 'unexpected') return 'unclear';
   return thrown.code === 'request_invalid' ? 'rejected' : 'not-sent';
 }
@@ -162,7 +162,7 @@ function meaningOf(thrown: unknown, isAbort: boolean): 'rejected' | 'unclear' | 
 const httpError = (thrown: unknown): FleetHttpError | undefined =>
   thrown instanceof Error && thrown.cause instanceof FleetHttpError ? thrown.cause : undefined;
 
-/** A change of a known item may simply be made again; whether a new item was created has to be read back. */
+/** A change of a known item may be repeated. Whether a new item was created must be read back. */
 export function unclearSend(claimed: OutboxEntry, message: string, at: string): OutboxEntry {
   if (claimed.remote_id !== null) return postponed(claimed, message, at);
   return transition(claimed, 'becomeUnknown', at, {
@@ -172,34 +172,34 @@ export function unclearSend(claimed: OutboxEntry, message: string, at: string): 
   });
 }
 
-/** So many sends without a clear answer, and no read-back showed one of them: a person has to look. */
+/** After so many sends without a clear answer, none of them shown by a read-back, a person must check the service. */
 const MOST_UNCLEAR_SENDS = 5;
 
-/** It is sent again after a while. After many times a person should know; it is tried again all the same. */
+/** Sends the entry again after a delay. After many attempts it also needs a person, but the attempts continue. */
 function postponed(claimed: OutboxEntry, message: string, at: string, change: EntryChange = {}): OutboxEntry {
   const next_attempt_at = after(at, retryDelayMs(claimed.attempts));
-  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : twiceOnly(claimed);
+  const attention = claimed.attempts >= MOST_UNCLEAR_SENDS ? 'retries_exhausted' : keepFoundTwice(claimed);
   return transition(claimed, 'release', at, { message, next_attempt_at, attention, ...change });
 }
 
 const FIRST_DELAY_MS = 30_000;
 const LONGEST_DELAY_MS = 3_600_000;
 
-/** How long an entry that could not be sent waits: doubling with its attempts, up to an hour. */
+/** How long an entry that could not be sent waits: doubles with each attempt, up to an hour. */
 export const retryDelayMs = (attempts: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20));
 
 const after = (at: string, ms: number): string => isoInstant(Date.parse(at) + ms);
 
-/** That the service has an item twice is not over before a listing shows it once. */
-export const twiceOnly = ({ attention }: OutboxEntry): Attention | null =>
+/** `found_twice` ends only when a listing shows the item once. */
+export const keepFoundTwice = ({ attention }: OutboxEntry): Attention | null =>
   attention === 'found_twice' ? attention : null;
 
 /** An entry that needs a person is read back again after this long. */
 const CHECK_AGAIN_MS = 600_000;
-const BY_HAND = 'look at the service; if it is not there: npx roadbook outbox retry CODE --not-there';
+const BY_HAND = 'check the service; if it is not there: npx roadbook outbox retry CODE --not-there';
 
-/** Undefined where the decision changes nothing. `own` is the place of the present content, where that is kept. */
+/** Undefined if the decision changes nothing. `own` is the place of the current content, if that is still stored. */
 export function afterReadBack(
   before: OutboxEntry,
   decision: Decision,
@@ -214,7 +214,7 @@ export function afterReadBack(
       return found(before, decision, facts, own);
     case 'too-early': {
       const attention = before.attention === 'inconclusive' ? null : before.attention;
-      const message = 'Not shown by the service, but that may be too early to say';
+      const message = 'Not shown by the service yet; it is read back again before it counts as absent';
       return notShown('note', message, { absent_since: decision.since, attention });
     }
     case 'inconclusive': {
@@ -224,7 +224,7 @@ export function afterReadBack(
     }
     case 'never-shown': {
       const attention = contentAttention(before) ?? 'never_shown';
-      const message = `The service accepted it and no listing shows it; ${BY_HAND}`;
+      const message = `The service accepted it, but no listing shows it; ${BY_HAND}`;
       return notShown('note', message, { attention, next_attempt_at: after(at, CHECK_AGAIN_MS) });
     }
     case 'absent': {
@@ -235,8 +235,7 @@ export function afterReadBack(
       }
       if (own !== undefined)
         return notShown('believeAbsent', 'The service does not have it; it is sent', own);
-      const message =
-        'The service does not have it, and the content that the ERP offered since cannot be sent';
+      const message = 'The service does not have it, and the content that the ERP offers now cannot be sent';
       return notShown('reject', message, { sent_hash: null, unclear_sends: 0 });
     }
     default:
@@ -244,7 +243,7 @@ export function afterReadBack(
   }
 }
 
-/** `message` is for the history, and for the entry unless `change` has another. */
+/** `message` goes to the history, and to the entry unless `change` has its own. */
 const readBackOutcome = (
   before: OutboxEntry,
   name: TransitionName,
@@ -266,18 +265,19 @@ function found(
 ): Outcome | undefined {
   const canChange = kind.change !== undefined;
   const isCompared = canChange && own !== undefined;
-  // That the item is there does not tell whether the rejected change is.
+  // The service has the item, but that does not show whether it has the rejected change.
   if (before.state === 'rejected' && canChange && !(isCompared && isSame)) return undefined;
   const warning = warningOf(before, [record.id, ...others], record.status, kind);
   const { attention } = warning;
   const seen_at = before.seen_at ?? at;
   const shown = { remote_id: record.id, remote_status: record.status, seen_at, attention };
   if (isCompared && !isSame) {
-    const message = warning.message ?? 'Found at the service with another content';
+    const message = warning.message ?? 'Found at the service with different content';
     const change = { ...shown, ...own, message: warning.message };
     return readBackOutcome(before, 'update', at, 'found', message, change);
   }
-  // What the service has: the present content where it was compared, else what was sent; any content where neither is known.
+  // The content at the service: the current content if it was compared, else the content last sent. If neither is known,
+  // an empty hash, which differs from every content.
   const sent_hash = isCompared
     ? before.content_hash
     : (before.sent_hash ?? (isSame ? before.content_hash : ''));
@@ -289,15 +289,15 @@ function found(
   return readBackOutcome(before, 'confirm', at, 'found', message ?? 'Found at the service', change);
 }
 
-export const CHANGED_AFTER_PUSH = 'The ERP changed it after the service had it; the service cannot change it';
+export const CHANGED_AFTER_PUSH = 'The ERP changed it after it was pushed; the service cannot change it';
 
 function foundMessage({ state, attempts }: OutboxEntry, isCurrent: boolean): string | null {
-  if (state === 'rejected') return 'The service has it, though it answered that it rejected it';
+  if (state === 'rejected') return 'The service has it, although it answered with a rejection';
   if (attempts > 0) return isCurrent ? null : CHANGED_AFTER_PUSH;
-  return `The service had it already${isCurrent ? '' : ' with another content'}; it was not sent`;
+  return `The service already had it${isCurrent ? '' : ' with different content'}; it was not sent`;
 }
 
-/** What a person has to know of what is there. */
+/** A problem with the records found, for a person. */
 function warningOf(
   before: OutboxEntry,
   ids: readonly number[],
@@ -315,7 +315,7 @@ function warningOf(
 const contentAttention = (entry: OutboxEntry): Attention | null =>
   hasUnusableContent(entry) ? entry.attention : null;
 
-/** A confirmed entry is shown: its identifier and status become known, and what worried a person may be over. */
+/** A listing shows a confirmed entry: its identifier and status become known, and a need for attention may end. */
 function seen(
   before: OutboxEntry,
   known: EntryChange & { attention: Attention | null },

@@ -1,4 +1,4 @@
-// What a push run would do, from the feed and the outbox alone. Nothing is sent, taken or acknowledged.
+// Previews a push run from the feed and the outbox. Nothing is sent, taken or acknowledged.
 import { redactedJson } from '../../core/text/redaction.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { searchEntries } from '../../warehouse/outbox/lists.ts';
@@ -31,7 +31,7 @@ export async function previewPush(
     for (const { origin, reason } of faults)
       lines.push({ what: 'reject', detail: { origin, reasons: [reason] } });
   }
-  // What an earlier run left to be sent or read back.
+  // Entries that an earlier run left to be sent or read back.
   const left = { kind: kind.feed, states: ['unknown', 'sending', 'ready'] as const, limit: MOST_WAITING };
   for (const { external_code, origin, state } of await engine.read((sql) => searchEntries(sql, left))) {
     const what = state === 'ready' ? 'send' : 'read back';
@@ -43,9 +43,11 @@ export async function previewPush(
 }
 
 function previewOffer(push: PushRun, offer: Offer, uses: readonly OutboxEntry[]): Preview {
-  // A run may be sending it now; if that run dies, the next one finds it unknown.
-  const settled = uses.map((use) => (use.state === 'sending' ? { ...use, state: 'unknown' as const } : use));
-  const then = takeOffer(settled, offer, rulesOf(push));
+  // A run may be sending the entry now. If that run dies, the next run treats the entry as unknown.
+  const recovered = uses.map((use) =>
+    use.state === 'sending' ? { ...use, state: 'unknown' as const } : use,
+  );
+  const then = takeOffer(recovered, offer, rulesOf(push));
   const before =
     uses.find((use) => use.code_use === then?.code_use) ?? (then === undefined ? uses.at(-1) : undefined);
   const { external_code, origin, reasons } = offer;

@@ -1,5 +1,5 @@
-// Reads back from the service: lists the periods of the entries that are due, and applies what each listing says. Gives
-// the entries that this run may send. One listing serves all entries of its period; one that fails holds up only those.
+// The read-back: lists the periods of the due entries at the service, and applies what each listing shows. Returns the
+// entries that this run may send. One listing serves all entries of its period; a failed listing holds up only those.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { asRoadbookError, Fatal, type RoadbookError, Skippable } from '../../core/errors.ts';
@@ -14,7 +14,15 @@ import {
   wasSent,
 } from '../../warehouse/outbox/entry.ts';
 import * as queries from '../../warehouse/outbox/queries.ts';
-import { type Decision, decide, doubtOf, indexed, isCut, type Listing, matchesOf } from './decide.ts';
+import {
+  type Decision,
+  decide,
+  doubtOf,
+  indexed,
+  type Listing,
+  matchesOf,
+  mayBeTruncated,
+} from './decide.ts';
 import { nextPlace, type PushRun, payloadOf } from './kind.ts';
 import { afterReadBack, factsOf, type Outcome, storeOutcomes } from './outcome.ts';
 import { padded, type Window, windowsOf } from './windows.ts';
@@ -22,7 +30,7 @@ import { padded, type Window, windowsOf } from './windows.ts';
 type DueEntry = queries.DueEntry;
 type Period = queries.Period;
 
-/** An entry that may be sent, as it was when the service did not show it. */
+/** An entry that may be sent, with its revision at the time of the read-back. */
 export type Cleared = EntryKey & Pick<OutboxEntry, 'revision'>;
 
 /** `ready`: entries to send; `open`: entries to find; `all`: both. */
@@ -32,7 +40,7 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
   const { kind, context } = push;
   if (context.signal.aborted) return [];
   const due = await dueEntries(push, scope);
-  // A PUT on a known identifier may be repeated: it needs no read-back.
+  // A PUT on a known identifier may be repeated, so it needs no read-back.
   const isUpdate = ({ state, remote_id }: DueEntry): boolean =>
     state === 'ready' && remote_id !== null && kind.change !== undefined;
   const cleared: Cleared[] = due.filter(isUpdate);
@@ -50,18 +58,18 @@ export async function readBack(push: PushRun, scope: ReadBackScope): Promise<Cle
       } catch (thrown) {
         if (context.signal.aborted) return;
         const failure = asRoadbookError(thrown);
-        // A period that the service cannot be asked for holds up only its own entries.
+        // If only the period of the request is invalid, other periods can still be listed.
         serviceIsAway ||= failure instanceof Fatal && failure.code !== 'request_invalid';
         await noteUnreadable(push, window.entries, failure);
       }
     }),
   );
-  // Windows end in any order; what starts first is sent first.
+  // Windows finish in any order. Restore the order of the due entries, so that the earliest is sent first.
   const byName = new Map(cleared.map((each) => [nameOf(each), each]));
   return due.flatMap((each) => byName.get(nameOf(each)) ?? []);
 }
 
-/** No listing can show them, so they are never sent: an earlier version stored them. */
+/** Entries without a period, stored by an earlier version. No listing can show them, so they are never sent. */
 function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]): void {
   const undated = entries.filter(
     ({ period_start, period_end }) => period_start === null || period_end === null,
@@ -69,7 +77,7 @@ function reportUndated({ report, kind }: PushRun, entries: readonly DueEntry[]):
   const [first] = undated;
   if (first === undefined) return;
   const failure = new Skippable(
-    `${undated.length} of the ${kind.noun}s to send have no period: ${first.external_code}`,
+    `${undated.length} of the ${kind.noun}s to send have no period; the first is ${first.external_code}`,
     {
       code: 'no_period',
       hint: 'Correct the dates in the ERP, or cancel the entry: npx roadbook outbox cancel CODE.',
@@ -87,13 +95,13 @@ function dueEntries(push: PushRun, scope: ReadBackScope): Promise<DueEntry[]> {
   ]);
 }
 
-/** The window could not be listed: that is recorded with the entries that wait for it. */
+/** Records with each unknown entry of the window that its listing failed. */
 async function noteUnreadable(
   { context, engine, report, now }: PushRun,
   entries: readonly DueEntry[],
   failure: RoadbookError,
 ): Promise<void> {
-  report(failure, 'service could not be read back');
+  report(failure, 'read-back failed');
   const attempt = {
     what: 'read-back',
     outcome: 'unreadable',
@@ -116,11 +124,14 @@ async function readWindow(
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const shown = await listed(push, window.search);
-  // Most entries are new, and the service has nothing of their key.
+  // Most entries are new, and the listing shows no record with their key.
   const isNew = (entry: DueEntry): boolean =>
-    entry.state === 'ready' && !wasSent(entry) && !shown.byKey.has(entry.remote_key) && !isCut(shown);
+    entry.state === 'ready' &&
+    !wasSent(entry) &&
+    !shown.byKey.has(entry.remote_key) &&
+    !mayBeTruncated(shown);
   const cleared: Cleared[] = window.entries.filter(isNew);
-  // What was sent has the first claim to what is there.
+  // Entries that were sent come first, so that a record is assigned to one of them rather than to a new entry.
   const others = window.entries
     .filter((entry) => !isNew(entry))
     .toSorted((a, b) => Number(a.state === 'ready') - Number(b.state === 'ready'));
@@ -129,14 +140,14 @@ async function readWindow(
   return cleared;
 }
 
-/** What one listing shows. */
+/** One listing, with what is needed to judge entries by it. */
 interface Shown extends Listing {
   search: Period | undefined;
-  /** When it began, by the service's clock: a wall clock that is set would take a jump for a wait. */
+  /** When the listing started, by the service's clock: if the local clock is set, the jump must not count as waiting. */
   listedAt: string;
-  /** Why it proves no absence; undefined where it does. */
+  /** Why absence from the listing proves nothing; undefined if the listing is conclusive. */
   doubt(list: string | undefined): Promise<string | undefined>;
-  /** Identifiers that were found to be an entry. */
+  /** Identifiers of records that were matched to an entry. */
   assigned: Set<number>;
 }
 
@@ -158,7 +169,7 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
       const doubt = doubtOf(listing, await known, list);
       if (doubt === undefined || search === undefined || records.length + (await known).length > 0)
         return doubt;
-      // A period without any record is believed where the same question shows records of another.
+      // An empty period is conclusive only if the same call shows records for another period.
       isElsewhere ??= showsRecordsElsewhere(push, search);
       return (await isElsewhere) ? undefined : doubt;
     },
@@ -166,7 +177,7 @@ async function listed(push: PushRun, search: Period | undefined): Promise<Shown>
   };
 }
 
-/** How far around a period without a record the control listing asks, where no entry was ever shown. */
+/** How far the control listing extends around an empty period, if no entry was ever shown. */
 const WIDER_MS = 14 * 86_400_000;
 
 async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<boolean> {
@@ -176,7 +187,7 @@ async function showsRecordsElsewhere(push: PushRun, empty: Period): Promise<bool
   return records !== undefined && records.length > 0;
 }
 
-/** Undefined where the service does not answer: the question of some entries must not hold up the others. */
+/** Undefined if the call fails: an extra listing for some entries must not hold up the others. */
 async function answered<T>(
   { context, failures, report }: PushRun,
   ask: () => Promise<T>,
@@ -186,17 +197,17 @@ async function answered<T>(
   } catch (thrown) {
     const failure = asRoadbookError(thrown);
     if (context.signal.aborted || (failure instanceof Fatal && failure.code !== 'forbidden')) throw thrown;
-    if (!failures.includes(failure)) report(failure, 'service could not be read back for one period');
+    if (!failures.includes(failure)) report(failure, 'read-back of one period failed');
     return undefined;
   }
 }
 
-/** Lists an entry's own period, where the shared listing proves nothing; undefined where that fails too. */
+/** Lists the entry's own period, if the shared listing proves nothing; undefined if that is not possible either. */
 type Narrow = (entry: OutboxEntry) => Promise<Shown | undefined>;
 
-/** In one run. */
+/** Most narrow listings of one read-back. */
 const MOST_NARROW = 100;
-/** For services that leave out what lies on the edge. */
+/** Some services omit records on the edge of the period. */
 const EDGE_MS = 60_000;
 
 function narrowListings(push: PushRun): Narrow {
@@ -221,13 +232,13 @@ async function judge(
   narrow: Narrow,
 ): Promise<Cleared[]> {
   const { engine, kind } = push;
-  const { feed, isOneAKey } = kind;
+  const { feed, hasUniqueKey } = kind;
   const entries = await engine.read((sql) => queries.entriesByKey(sql, feed, due));
   const keys = entries.map(({ remote_key }) => remote_key);
   const ids = keys.flatMap((key) => (shown.byKey.get(key) ?? []).map(({ id }) => id));
   const owners = await engine.read((sql) => queries.ownersOf(sql, feed, ids));
-  // A record may be that of an unknown entry with the same key, which is read back after the ready ones.
-  const isContested = scope === 'ready' && !isOneAKey;
+  // A record may belong to an unknown entry with the same key. Unknown entries are read back after the ready ones.
+  const isContested = scope === 'ready' && !hasUniqueKey;
   const holders = isContested ? await engine.read((sql) => queries.holdersOf(sql, feed, keys)) : [];
   const contested = new Set(holders.flatMap((each) => (each.remote_id === null ? each.remote_key : [])));
   const facts = factsOf(push);
@@ -247,7 +258,7 @@ async function judge(
   return [...cleared, ...stored.filter((outcome) => isCleared(outcome, shown)).map(({ entry }) => entry)];
 }
 
-/** It was found absent, or is to be changed. Under another key, or beyond the listing, it has to be looked for again. */
+/** The entry is absent, or is to be changed. If its key changed, or its period exceeds the listing, read it back again. */
 function isCleared({ before, entry }: Outcome, { search }: Shown): boolean {
   if (entry.state !== 'ready' || entry.attention === 'inconclusive') return false;
   const { period_start: start, period_end: end } = entry;
@@ -266,11 +277,11 @@ async function decisionFor(
 ): Promise<Decision> {
   const { kind, settings, now } = push;
   const decisionBy = async (listing: Shown): Promise<Decision> => {
-    // A record is one item, unless codes share it.
+    // A record belongs to one entry, unless the codes of a kind may share it.
     const isTaken = (id: number): boolean => {
       const owner = owners.get(id);
       const isOthers = owner === undefined ? listing.assigned.has(id) : nameOf(owner) !== nameOf(entry);
-      return isOthers && kind.isOneAKey !== true;
+      return isOthers && kind.hasUniqueKey !== true;
     };
     const matches = matchesOf(entry, listing, kind, isTaken, isOfDay(push, entry));
     const mustProve = needsProof(entry) && matches?.length === 0;
@@ -279,15 +290,15 @@ async function decisionFor(
     return decide({ entry, data, kind, matches, doubt, listedAt, settleMs: settings.settle, at: now() });
   };
   const decision = await decisionBy(shown);
-  const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && isCut(shown));
+  const isProof = decision.is !== 'inconclusive' && !(decision.is === 'clear' && mayBeTruncated(shown));
   if (isProof || shown.search === undefined) return decision;
   const own = await narrow(entry);
   if (own !== undefined) return decisionBy(own);
-  // A new entry waits for the next run, rather than be sent by a listing that may be cut off.
+  // A new entry waits for the next run: the listing may be truncated, so it does not prove that the entry may be sent.
   return decision.is === 'clear' ? { is: 'nothing' } : decision;
 }
 
-/** With reused codes the day has to be the same too. */
+/** If codes are reused, the local day must match too. */
 function isOfDay({ settings, context }: PushRun, { period_start }: OutboxEntry): (period: Period) => boolean {
   if (!settings.reuse_codes || period_start === null) return () => true;
   const day = localDay(period_start, context.dependencies.timezone);

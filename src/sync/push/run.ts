@@ -1,5 +1,5 @@
-// One push run, in the order that keeps the promise: entries that a dead process left in `sending` are unknown; the feed
-// is read to its end; nothing is sent that the service was not searched for; then it is searched again and the ERP is
+// One push run. Its order guarantees exactly once in effect: entries that a dead process left in `sending` become unknown;
+// the feed is read to its end; an entry is sent only after a read-back; then entries are read back again and the ERP is
 // notified.
 import { Fatal, Skippable } from '../../core/errors.ts';
 import { abandonDeadRuns } from '../../warehouse/control/runs.ts';
@@ -19,7 +19,7 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   if (push === undefined) return { failures: [], worked: true };
   await recover(push);
   await ingestFeed(push);
-  // New items first: the read-back of unknown ones must not hold them up.
+  // New items first: the read-back of unknown entries must not delay them.
   const { serviceIsAway } = await sendCleared(push, await readBack(push, 'ready'));
   const cleared = await readBack(push, serviceIsAway ? 'open' : 'all');
   const { hasSent } = await sendCleared(push, serviceIsAway ? [] : cleared);
@@ -30,7 +30,7 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
   return outcomeOf(push);
 }
 
-/** The run holds the job's lease, so whatever is `sending` now belongs to a dead process. */
+/** The run holds the job's lease, so every entry in `sending` belongs to a dead process. */
 async function recover(push: PushRun): Promise<void> {
   const { kind, engine, settings, context } = push;
   const facts = factsOf(push);
@@ -45,7 +45,7 @@ async function recover(push: PushRun): Promise<void> {
     await storeOutcomes(tx, push, outcomes);
   });
   if (left.length > 0)
-    context.log.warn({ entries: left.length }, 'sends of a dead process have to be read back');
+    context.log.warn({ entries: left.length }, 'entries sent by a dead process must be read back');
 }
 
 async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<RunOutcome> {
@@ -53,12 +53,12 @@ async function outcomeOf({ kind, context, engine, failures }: PushRun): Promise<
   counts.unknown = await engine.read((sql) => countIn(sql, kind.feed, 'unknown'));
   if (signal.aborted) failures.push(stoppedEarly());
   const hasDone = counts.confirmed + counts.rejected + counts.inserted + counts.updated > 0;
-  // A run that did its work and found something for a person is partial, not failed.
+  // A run that did its work and only found entries that need a person is partial, not failed.
   return { failures, worked: hasDone || failures.every((failure) => failure instanceof Skippable) };
 }
 
 const stoppedEarly = (): Fatal =>
-  new Fatal('Stopped before it was finished', {
+  new Fatal('The run was stopped before it finished', {
     code: 'stopped',
-    hint: 'Nothing is half done; the next run goes on where this one stopped.',
+    hint: 'Nothing is half done; the next run continues where this one stopped.',
   });

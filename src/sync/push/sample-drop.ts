@@ -1,5 +1,5 @@
-// Drops a file of sample plans into a folder that is not there yet, so that the first start on the built-in
-// service shows a push. The plans name vehicles of that service, where it can be asked.
+// Drops a file of sample plans if the drop folder does not exist yet, so that the first start with the built-in service
+// shows a push. The plans use plates of that service.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../core/atomic-file.ts';

@@ -1,6 +1,6 @@
-// Sends the entries that a read-back cleared, several at a time. Entries are claimed a batch at a time, on disk before
-// the first byte leaves; the same transaction stores the outcomes of the batch before. A crash leaves about two batches
-// to read back.
+// Sends the entries that a read-back cleared, several at a time. Entries are claimed in batches, and a claim is on disk
+// before the first byte is sent. The same transaction stores the outcomes so far. A crash leaves about two batches to read
+// back.
 import type { Transaction } from '../../warehouse/engine.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByKey, holdersOf } from '../../warehouse/outbox/queries.ts';
@@ -10,17 +10,17 @@ import { type Answer, afterSend, factsOf, type Outcome, type Sent, storeOutcomes
 import type { Cleared } from './read-back.ts';
 
 const BATCH = 256;
-/** The next batch is claimed while so many are left to send: a claim takes about as long as sending them. */
+/** The next batch is claimed when so many entries are left: a claim takes about as long as sending them. */
 const LOW = 192;
 
 interface Claimed {
   entry: OutboxEntry;
-  /** As it was before it was claimed. */
+  /** The entry before it was claimed. */
   before: OutboxEntry;
 }
 
 export interface SendResult {
-  /** Something left. */
+  /** At least one request was sent. */
   hasSent: boolean;
   /** No further send can succeed in this run. */
   serviceIsAway: boolean;
@@ -40,13 +40,13 @@ export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): P
 
   const mayGoOn = (): boolean => !context.signal.aborted && !stop.signal.aborted;
 
-  /** One transaction at a time; the slots go on with what is claimed while the next batch is. */
+  /** Claims the next batch, one transaction at a time. Meanwhile the slots send entries that are already claimed. */
   function refill(): Promise<void> {
     refilling ??= (async () => {
       while (claimed.length <= LOW && waiting.length > 0 && mayGoOn()) {
         const ended = done.slice();
         claimed.push(...(await exchange(push, ended, waiting.splice(0, BATCH))));
-        // Only what is stored is forgotten: the last transaction of the run stores the rest.
+        // Remove only the outcomes that were stored; the last transaction stores the rest.
         done.splice(0, ended.length);
       }
     })()
@@ -73,7 +73,7 @@ export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): P
       done.push(sent);
       failedInARow = sent.failure === undefined ? 0 : failedInARow + 1;
       if (sent.attempt?.outcome !== 'not-sent') result.hasSent = true;
-      // A service that takes nothing any more is left alone.
+      // Stop if the service no longer accepts anything.
       if (sent.stop || failedInARow > 2 * concurrency) stop.abort();
       if (sent.stop && sent.entry.next_attempt_at !== null) result.serviceIsAway = true;
     }
@@ -86,7 +86,7 @@ export async function sendCleared(push: PushRun, cleared: readonly Cleared[]): P
   return result;
 }
 
-/** It was claimed and nothing of it left. */
+/** Returns a claimed entry that was not sent to its earlier state. */
 const released = ({ entry, before }: Claimed): Sent => ({
   before: entry,
   entry: { ...before, revision: entry.revision + 1 },
@@ -109,7 +109,7 @@ function post({ kind, call }: PushRun, entry: OutboxEntry): Promise<Verdict> {
   return kind.change(call, entry.remote_id, payload);
 }
 
-/** One transaction: stores what is over, claims what comes next. */
+/** One transaction that stores the finished sends and claims the next entries. */
 async function exchange(push: PushRun, done: readonly Sent[], next: readonly Cleared[]): Promise<Claimed[]> {
   if (done.length + next.length === 0) return [];
   const claimed = await push.engine.write(async (tx) => {
@@ -125,17 +125,19 @@ function report({ context, failures }: PushRun, { entry, attempt, failure }: Sen
   if (attempt.outcome !== 'not-sent') context.counts.sent++;
   const { external_code } = entry;
   if (entry.state === 'unknown')
-    context.log.warn({ external_code, message: attempt.message }, 'outcome of a send is not known');
-  // One that is sent again at once may still succeed; a hundred plans that meet one outage are one failure.
+    context.log.warn({ external_code, message: attempt.message }, 'outcome of a send is unknown');
+  // An entry that is sent again at once may still succeed. Many entries that fail in one outage are one failure.
   if (failure === undefined || entry.next_attempt_at === null) return;
   if (!failures.some(({ message }) => message === failure.message)) failures.push(failure);
 }
 
-/** Only entries that are as the read-back saw them. */
+/** Claims only entries that have not changed since the read-back. */
 async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): Promise<Claimed[]> {
   const { kind, context, now } = push;
   const ready = (await entriesByKey(tx.sql, kind.feed, next)).filter(({ payload }) => payload !== null);
-  const { free, shared } = kind.isOneAKey ? await oneAKey(tx, push, ready) : { free: ready, shared: [] };
+  const { free, shared } = kind.hasUniqueKey
+    ? await firstOfEachKey(tx, push, ready)
+    : { free: ready, shared: [] };
   await storeOutcomes(tx, push, shared);
   const at = now();
   const claimed = free.map((before) => ({
@@ -154,8 +156,8 @@ async function claim(tx: Transaction, push: PushRun, next: readonly Cleared[]): 
   return claimed.filter(({ entry }) => stored.has(nameOf(entry)));
 }
 
-/** Of several codes with one key one is sent; the others wait for its outcome, and share it once it is confirmed. */
-async function oneAKey({ sql }: Transaction, { kind, now }: PushRun, ready: readonly OutboxEntry[]) {
+/** If several codes have the same key, one is sent. The others wait for it, and share its outcome once it is confirmed. */
+async function firstOfEachKey({ sql }: Transaction, { kind, now }: PushRun, ready: readonly OutboxEntry[]) {
   const keys = ready.map(({ remote_key }) => remote_key);
   const holders = new Map((await holdersOf(sql, kind.feed, keys)).map((each) => [each.remote_key, each]));
   const free: OutboxEntry[] = [];

@@ -1,5 +1,5 @@
-// Holds what was read of a feed until it was read to its end: the first part in memory, whatever follows in a temporary
-// file that has no name, so that a process that dies leaves nothing behind and memory stays bounded.
+// Holds the batches of a feed until the feed is read to its end: the first in memory, the others in a temporary file. The
+// file is unlinked as soon as it is open, so a process that dies leaves nothing behind. Memory stays bounded.
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 export interface Spool<T> {
   add(part: T): Promise<void>;
-  /** Everything that was added, in order; the spool is empty afterwards. */
+  /** All parts in order; the spool is empty afterwards. */
   drain(): AsyncIterable<T>;
   clear(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function createSpool<T>(): Spool<T> {
         first = part;
         return;
       }
-      file ??= await namelessFile();
+      file ??= await unlinkedFile();
       await file.appendFile(`${JSON.stringify(part)}\n`);
     },
     async *drain() {
@@ -43,7 +43,7 @@ export function createSpool<T>(): Spool<T> {
   };
 }
 
-async function namelessFile(): Promise<FileHandle> {
+async function unlinkedFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `roadbook-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   await rm(path);

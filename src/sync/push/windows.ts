@@ -1,23 +1,23 @@
-// Which listings cover the periods of many entries: periods that lie close together share one, so a thousand plans of
-// one day cost one listing. Each is padded on both sides, for time zones and for edges.
+// Groups the periods of many entries into windows, one listing each: periods close together share a window, so a thousand
+// plans of one day cost one listing. Each window is padded on both sides, because of time zones and edges.
 import { isoInstant } from '../../core/time/clock.ts';
 import type { Period } from '../../warehouse/outbox/queries.ts';
 
 export interface Window<T> {
-  /** The period to ask for; undefined where the service lists all items of the kind. */
+  /** The period to list; undefined if the service lists all items of the kind. */
   search: Period | undefined;
   entries: T[];
 }
 
 const DAY_MS = 86_400_000;
-/** A service may not answer for much more. */
+/** Longest usual window; a service may fail to list a much longer period. */
 const LONGEST_MS = 3 * DAY_MS;
 
 type Dated = { period_start: string | null; period_end: string | null };
 
 const spanMs = ({ start, end }: Period): number => Date.parse(end) - Date.parse(start);
 
-/** Of a kind with periods, an entry without one is in no window: nothing could show it. */
+/** If the kind has periods, an entry without one is in no window: no listing could show it. */
 export function windowsOf<T extends Dated>(entries: readonly T[], isDated = true): Window<T>[] {
   if (!isDated) return entries.length === 0 ? [] : [{ search: undefined, entries: [...entries] }];
   const dated = entries.flatMap((entry) => {
@@ -25,11 +25,11 @@ export function windowsOf<T extends Dated>(entries: readonly T[], isDated = true
     return start === null || end === null ? [] : [{ entry, start, end }];
   });
   const isLong = (period: Period): boolean => spanMs(period) > LONGEST_MS;
-  // Long periods are listed apart and last: a service may not answer for them, and the others must not wait for that.
+  // Long periods come last and in windows of their own: the service may fail to list them, and the others must not wait.
   return [dated.filter((each) => !isLong(each)), dated.filter(isLong)].flatMap(joined);
 }
 
-/** A window spans three days, or three more than its longest period. */
+/** A window spans at most three days, or three days more than its longest period if that is long. */
 function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
   const windows: (Period & { longestMs: number; entries: T[] })[] = [];
   for (const { entry, start, end } of dated.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
@@ -52,7 +52,7 @@ function joined<T>(dated: readonly (Period & { entry: T })[]): Window<T>[] {
 const isWithinADay = ({ end }: Period, start: string): boolean =>
   Date.parse(start) - Date.parse(end) <= DAY_MS;
 
-/** A later instant has no form that a service reads. */
+/** The last instant with a four-digit year; services do not read later ones. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 export const padded = ({ start, end }: Period, byMs = DAY_MS): Period => ({

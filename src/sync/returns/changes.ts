@@ -1,5 +1,5 @@
-// What the ERP has not been notified of yet. The warehouse shows the stops; the service is asked for a plan that has not
-// been pulled yet, and for a single stop whose time of execution the warehouse does not know.
+// Finds the stop outcomes that the ERP has not been notified of. The stops come from the warehouse. A plan that has not been
+// pulled yet, or a stop whose execution time the warehouse does not know, is read from the service.
 import PQueue from 'p-queue';
 import { asRoadbookError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/glossary.ts';
@@ -20,20 +20,20 @@ import { countUncoded, outcomeHash, outcomesOf, PENDING, rowsOfPlan, rowsOfPoint
 type Plan = Pick<OutboxEntry, 'external_code' | 'code_use' | 'remote_id' | 'period_start'>;
 
 export interface Change {
-  /** Null where the change is that more stops of the plan have an outcome and no code. */
+  /** Null if the change is that more stops of the plan have an outcome but no code. */
   outcome: StopOutcome | null;
-  /** What `push_return` holds once the ERP is notified. */
+  /** The row of `push_return` once the ERP is notified. */
   row: Omit<NotifiedStop, 'told_at' | 'run_id'>;
 }
 
-/** The outcome to notify; undefined where the ERP has it already. */
+/** The outcome to notify; undefined if the ERP already has it. */
 export function changeOf(
   before: Pick<NotifiedStop, 'status' | 'executed_at' | 'outcome_hash'> | undefined,
   now: StopOutcome,
 ): StopOutcome | undefined {
   if (before === undefined) return now.status === PENDING ? undefined : now;
   const isBare = now.executedAt === null && now.reason === null && now.pictures.length === 0;
-  // An execution that is not known any more takes nothing back.
+  // If the execution details are no longer known, the earlier notification stays valid.
   if (isBare && now.status === before.status) return undefined;
   const executedAt = now.status === PENDING ? null : (now.executedAt ?? before.executed_at);
   const outcome = { ...now, executedAt };
@@ -63,8 +63,8 @@ async function changesOfPlan(
   const stops = outcomesOf(plan, rows).map(async (known) => {
     const last = before.get(nameOf(keyOf(plan, known.pointExternalCode)));
     const isUntimed = known.status !== PENDING && known.executedAt === null;
-    const isAsked = pulled !== undefined && isUntimed && changeOf(last, known) !== undefined;
-    return { last, now: isAsked ? await calls.add(() => stopAtService(push, plan, known)) : known };
+    const mustRead = pulled !== undefined && isUntimed && changeOf(last, known) !== undefined;
+    return { last, now: mustRead ? await calls.add(() => stopAtService(push, plan, known)) : known };
   });
   const changes: Change[] = [];
   for (const { last, now } of await Promise.all(stops)) {
@@ -98,18 +98,18 @@ const nameOf = ({ plan_external_code, code_use, point_external_code }: StopKey):
 
 async function planAtService(push: PushRun, plan: Plan): Promise<StopRow[]> {
   const includes = ['route_points' as const, 'route_points.routes_info' as const];
-  return (await asked(push, routePlan, { route_plan_id: idOf(plan), includes })).flatMap(rowsOfPlan);
+  return (await callOrReport(push, routePlan, { route_plan_id: idOf(plan), includes })).flatMap(rowsOfPlan);
 }
 
 async function stopAtService(push: PushRun, plan: Plan, known: StopOutcome): Promise<StopOutcome> {
   const { pointExternalCode: external_code } = known;
   const request = { route_plan_id: idOf(plan), external_code, includes: ['routes_info'] };
-  const [shown] = outcomesOf(plan, (await asked(push, routePoint, request)).flatMap(rowsOfPoint));
+  const [shown] = outcomesOf(plan, (await callOrReport(push, routePoint, request)).flatMap(rowsOfPoint));
   return shown ?? known;
 }
 
-/** Nothing where the call fails: it is made again by the next run. */
-async function asked<Request>(
+/** Empty if the call fails: the failure is reported, and the next run repeats the call. */
+async function callOrReport<Request>(
   push: PushRun,
   endpoint: Endpoint<Request, unknown[]>,
   request: Request,

@@ -1,5 +1,5 @@
-// Brings the outcome of each stop of a confirmed plan back to the ERP, once for each change. The ERP is notified first
-// and the notification stored afterwards: a crash notifies twice rather than never.
+// Returns the outcome of each stop of a confirmed plan to the ERP, once for each change. The ERP is notified before the
+// notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, Skippable } from '../../core/errors.ts';
 import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { runningPlans, storeNotified } from '../../warehouse/outbox/returns.ts';
@@ -25,9 +25,9 @@ export async function executeReturns(context: RunContext): Promise<RunOutcome> {
   } catch (thrown) {
     if (!context.signal.aborted) push.failures.push(asRoadbookError(thrown));
   }
-  const refusal = erp.refusal();
-  if (refusal !== undefined) push.failures.push(refusal);
-  // A run that is cut leaves the report to the next one.
+  const failure = erp.failure();
+  if (failure !== undefined) push.failures.push(failure);
+  // An aborted run leaves the report to the next run.
   if (uncoded.length > 0 && !context.signal.aborted) await reportUncoded(push, uncoded);
   return { failures: push.failures, worked: context.counts.records + uncoded.length > 0 };
 }
@@ -46,7 +46,7 @@ export async function previewReturns(
   return lines;
 }
 
-/** `work` says whether to go on. */
+/** Stops when `work` resolves to false. */
 async function eachPage(push: PushRun, work: (plans: OutboxEntry[]) => Promise<boolean>): Promise<void> {
   const { context, engine } = push;
   const span = { startedBy: push.now(), endedAfter: push.ago(Number(context.options.lookback)) };
@@ -74,7 +74,7 @@ async function reportUncoded(push: PushRun, uncoded: readonly Change[]): Promise
   const plans = uncoded.slice(0, MOST_NAMED).map(({ row }) => row.plan_external_code);
   const named = plans.join(', ') + (uncoded.length > MOST_NAMED ? ', …' : '');
   const text = `${stops} stops have no external_code, so their outcome cannot be returned; plans: ${named}`;
-  const hint = 'Have the ERP give every stop an external_code; the outcomes of all other stops are returned.';
+  const hint = 'Give every stop an external_code in the ERP; the outcomes of all other stops are returned.';
   const failure = new Skippable(text, { code: 'stops_without_code', hint });
   push.report(failure, 'stops cannot be returned', { stops, plans: uncoded.length });
   await store(push, uncoded);

@@ -1,5 +1,5 @@
-// Makes the outcome of a stop from the warehouse's rows or from the service's record. Pure; both ways give the same
-// outcome for the same stop.
+// Builds the outcome of a stop from rows of the warehouse or from a record of the service. Pure; both sources give the
+// same outcome for the same stop.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../core/glossary.ts';
 import type { StopOutcome } from '../../erp/source.ts';
@@ -8,12 +8,12 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import type { StopRow } from '../../warehouse/outbox/returns.ts';
 import { fieldText } from '../push/kinds/answers.ts';
 
-/** Status of a stop at which nothing has happened yet, or no longer has. */
+/** Status of a stop without an outcome: not executed yet, or reset. */
 export const PENDING = 'P';
 
 /**
- * Of several rows of one stop the last counts. Where two stops share a code, one with an outcome counts before a pending
- * one. Stops without a code, or without a status, are left out.
+ * If a stop has several rows, the last one counts. If two stops share a code, one with an outcome takes precedence over a
+ * pending one. Stops without a code or without a status are left out.
  */
 export function outcomesOf(
   plan: Pick<OutboxEntry, 'external_code' | 'period_start'>,
@@ -30,7 +30,7 @@ export function outcomesOf(
       planPeriodStart: plan.period_start,
       pointExternalCode,
       status: row.status,
-      // A pending stop may still have the execution of its earlier outcome.
+      // A pending stop may still have the execution of an earlier outcome.
       ...(hasOutcome(row) ? { executedAt: row.return_date, reason, pictures } : NOT_EXECUTED),
     };
   });
@@ -38,13 +38,13 @@ export function outcomesOf(
 
 const NOT_EXECUTED = { executedAt: null, reason: null, pictures: [] };
 
-/** How many stops have an outcome that cannot be returned for want of a code. */
+/** The number of stops with an outcome that cannot be returned, because they have no code. */
 export const countUncoded = (rows: readonly StopRow[]): number =>
   new Set(rows.flatMap((row) => (!row.external_code && hasOutcome(row) ? [row.route_point_id] : []))).size;
 
 const hasOutcome = ({ status }: StopRow): boolean => Boolean(status) && status !== PENDING;
 
-/** The period is no part of it: it names the plan, and digests from before it was known stay valid. */
+/** The period is not hashed: it only identifies the plan, and hashes stored before the field existed stay valid. */
 const HASHED = ['planExternalCode', 'pointExternalCode', 'status', 'executedAt', 'reason', 'pictures'];
 
 export const outcomeHash = (outcome: StopOutcome): string =>
@@ -53,7 +53,7 @@ export const outcomeHash = (outcome: StopOutcome): string =>
 /** The rows of a plan as the service returns it, with points and executions. */
 export const rowsOfPlan = (plan: JsonObject): StopRow[] => records(plan.route_points).flatMap(rowsOfPoint);
 
-/** In the order of the warehouse's rows. */
+/** In the same order as the rows of the warehouse. */
 export function rowsOfPoint(point: JsonObject): StopRow[] {
   const executions = records(point.routes_info);
   return (executions.length === 0 ? [{}] : executions)

@@ -1,4 +1,4 @@
-// One run of upkeep: what is older than its limit goes, then the warehouse is looked over for damage.
+// One run of upkeep: deletes rows past their retention, then checks the warehouse for damage.
 
 import { Fatal } from '../../core/errors.ts';
 import { isoInstant } from '../../core/time/clock.ts';
@@ -7,7 +7,7 @@ import type { Table } from '../../warehouse/schema/table.ts';
 import type { Preview, RunContext, RunOutcome } from '../job.ts';
 
 export interface UpkeepOptions {
-  /** Longest age in ms by table. */
+  /** Longest age of rows in ms, by table. */
   retention: Readonly<Record<string, number>>;
 }
 
@@ -15,7 +15,7 @@ type UpkeepContext = Pick<RunContext, 'options' | 'dependencies'>;
 
 interface Limit {
   table: Table;
-  /** ISO instant; older rows go. */
+  /** ISO instant; older rows are deleted. */
   before: string;
 }
 

@@ -1,17 +1,17 @@
-// Where a backfill has got to: a coverage of its own, kept in the transaction of the rows, so that the same
-// backfill goes on where it was cut. Finished, it is forgotten, and may be asked for again. A period that was asked
-// for never touches the live coverage: that one has a beginning, and every hole after it is due.
+// The progress of a backfill: a separate coverage, stored in the transaction of the rows, so that the same backfill
+// continues where it was interrupted. It is deleted when the backfill is finished, so that it can be requested again. A
+// requested period never changes the live coverage: every hole after the start of that coverage would become due.
 import type { RunContext } from '../../job.ts';
 
 type Asked = Pick<RunContext, 'job' | 'period'>;
 
-/** The name under which a run notes what it has read; undefined where it notes nothing. */
+/** The name under which a run stores its coverage; undefined if it stores none. */
 export function writtenCoverage({ job, period }: Asked): string | undefined {
   if (period === undefined) return job;
   return period.resumable ? `backfill ${job} ${period.beginAt}/${period.endAt}` : undefined;
 }
 
-/** The name whose coverage a plan leaves out; a period that is asked for once is read whole. */
+/** The name of the coverage that a plan skips. A period that is not resumable is read completely. */
 export const plannedCoverage = (asked: Asked): string => writtenCoverage(asked) ?? '';
 
 export async function forgetBackfill(context: RunContext): Promise<void> {

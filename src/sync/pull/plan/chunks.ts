@@ -1,9 +1,9 @@
-// Cuts a list of identifiers into parts that fit into an address.
+// Cuts a list of identifiers into parts that fit into a URL.
 
-/** Longest address that is sent; servers and proxies refuse from about 8,000 bytes on. */
+/** Longest URL that is sent; servers and proxies reject URLs from about 8,000 bytes on. */
 export const MOST_URL_BYTES = 6_000;
 
-/** Parts of at most `most` items, each small enough for `bytesOf`. One item alone is always sent. */
+/** Parts of at most `most` items, whose URLs are short enough by `bytesOf`. A single item is always accepted. */
 export function chunksFor<Item>(
   items: readonly Item[],
   most: number,
@@ -22,13 +22,13 @@ export function chunksFor<Item>(
   return parts;
 }
 
-/** In proportion to what is too much, so that the parts are as few as the address allows. */
+/** Shrinks in proportion to the excess, so that there are as few parts as the URL allows. */
 const smaller = (size: number, bytes: number): number =>
   Math.max(1, Math.min(size - 1, Math.floor((size * MOST_URL_BYTES) / bytes)));
 
-/** An identifier of seven digits and its comma, written for an address. */
+/** An identifier of seven digits and its encoded comma. */
 const ID_BYTES = 10;
 
-/** About how many identifiers an address holds beside `otherBytes`, for estimates. */
+/** About how many identifiers a URL holds beside `otherBytes`, for estimates. */
 export const idsThatFit = (otherBytes: number): number =>
   Math.max(1, Math.floor((MOST_URL_BYTES - otherBytes) / ID_BYTES));

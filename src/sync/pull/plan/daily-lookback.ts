@@ -1,5 +1,5 @@
-// What arrives later than any run looks back: once a local day a further stretch behind the edge is withdrawn from
-// coverage, and so is due like any hole. It is read by as many runs as that takes; what fails stays due.
+// Reads data that arrives later than the usual lookback: once per local day, a longer stretch behind the edge is removed
+// from coverage, so that it is due like any hole. As many runs as necessary read it; a part that fails stays due.
 import { type Interval, invalidate } from '../../../warehouse/control/coverage.ts';
 import { readFact, writeFact } from '../../../warehouse/control/learned-facts.ts';
 import type { Transaction } from '../../../warehouse/engine.ts';
@@ -13,13 +13,13 @@ export interface DailyReach {
 }
 
 type Context = PlanContext<DailyReach>;
-/** What is covered, by scope. */
+/** Covered intervals by scope. */
 type Coverage = ReadonlyMap<string, readonly Interval[]>;
 
 const factName = ({ coverageName }: Context): string => `daily lookback of ${coverageName}`;
 const today = ({ now, timezone }: Context): string => localDate(now, timezone);
 
-/** No run of this local day has withdrawn anything yet. */
+/** No run of this local day has invalidated the stretch yet. */
 async function isDue(context: Context): Promise<boolean> {
   const { options, period, warehouse } = context;
   if (period !== undefined || options.daily_lookback <= options.lookback) return false;
@@ -27,9 +27,9 @@ async function isDue(context: Context): Promise<boolean> {
 }
 
 export interface CoverageToday {
-  /** What is covered, less what the first run of a day reads again. */
+  /** The coverage without the stretch that the first run of a day reads again. */
   coverage: Coverage;
-  /** Stores what was left out, together with the day; absent where nothing was. */
+  /** Stores the invalidation together with the day; absent if nothing is invalidated. */
   invalidate?: Plan<unknown>['invalidate'];
 }
 
@@ -57,7 +57,7 @@ async function invalidateToday(tx: Transaction, context: Context, coverage: Cove
   await writeFact(tx, factName(context), today(context), context.now);
 }
 
-/** Behind the last reading. The first and the last instant stay: they tell where coverage begins and what it has reached. */
+/** The stretch behind the last reading. The first and the last instant stay covered, because they mark the range so far. */
 function stretchOf(covered: readonly Interval[], { lookback, daily_lookback }: DailyReach): Span {
   const spans = covered.map(spanOf);
   const first = Math.min(...spans.map(({ begin }) => begin));

@@ -11,7 +11,7 @@ export interface LocalDay extends Span {
 export const localDate = (ms: number, timezone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).toPlainDate().toString();
 
-/** The local days that have a part in any of the spans, each once, in order. */
+/** The local days that overlap any of the spans, each once, in order. */
 export function localDays(spans: readonly Span[], timezone: string): LocalDay[] {
   const days = new Map<string, LocalDay>();
   for (const { begin, end } of spans) {

@@ -1,24 +1,24 @@
-// The names under which `sync_coverage` keeps what was read, by what a job declares as its coverage. They are stored, and
-// BI reads them: a name that changes is coverage lost.
+// The scope names in `sync_coverage`, for each kind of coverage that a job declares. They are stored, and BI tools read
+// them: if a name changes, its coverage is lost.
 
-/** What coverage is kept for: the account, each vehicle, or each vehicle and the drivers of each. */
+/** Coverage is kept for the account, for each vehicle, or for each vehicle and its drivers. */
 export type CoverageBy = 'account' | 'vehicle' | 'driver';
 
 /** The scope of a job that covers the account. */
 export const ACCOUNT_SCOPE = 'all';
 
-/** `%` stands for any vehicle. `group` keeps apart what other options read. */
+/** `%` stands for any vehicle. `group` separates coverage that was read with other options. */
 export const vehicleScope = (id: number | '%', group?: string): string =>
   group === undefined ? `vehicle ${id}` : `vehicle ${id} ${group}`;
 
 export const driverScope = (id: number | '%'): string => `drivers of vehicle ${id}`;
 
 export interface CoverageScopes {
-  /** Pattern of the scopes that count for freshness, `%` for any words. */
+  /** Pattern of the scopes that count for freshness, `%` for any text. */
   counted: string;
-  /** Pattern of the scope of one vehicle, `%` for its id; only where coverage is kept for each. */
+  /** Pattern of the scope of one vehicle, `%` for its id; absent if coverage is not kept for each vehicle. */
   vehicle?: string;
-  /** That of the drivers of one vehicle. */
+  /** Pattern of the scope of one vehicle's drivers. */
   driver?: string;
 }
 
@@ -28,6 +28,6 @@ export function coverageScopes(by: CoverageBy, group?: string): CoverageScopes {
   return by === 'vehicle' ? vehicles : { ...vehicles, driver: driverScope('%') };
 }
 
-/** As LIKE does it. */
+/** Matches like SQL's LIKE. */
 export const isCounted = (scope: string, { counted }: CoverageScopes): boolean =>
   new RegExp(`^${counted.split('%').map(RegExp.escape).join('.*')}$`).test(scope);

@@ -1,5 +1,5 @@
-// How large slices may be: halved when one was too large or too slow, remembered across restarts, grown again
-// while runs go well. A pure rule, and its memory in the warehouse.
+// The scale of slices: halved when a slice was too large or too slow, stored across restarts, increased again while runs
+// succeed.
 import type { RoadbookError } from '../../../core/errors.ts';
 import { factMemory } from '../../../warehouse/control/learned-facts.ts';
 import type { Engine } from '../../../warehouse/engine.ts';
@@ -9,7 +9,7 @@ const SMALLEST = 1 / 4_096;
 const GROWTH = 1.5;
 
 const TOO_LARGE = new Set(['too_large', 'body_too_large', 'timed_out']);
-/** The slice needs too many further calls; the size of its search is fine. */
+/** The slice needs too many further calls, but its search is not too large. */
 export const TOO_MANY = 'too_many';
 
 /** The slice may succeed if it is cut. */
@@ -18,7 +18,7 @@ export const isTooMuch = ({ code }: RoadbookError): boolean => isTooLarge(code) 
 /** Slices of the next run should be smaller. */
 export const isTooLarge = (code: string): boolean => TOO_LARGE.has(code);
 
-/** The scale of the next run, from this run's and how often slices had to be cut. */
+/** The scale of the next run, from the scale of this run and its number of cuts. */
 export function nextScale(scale: number, cuts: number): number {
   return cuts > 0 ? Math.max(SMALLEST, scale / 2) : Math.min(1, scale * GROWTH);
 }

@@ -1,5 +1,5 @@
-// The periods of a job whose records lie on one line of time: what a run has to read, in pieces of bounded
-// length.
+// The windows of a job whose coverage is one timeline for the account: the periods that a run must read, in parts of
+// bounded length.
 import { coverageOf, type Interval, type ScopedInterval } from '../../../warehouse/control/coverage.ts';
 import type { PlanContext } from '../types.ts';
 import { ACCOUNT_SCOPE } from './scopes.ts';
@@ -13,25 +13,24 @@ export interface WindowOptions {
 
 const LEAST_MS = 60_000;
 
-/** The spans that a run reads. */
 export async function windowsToRead(context: PlanContext<WindowOptions>): Promise<Span[]> {
   const { coverageName, options, now, period, warehouse } = context;
   const covered = (await coverageOf(warehouse, coverageName)).get(ACCOUNT_SCOPE) ?? [];
   return spansToRead({ now, ...options, period, covered });
 }
 
-/** As few equal pieces as are not longer than `longestMs`. */
-export function equalPieces({ begin, end }: Span, longestMs: number): Span[] {
+/** As few equal parts as possible, none longer than `longestMs`. */
+export function equalParts({ begin, end }: Span, longestMs: number): Span[] {
   const count = Math.ceil((end - begin) / Math.max(LEAST_MS, longestMs));
   const edge = (index: number): number => begin + Math.floor(((end - begin) * index) / count);
   return Array.from({ length: count }, (_, index) => ({ begin: edge(index), end: edge(index + 1) }));
 }
 
-/** Two windows for one that was too much. */
+/** Two windows for one that was too large. */
 export const halvedWindow = (window: Interval): Interval[] | undefined =>
   halves(spanOf(window), LEAST_MS)?.map(intervalOf);
 
-/** What of it has passed when it is read; the future is read again when it has come. */
+/** The part of the intervals that lies before the read; the future is not covered, and is read again later. */
 export const untilRead = (covers: readonly ScopedInterval[], readAt: string): ScopedInterval[] =>
   covers
     .map((each) => (each.endAt < readAt ? each : { ...each, endAt: readAt }))

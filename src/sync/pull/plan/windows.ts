@@ -1,5 +1,5 @@
-// Which periods a run has to read: what was asked for, or what is not covered yet plus the trailing `lookback`
-// that late data may still change. Pure arithmetic on spans of time.
+// Computes the periods that a run must read: the requested period, or everything that is not covered yet plus the trailing
+// `lookback`, which late data may still change. Pure arithmetic on time spans.
 import { isoInstant } from '../../../core/time/clock.ts';
 import type { Interval } from '../../../warehouse/control/coverage.ts';
 
@@ -15,13 +15,13 @@ export interface Reach {
   since: number;
   /** How far behind the edge each run reads again, ms. */
   lookback: number;
-  /** How far into the future, ms; 0 unless told. */
+  /** How far into the future to read, ms; default 0. */
   ahead?: number;
-  /** The very edge is held back this long, ms: what just happened may still be on its way. 0 unless told. */
+  /** How far the edge stays behind now, ms, because recent data may not have reached the service; default 0. */
   holdBack?: number;
-  /** What was asked for instead; of this, what is covered is left out too. */
+  /** A requested period, read instead; its covered parts are skipped too. */
   period?: Interval;
-  /** What has been read before. */
+  /** Intervals that were read before. */
   covered: readonly Interval[];
 }
 
@@ -37,16 +37,16 @@ export function spansToRead({
   const read = covered.map(spanOf);
   if (period !== undefined) return without(spanOf(period), read);
   const edge = now - holdBack;
-  // `since` is for the first run. From the first reading on, every hole is due, however old it has become.
+  // `since` applies to the first run only. After that, every hole in the coverage is due, however old it is.
   const first = Math.min(edge - since, ...read.map(({ begin }) => begin));
   const last = Math.min(edge, Math.max(first, ...read.map(({ end }) => end)));
   const holes = without({ begin: first, end: last }, read);
-  // Late data may lie behind the end of each reading, not only behind now.
-  const again = (span: Span): Span => ({ begin: Math.max(first, span.begin - lookback), end: span.end });
-  return joined([...holes, { begin: last, end: edge + ahead }].map(again));
+  // Late data may lie behind the end of every reading, not only behind now.
+  const withLookback = ({ begin, end }: Span): Span => ({ begin: Math.max(first, begin - lookback), end });
+  return joined([...holes, { begin: last, end: edge + ahead }].map(withLookback));
 }
 
-/** What is left of `span` when `others` are taken out. */
+/** The parts of `span` that are in none of `others`. */
 export function without(span: Span, others: readonly Span[]): Span[] {
   let left = [span];
   for (const other of others) {
@@ -59,7 +59,7 @@ export function without(span: Span, others: readonly Span[]): Span[] {
   return left;
 }
 
-/** The same time in as few spans as can be, in order. */
+/** Merges spans that touch or overlap; the result is in order. */
 export function joined(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans.filter(({ begin, end }) => begin < end).toSorted((a, b) => a.begin - b.begin)) {
@@ -70,7 +70,7 @@ export function joined(spans: readonly Span[]): Span[] {
   return result;
 }
 
-/** Cuts at multiples of `lengthMs`, so that the same time is cut the same way in every run. */
+/** Cuts at multiples of `lengthMs`, so that every run cuts the same period in the same way. */
 export function cutSpan({ begin, end }: Span, lengthMs: number): Span[] {
   const parts: Span[] = [];
   for (let at = begin; at < end; ) {
@@ -81,7 +81,7 @@ export function cutSpan({ begin, end }: Span, lengthMs: number): Span[] {
   return parts;
 }
 
-/** Two halves, or undefined where a half would be shorter than `leastMs`. */
+/** Two halves, or undefined if a half would be shorter than `leastMs`. */
 export function halves({ begin, end }: Span, leastMs: number): [Span, Span] | undefined {
   if (end - begin < 2 * leastMs) return undefined;
   const middle = Math.floor((begin + end) / 2);

@@ -1,5 +1,5 @@
-// A resource that the service lists as a whole: one slice, a full refresh, so a row that no answer holds has vanished. A
-// listing has no period: it covers everything until the moment it was asked for.
+// A resource that the service lists completely: one slice that is a full refresh, so a row that no answer contains has
+// vanished. A listing has no period: it covers everything up to the instant of the request.
 import { z } from 'zod';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
 import { EVER, UNTIL_READ } from '../../../warehouse/control/coverage.ts';
@@ -8,7 +8,7 @@ import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
 import type { Plan, SliceResult, Source } from '../types.ts';
 
-/** Where it takes several requests to list all, they are read and committed as one. */
+/** If a complete listing needs several requests, they are read and committed together. */
 export function listing<Request>(endpoint: ListEndpoint<Request>, table: Table, ...requests: Request[]) {
   const covers = [{ scopes: [ACCOUNT_SCOPE], beginAt: EVER, endAt: UNTIL_READ }];
   return {

@@ -1,6 +1,6 @@
-// Rows that a search should have returned and did not are asked for by their id before anything is said about
-// them: a thing that was only moved out of the period is read where it is now, and only a refusal to know it
-// makes it vanish. Costs nothing where search and warehouse agree.
+// Reads records by id that a search should have returned and did not. A record that only moved out of the period is read
+// and stored with its new dates; a record has vanished only if the service no longer knows its id. Costs no call if search
+// and warehouse agree.
 import { createHash } from 'node:crypto';
 import { Skippable } from '../../../core/errors.ts';
 import type { ListEndpoint } from '../../../fleet/endpoint.ts';
@@ -10,17 +10,17 @@ import type { FullRefreshRange } from '../records/types.ts';
 import type { Source } from '../types.ts';
 
 export interface Unlisted {
-  /** Records of those that exist, and whatever else the answers hold: a record is loaded or told of. */
+  /** The records that the search did not return. Includes invalid ones, so that each is loaded or quarantined. */
   found: unknown[];
   /** Identifiers that the service no longer knows. */
   gone: RecordId[];
 }
 
-/** The rows of what is gone: `column` holds its identifier. */
+/** The range of rows that belong to vanished records; `column` holds the record's identifier. */
 export const goneFrom = (table: Table, column: string, gone: readonly RecordId[]): FullRefreshRange[] =>
   gone.length === 0 ? [] : [{ table, range: { [column]: { in: [...gone] } }, isSure: true }];
 
-/** Calls by id that one slice makes at most; of more, each run takes others. */
+/** Most calls by id in one slice. If more are due, each run takes another sample. */
 const MOST_CALLS = 200;
 
 export async function readUnlisted(
@@ -29,10 +29,10 @@ export async function readUnlisted(
   listed: readonly unknown[],
   source: Source,
 ): Promise<Unlisted> {
-  const met = new Set(listed.map(idOf));
-  const unmet = held.filter((id) => !met.has(String(id)) && canBeAsked(id));
-  const isNew = (record: unknown): boolean => askableId(record) === undefined || !met.has(idOf(record));
-  const outcomes = await source.mapCalls(aShareOf(unmet, source.readAt), async (id, calling) => {
+  const seen = new Set(listed.map(idOf));
+  const unseen = held.filter((id) => !seen.has(String(id)) && canBeAsked(id));
+  const isNew = (record: unknown): boolean => askableId(record) === undefined || !seen.has(idOf(record));
+  const outcomes = await source.mapCalls(sampleOf(unseen, source.readAt), async (id, calling) => {
     const records = await recordsById(endpoint, id, calling);
     if (records === undefined) return { found: [], gone: [] };
     return { found: records.filter(isNew), gone: records.length ? [] : [id] };
@@ -40,7 +40,7 @@ export async function readUnlisted(
   return { found: outcomes.flatMap(({ found }) => found), gone: outcomes.flatMap(({ gone }) => gone) };
 }
 
-/** None where there is no such thing; undefined where the service will not tell. */
+/** Empty if the record does not exist; undefined if the service rejects the call for another reason. */
 async function recordsById(endpoint: ListEndpoint<{ id: RecordId }>, id: RecordId, source: Source) {
   try {
     return await source.call(endpoint, { id });
@@ -50,10 +50,10 @@ async function recordsById(endpoint: ListEndpoint<{ id: RecordId }>, id: RecordI
   }
 }
 
-/** Another choice at each instant, so that everything gets its turn. */
-function aShareOf(ids: readonly RecordId[], readAt: string): readonly RecordId[] {
+/** Selects by a hash of id and instant: each run takes another sample, so every id gets its turn. */
+function sampleOf(ids: readonly RecordId[], readAt: string): readonly RecordId[] {
   if (ids.length <= MOST_CALLS) return ids;
-  const lot = (id: RecordId) => createHash('sha1').update(`${readAt} ${id}`).digest('hex');
-  const drawn = ids.map((id) => ({ id, lot: lot(id) })).sort((a, b) => (a.lot < b.lot ? -1 : 1));
-  return drawn.slice(0, MOST_CALLS).map(({ id }) => id);
+  const rankOf = (id: RecordId) => createHash('sha1').update(`${readAt} ${id}`).digest('hex');
+  const ranked = ids.map((id) => ({ id, rank: rankOf(id) })).sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return ranked.slice(0, MOST_CALLS).map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
-// A resource that the service searches by period. Each run reads what is due in windows of bounded length. Known records
-// that a search should have brought and did not are read by id: moved ones are stored where they are now, and only what
-// the service no longer knows has vanished.
+// A resource that the service searches by period. Each run reads the due periods in windows of bounded length. Known
+// records that a search should have returned and did not are read by id: a moved record is stored with its new dates, and
+// a record has vanished only if the service no longer knows it.
 import { z } from 'zod';
 import { lookbackOption } from '../../../core/reach-limits.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
@@ -11,7 +11,7 @@ import type { Table } from '../../../warehouse/schema/table.ts';
 import type { Cost, Workload } from '../../job.ts';
 import type { Slice } from '../../slice.ts';
 import { ACCOUNT_SCOPE } from '../plan/scopes.ts';
-import { equalPieces, halvedWindow, type WindowOptions, windowsToRead } from '../plan/window-slices.ts';
+import { equalParts, halvedWindow, type WindowOptions, windowsToRead } from '../plan/window-slices.ts';
 import { intervalOf } from '../plan/windows.ts';
 import type { RecordId } from '../records/record-id.ts';
 import type { Load } from '../records/types.ts';
@@ -19,34 +19,34 @@ import type { Plan, PlanContext, SliceResult, Source, WarehouseReader } from '..
 import { goneFrom, readUnlisted } from './unlisted.ts';
 
 export interface WindowedResource<Request> {
-  /** Column with the instant by which the search finds a record. */
+  /** Column with the instant by which a record is searched. */
   at: string;
   request(window: Interval): Request;
   /** Longest period of one search, ms. */
   longestMs: number;
-  /** Defaults of the options; without `ahead` the future is not read. */
+  /** Defaults of the options. Without `ahead` the future is not read. */
   lookback: string;
   ahead?: string;
-  /** Where records last and a search may mean those that lie in its period as a whole. */
+  /** For records with a duration, if a search may return only those that lie completely in its period. */
   lasting?: {
     /** Column with the instant at which a record ends. */
     until: string;
-    /** How far a search looks beyond a cut, ms. */
+    /** How far a search extends beyond the end of its window, ms. */
     beyondMs: number;
   };
   /** Column that is set once a record no longer changes; such a record is not read by id. */
   final?: string;
-  /** Completes a record that was read by id, where the search tells more of it. */
+  /** Completes a record that was read by id, if the search returns more fields. */
   complete?(record: unknown, source: Source): Promise<unknown>;
 }
 
-/** Records whose instant lies in the interval. */
+/** Reads the records whose instant lies in the interval. */
 export interface WindowWork extends Interval {
-  /** End of the search where it looks beyond the interval. */
+  /** End of the search, if it extends beyond the interval. */
   searchUntil?: string;
-  /** Also looks after known records that start before it and have not ended by then. */
+  /** Also checks known records that start before the interval and end in it or later. */
   earlier?: boolean;
-  /** Also looks after known records that start after it. */
+  /** Also checks known records that start after the interval. */
   later?: boolean;
 }
 
@@ -62,10 +62,10 @@ export function windowed<Request>(
     scope: `${work.beginAt}/${work.endAt}`,
     work,
     covers: [{ scopes: [ACCOUNT_SCOPE], beginAt: work.beginAt, endAt: work.endAt }],
-    furtherCalls: `one or two for each ${table.name} that is known and that the search does not bring`,
+    furtherCalls: `one or two for each known ${table.name} that the search does not return`,
   });
 
-  /** Beyond the window, but no further than where the search before the cut ended. */
+  /** Extends the search beyond the window, but not beyond the end of the search that was cut. */
   const searchEnd = ({ endAt }: Interval, limitAt: string): Pick<WindowWork, 'searchUntil'> => {
     if (lasting === undefined) return {};
     const beyondAt = isoInstant(Date.parse(endAt) + lasting.beyondMs);
@@ -75,12 +75,12 @@ export function windowed<Request>(
   async function plan(context: PlanContext<WindowOptions>): Promise<Plan<WindowWork>> {
     const spans = await windowsToRead(context);
     const last = spans.at(-1);
-    const looksAround = lasting !== undefined && context.period === undefined;
+    const checksOutside = lasting !== undefined && context.period === undefined;
     const works = spans.flatMap((span) =>
-      equalPieces(span, longestMs * context.scale).map((piece) => ({
-        ...intervalOf(piece),
-        ...searchEnd(intervalOf(piece), intervalOf(span).endAt),
-        ...(looksAround && { earlier: piece.begin === last?.begin, later: piece.end === last?.end }),
+      equalParts(span, longestMs * context.scale).map((part) => ({
+        ...intervalOf(part),
+        ...searchEnd(intervalOf(part), intervalOf(span).endAt),
+        ...(checksOutside && { earlier: part.begin === last?.begin, later: part.end === last?.end }),
       })),
     );
     return { slices: works.map(sliceOf) };
@@ -97,7 +97,7 @@ export function windowed<Request>(
     );
   }
 
-  /** What is in the window, and by `gone` what was in it and the service no longer knows. */
+  /** The records of the window. `gone` are the ids of stored records in it that the service no longer knows. */
   async function readWindow(work: WindowWork, source: Source): Promise<{ load: Load; gone: RecordId[] }> {
     const { beginAt, endAt, searchUntil = endAt } = work;
     const listed = await source.call(search, request({ beginAt, endAt: searchUntil }));
@@ -135,7 +135,7 @@ function windowOptions({ lookback, ahead }: Pick<WindowedResource<never>, 'lookb
   return z.object({ ...behind, ahead: future });
 }
 
-/** Ids of the stored records that the window answers for. */
+/** Ids of the stored records that the window must account for. */
 async function knownIn<Request>(
   { beginAt, endAt, earlier, later }: WindowWork,
   table: Table,

@@ -1,7 +1,7 @@
-// The rows of a slice on their way to the warehouse. Each load is written down in the engine's own form as soon as it is
-// mapped, so that its rows leave memory, and one pass over them gathers all that the transaction has to know: keys that
-// come twice, ids that the job's references name, rows inside each full-refresh range. The transaction itself then only
-// runs SQL. Over all loads of a table, a key that comes twice is loaded once, the last one, and the others are counted.
+// Prepares the rows of a slice for the transaction. Each load is serialised in the engine's form as soon as it is mapped,
+// so that its rows leave memory. One pass over the rows collects all that the transaction needs: duplicate keys, referenced
+// ids, rows inside each full-refresh range. The transaction then only runs SQL. If a key occurs more than once in the loads
+// of a table, only its last row is loaded, and the others are counted.
 
 import { chunks } from '../../../core/chunks.ts';
 import { yieldToEventLoop } from '../../../core/event-loop.ts';
@@ -24,9 +24,9 @@ export interface Batch {
   superseded: number;
   /** Keys of all records, invalid ones included. */
   seen(): Row[];
-  /** The keys of the rows as the quarantine writes them. */
+  /** The keys of the rows in the form that the quarantine stores. */
   keyTexts(): string[];
-  /** False where the key of an invalid record cannot be read: its row must not be marked missing. */
+  /** False if the key of an invalid record cannot be read. Then no row may be marked as missing. */
   allSeen: boolean;
   /** Rows that a full-refresh range holds. */
   inside(refresh: FullRefreshRange): number;
@@ -35,35 +35,35 @@ export interface Batch {
 export interface BatchDependencies {
   engine: Pick<Engine, 'writeDown'>;
   privacy: Privacy;
-  /** Takes note of what a row of the table names; undefined where it names nothing. */
+  /** Collects the references in a row of the table; undefined if the table has none. */
   references(table: Table): ((row: Row) => void) | undefined;
 }
 
 export interface Batches {
   prepare(load: Load, how?: PrepareOptions): Promise<Prepared>;
-  /** By table, in the order in which the parts are given. */
+  /** One batch for each table, in the order of the parts. */
   finish(parts: readonly Prepared[]): Batch[];
 }
 
-/** Rows that are written down between two turns of the event loop. */
-const TURN_ROWS = 2_000;
+/** Rows that are serialised before the event loop gets a turn. */
+const ROWS_PER_TURN = 2_000;
 
 /** The batches of one reading of a slice. */
 export function createBatches({ engine, privacy, references }: BatchDependencies): Batches {
   const keySets = new Map<Table, KeySet>();
-  const repeated = new Set<Table>();
+  const withDuplicates = new Set<Table>();
   const keysOf = (table: Table): KeySet => {
     const known = keySets.get(table) ?? createKeySet(table);
     keySets.set(table, known);
     return known;
   };
 
-  /** The one pass over mapped rows. */
-  function gather(table: Table, rows: readonly Row[], ranges: readonly Range[], each?: (row: Row) => void) {
+  /** The single pass over mapped rows. */
+  function scan(table: Table, rows: readonly Row[], ranges: readonly Range[], each?: (row: Row) => void) {
     const keys = keysOf(table);
     const note = references(table);
     for (const row of rows) {
-      if (!keys.add(row)) repeated.add(table);
+      if (!keys.add(row)) withDuplicates.add(table);
       note?.(row);
       each?.(row);
       for (const range of ranges) if (range.holds(row)) range.rows++;
@@ -74,9 +74,9 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     const { table, rows, invalid, invalidKeys } = await mapRecords(load, privacy);
     const ranges = rangesOf(table, fullRefresh);
     const written: WrittenRows[] = [];
-    for (const part of chunks(rows, TURN_ROWS)) {
+    for (const part of chunks(rows, ROWS_PER_TURN)) {
       if (written.length > 0) await yieldToEventLoop();
-      gather(table, part, ranges, each);
+      scan(table, part, ranges, each);
       written.push(engine.writeDown(table, part));
     }
     return { table, written, invalid, invalidKeys, inside: insideEach(ranges) };
@@ -106,13 +106,13 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
     };
   }
 
-  /** Seldom: the rows are read back from what was written down, and those that are left written anew. */
-  function withoutRepeated(table: Table, parts: readonly Prepared[]): Batch {
-    const met = parts.flatMap(({ written }) => written.flatMap((each) => each.rows()));
-    const rows = lastOfEachKey(met, keyPositions(table));
+  /** Rare: reads the serialised rows again, and serialises the last row of each key. */
+  function deduplicated(table: Table, parts: readonly Prepared[]): Batch {
+    const all = parts.flatMap(({ written }) => written.flatMap((each) => each.rows()));
+    const rows = lastOfEachKey(all, keyPositions(table));
     const ranges = rangesOf(table, [...new Set(parts.flatMap(({ inside }) => [...inside.keys()]))]);
     keySets.delete(table);
-    gather(table, rows, ranges);
+    scan(table, rows, ranges);
     const merged: Prepared = {
       table,
       written: [engine.writeDown(table, rows)],
@@ -120,14 +120,14 @@ export function createBatches({ engine, privacy, references }: BatchDependencies
       invalidKeys: parts.flatMap(({ invalidKeys }) => invalidKeys),
       inside: insideEach(ranges),
     };
-    return { ...batchOf(table, [merged]), superseded: met.length - rows.length };
+    return { ...batchOf(table, [merged]), superseded: all.length - rows.length };
   }
 
   return {
     prepare,
     finish: (parts) =>
       [...Map.groupBy(parts, ({ table }) => table)].map(([table, group]) =>
-        repeated.has(table) ? withoutRepeated(table, group) : batchOf(table, group),
+        withDuplicates.has(table) ? deduplicated(table, group) : batchOf(table, group),
       ),
   };
 }
@@ -146,7 +146,7 @@ const rangesOf = (table: Table, refreshes: readonly FullRefreshRange[]): Range[]
 const insideEach = (ranges: readonly Range[]): ReadonlyMap<FullRefreshRange, number> =>
   new Map(ranges.map(({ refresh, rows }) => [refresh, rows]));
 
-/** Grouped column by column, as the keys are. */
+/** Groups by one key column after the other. */
 function lastOfEachKey(rows: readonly Row[], [position = 0, ...others]: readonly number[]): Row[] {
   if (others.length > 0) {
     const groups = Map.groupBy(rows, (row) => row[position]);

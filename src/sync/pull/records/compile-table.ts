@@ -1,7 +1,7 @@
-// Turns the columns of a table into one function that checks a record and gives its row. It takes only records whose
-// fields are all columns and whose values need at most a date-time put into UTC; for anything else it gives undefined,
-// and the record goes through the wire schema and the generic mapping, which know every other form and every reason.
-// The function is generated code: on events it takes half the time of a chain of closures.
+// Compiles the columns of a table into one function that validates a record and returns its row. It accepts only records
+// whose fields are all columns, and whose values need no conversion except a date-time to UTC. For any other record it
+// returns undefined; the wire schema and the generic mapping then handle the record and give the reason if it is invalid.
+// The function is generated code: for events it takes half the time of a chain of closures.
 import { stableJson } from '../../../core/text/stable-json.ts';
 import { isStorable, isStorableJson } from '../../../core/text/storable-text.ts';
 import { isCut } from '../../../fleet/cut-record.ts';
@@ -12,15 +12,15 @@ import { type Column, indexedColumns, recordColumns, type Table } from '../../..
 
 export type CompiledTable = (record: unknown) => Row | undefined;
 
-/** A field of the record: a column, the second place of one, or an object of fields. */
+/** A field of the record: a column, the alias of one, or an object of fields. */
 interface Field {
   column?: Column;
-  /** Variable that its value goes to. */
+  /** The variable that gets its value. */
   variable?: string;
   fields: Map<string, Field>;
 }
 
-/** What the generated code calls. Each gives undefined for what the column would not hold as it is. */
+/** Functions that the generated code calls. The conversions return undefined for a value that the column cannot hold. */
 const CALLED = {
   isStorable,
   isStorableJson,
@@ -35,9 +35,9 @@ const CALLED = {
     return value.startsWith(EARLY) ? undefined : toDay(value);
   },
 };
-/** One of the first ten years may be the year 0 in UTC, which no column holds. */
+/** A year below 10 may become year 0 in UTC, which no column can hold. */
 const EARLY = '000';
-/** A finer fraction than milliseconds makes a longer text, and `extra` has to keep it. */
+/** A fraction finer than milliseconds makes the text longer, and `extra` must keep it. */
 const INSTANT_LENGTH = 24;
 
 export function compileTable(table: Table): CompiledTable {
@@ -45,14 +45,14 @@ export function compileTable(table: Table): CompiledTable {
   const lines: string[] = ['let last = [];', 'return function rowOf(record) {'];
   if (columns.some(({ type }) => type === 'json')) lines.push('if (isCut(record)) return undefined;');
   lines.push(`let ${columns.map((_, position) => `c${position} = null`).join(', ')};`);
-  const repeated = columns.flatMap(({ alias }, position) => (alias === undefined ? [] : [position]));
-  if (repeated.length > 0) lines.push(`let ${repeated.map((at) => `again${at} = null`).join(', ')};`);
+  const aliased = columns.flatMap(({ alias }, position) => (alias === undefined ? [] : [position]));
+  if (aliased.length > 0) lines.push(`let ${aliased.map((at) => `alias${at} = null`).join(', ')};`);
   writeObject('record', fieldTree(columns), { table, lines, depth: 0 });
-  for (const at of repeated) lines.push(...repeatedValue(columns, at));
+  for (const at of aliased) lines.push(...mergeAlias(columns, at));
   const missing = columns.flatMap(({ required }, position) => (required ? [`c${position} === null`] : []));
   if (missing.length > 0) lines.push(`if (${missing.join(' || ')}) return undefined;`);
   lines.push(`return last = [${[...columns.keys()].map((at) => `c${at}, `).join('')}null];`, '};');
-  // Only names and positions of declared columns are in the text, each name as a JSON string.
+  // Safe: the code contains only names and positions of declared columns, each name as a JSON string.
   const make = new Function(...Object.keys(CALLED), lines.join('\n'));
   return make(...Object.values(CALLED)) as CompiledTable;
 }
@@ -70,7 +70,7 @@ function fieldTree(columns: readonly Column[]): Map<string, Field> {
   };
   for (const [position, column] of columns.entries()) {
     place(column.from, column, `c${position}`);
-    if (column.alias !== undefined) place(column.alias, column, `again${position}`);
+    if (column.alias !== undefined) place(column.alias, column, `alias${position}`);
   }
   return root.fields;
 }
@@ -81,7 +81,7 @@ interface Writing {
   depth: number;
 }
 
-/** Unknown fields are noticed by counting: each field that is read is one of those that the object has. */
+/** Detects unknown fields by counting: the object must have no more fields than were read. */
 function writeObject(object: string, fields: Map<string, Field>, writing: Writing): void {
   const { lines, depth } = writing;
   const unread = `unread${depth}`;
@@ -91,7 +91,7 @@ function writeObject(object: string, fields: Map<string, Field>, writing: Writin
     `for (const _ in ${object}) ${unread}++;`,
   );
   for (const [name, { column, variable, fields: inner }] of fields) {
-    // A variable of its own for each field: the compiler of V8 then knows the types that it holds.
+    // Each field has its own variable, so that V8 can infer its type.
     const value = `value${lines.length}`;
     lines.push(`const ${value} = ${object}[${JSON.stringify(name)}];`);
     lines.push(`if (${value} !== undefined) {`, `${unread}--;`, `if (${value} !== null) {`);
@@ -102,7 +102,7 @@ function writeObject(object: string, fields: Map<string, Field>, writing: Writin
   lines.push(`if (${unread} !== 0) return undefined;`);
 }
 
-/** Checks the value and puts it into the variable of its column. */
+/** Validates the value and assigns it to the variable of its column. */
 function writeValue(value: string, column: Column, variable: string, { table, lines }: Writing): void {
   const { name, type, added } = column;
   const isIndexed = indexedColumns(table).has(name);
@@ -118,7 +118,7 @@ function writeValue(value: string, column: Column, variable: string, { table, li
       unless(`typeof ${value} === 'boolean'`);
       break;
     case 'text': {
-      // A text of the row before is good, and is kept in memory once for all rows that repeat it.
+      // A text equal to that of the row before is valid, and all rows that repeat it share one string in memory.
       const before = `last[${recordColumns(table).indexOf(column)}]`;
       unless(`typeof ${value} === 'string'`);
       lines.push(`if (${value} === ${before}) ${variable} = ${before};`, 'else {');
@@ -131,7 +131,7 @@ function writeValue(value: string, column: Column, variable: string, { table, li
     case 'date':
       unless(`typeof ${value} === 'string'`);
       lines.push(`${variable} = ${type === 'instant' ? 'instantOf' : 'dayOf'}(${value});`);
-      // What the job adds is no text of the service, and is stored as the job wrote it.
+      // A value that the job adds does not come from the service, and is stored as the job wrote it.
       unless(added ? `${variable} === ${value}` : `${variable} !== undefined`);
       return;
     case 'json':
@@ -144,18 +144,18 @@ function writeValue(value: string, column: Column, variable: string, { table, li
 }
 
 /**
- * Where both places have a value it has to be the same, and the object of the second place has to fill another column,
- * since one of which only the repeated value is known would not be told from an absent one.
+ * If a column and its alias both have a value, the values must be equal. The object that holds the alias must fill another
+ * column too: an object with only the alias could not be distinguished from an absent one.
  */
-function repeatedValue(columns: readonly Column[], at: number): string[] {
+function mergeAlias(columns: readonly Column[], at: number): string[] {
   const parent = columns[at]?.alias?.slice(0, -1) ?? [];
   const isInside = ({ from }: Column): boolean => parent.every((name, depth) => from[depth] === name);
   const others = columns.flatMap((column, position) => (isInside(column) ? [`c${position} !== null`] : []));
   return [
-    `if (again${at} !== null) {`,
+    `if (alias${at} !== null) {`,
     `if (!(${others.join(' || ') || 'false'})) return undefined;`,
-    `if (c${at} === null) c${at} = again${at};`,
-    `else if (c${at} !== again${at}) return undefined;`,
+    `if (c${at} === null) c${at} = alias${at};`,
+    `else if (c${at} !== alias${at}) return undefined;`,
     '}',
   ];
 }

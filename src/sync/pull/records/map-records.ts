@@ -13,47 +13,47 @@ import { type CompiledTable, compileTable } from './compile-table.ts';
 import type { Load, Mapped } from './types.ts';
 import { wireSchema } from './wire-schema.ts';
 
-/** Records between two turns of the event loop. */
-const TURN = 2_000;
+/** Records that are mapped before the event loop gets a turn. */
+const RECORDS_PER_TURN = 2_000;
 
-/** How records of a table become rows: the compiled way for most of them, the generic one for every other form. */
-interface Ways {
+/** The two mappings of a table: the fast compiled one for most records, the generic one for every other form. */
+interface Mappings {
   compiled: CompiledTable;
   generic: RowMapping;
 }
 
-const ways = new WeakMap<Table, Ways>();
+const mappings = new WeakMap<Table, Mappings>();
 
-function waysOf(table: Table): Ways {
-  const known = ways.get(table);
+function mappingsOf(table: Table): Mappings {
+  const known = mappings.get(table);
   if (known !== undefined) return known;
   const made = { compiled: compileTable(table), generic: rowMapping(table) };
-  ways.set(table, made);
+  mappings.set(table, made);
   return made;
 }
 
 export async function mapRecords(
-  { table, endpoint, records, refused = [] }: Load,
+  { table, endpoint, records, rejected = [] }: Load,
   privacy: Privacy,
 ): Promise<Mapped> {
-  const { compiled, generic } = waysOf(table);
-  const guard = privacy.filter(table);
+  const { compiled, generic } = mappingsOf(table);
+  const filter = privacy.filter(table);
   const rows: Row[] = [];
   const invalid: InvalidRecord[] = [];
   const invalidKeys: (Row | undefined)[] = [];
   const addInvalid = (raw: unknown, reason: string, isPart: boolean): void => {
-    const record = guard.record(raw);
+    const record = filter.record(raw);
     const key = readableKey(table, record);
     invalidKeys.push(key);
     invalid.push({ table, key: key === undefined ? null : keyText(key), reason, isPart, record });
   };
-  for (const { record, reason } of refused) addInvalid(record, reason, true);
+  for (const { record, reason } of rejected) addInvalid(record, reason, true);
   for (let index = 0; index < records.length; index++) {
-    if (index % TURN === TURN - 1) await yieldToEventLoop();
+    if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await yieldToEventLoop();
     const raw = records[index];
     const row = compiled(raw);
     if (row !== undefined) {
-      rows.push(guard.row(row));
+      rows.push(filter.row(row));
       continue;
     }
     const checked = checkRecord(wireSchema(table, endpoint), raw);
@@ -62,7 +62,7 @@ export async function mapRecords(
       continue;
     }
     const mapped = generic(checked.record);
-    if ('row' in mapped) rows.push(guard.row(mapped.row));
+    if ('row' in mapped) rows.push(filter.row(mapped.row));
     else addInvalid(raw, mapped.invalid, false);
   }
   return { table, rows, invalid, invalidKeys };
@@ -70,7 +70,7 @@ export async function mapRecords(
 
 const INTEGER = /^-?\d{1,18}$/;
 
-/** The key of a record that did not fit, where it can be read all the same and a row may have it. */
+/** The key of an invalid record, if it can be read and is valid for a row. */
 function readableKey(table: Table, record: unknown): Scalar[] | undefined {
   const columns = recordColumns(table);
   const key = table.key.map((name) => {

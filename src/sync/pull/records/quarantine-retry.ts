@@ -1,7 +1,7 @@
-// Tries quarantined records again: those that fit now are loaded, and let go in the same transaction. A payload
-// with masked values is left alone, because the mask would be loaded as though it were the value; so is a record that
-// was refused because of others, such as one part of a driver's day, because alone it would look whole. Of several
-// versions of a record only the newest counts, and none goes over what was stored after it was last met.
+// Retries quarantined records. A record that is valid now is loaded, and removed from quarantine in the same transaction. A
+// payload with masked values is not loaded, because the mask would be stored as the value. Neither is a record that was
+// rejected because of others, such as one part of a driver's day, because alone it would pass for the complete day. Of
+// several versions of a record only the newest is loaded, and never over a row that was stored after it was last seen.
 
 import { REDACTED } from '../../../core/text/redaction.ts';
 import { isoInstant } from '../../../core/time/clock.ts';
@@ -40,9 +40,9 @@ async function retryOne(
 ): Promise<Omit<RetryResult, 'id'>> {
   const job = jobs.find(({ name }) => name === row.job);
   const [endpoint, table] = job?.into?.find(([, into]) => into.name === row.table_name) ?? [];
-  if (table === undefined) return { loaded: false, reason: `no job fills ${row.table_name} by ${row.job}` };
+  if (table === undefined) return { loaded: false, reason: `${row.job} does not fill ${row.table_name}` };
   if (row.payload.includes(REDACTED)) {
-    return { loaded: false, reason: 'holds masked values; read it again with `roadbook run`' };
+    return { loaded: false, reason: 'contains masked values; read the record again with `roadbook run`' };
   }
   if (row.is_part) {
     return { loaded: false, reason: `${row.reason}; read all of it again with \`roadbook run\`` };
@@ -63,20 +63,20 @@ async function retryOne(
       }
       const newer = await newerVersion(tx, row, keys.keys().map(keyText));
       if (newer !== undefined) {
-        return { loaded: false, reason: `a newer version of it is in quarantine: ${newer.slice(0, 8)}` };
+        return { loaded: false, reason: `a newer version is in quarantine: ${newer.slice(0, 8)}` };
       }
       await tx.load(table, mapped.rows, metadata);
-      await letGo(tx, row);
+      await removeFromQuarantine(tx, row);
       return { loaded: true, reason: null };
     })
     .catch(async (thrown: unknown) => {
       if (!(thrown instanceof StaleRead)) throw thrown;
-      await engine.write((tx) => letGo(tx, row));
-      return { loaded: false, reason: 'a newer version of it is stored; it was let go' };
+      await engine.write((tx) => removeFromQuarantine(tx, row));
+      return { loaded: false, reason: 'a newer version is stored; this one was removed from quarantine' };
     });
 }
 
-const letGo = async ({ sql }: Transaction, { id }: QuarantinedRecord): Promise<void> => {
+const removeFromQuarantine = async ({ sql }: Transaction, { id }: QuarantinedRecord): Promise<void> => {
   await sql('sync_quarantine').where({ id }).delete();
 };
 

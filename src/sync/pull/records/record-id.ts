@@ -1,13 +1,13 @@
-// The id of a record, and whether the service can be asked for it.
+// The id of a record, and whether it can be used in a request.
 import { recordId } from '../../../fleet/request-fields.ts';
 import { id as wireId } from '../../../fleet/wire.ts';
 
 export type RecordId = number | string;
 
-/** The request schema would refuse any other, and a refused request ends the run. */
+/** The request schema rejects any other id, and an invalid request ends the run. */
 export const canBeAsked = <Id>(id: Id): id is Id & RecordId => recordId.safeParse(id).success;
 
-/** The id of a record in its normal form, where the service can be asked for it. */
+/** The id of a record in its normal form; undefined if it cannot be used in a request. */
 export function askableId(record: unknown): RecordId | undefined {
   const { success, data } = wireId.safeParse((record as { id?: unknown } | null)?.id);
   return success && canBeAsked(data) ? data : undefined;

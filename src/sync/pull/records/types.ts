@@ -1,5 +1,5 @@
-// What the records of a slice are on their way: loads as the service sent them, mapped to rows, written down for the
-// transaction. Types alone, so that the steps need not import each other.
+// The records of a slice in each step: loads as the service sent them, mapped rows, and rows prepared for the transaction.
+// Only types, so that the steps need not import each other.
 import type { RecordFields } from '../../../fleet/endpoint.ts';
 import type { InvalidRecord } from '../../../warehouse/control/quarantine.ts';
 import type { Row, RowRange, WrittenRows } from '../../../warehouse/engine.ts';
@@ -8,11 +8,11 @@ import type { Table } from '../../../warehouse/schema/table.ts';
 /** Records for one table, as the service sent them. */
 export interface Load {
   table: Table;
-  /** The call that brings them; absent where it tells no more of them than the columns do. */
+  /** The call that returned the records; absent if the columns alone describe them. */
   endpoint?: RecordFields;
   records: readonly unknown[];
-  /** Records that the job itself cannot place, each with its reason; they go to quarantine. */
-  refused?: readonly { record: unknown; reason: string }[];
+  /** Records that the job itself rejects, each with its reason; they go to quarantine. */
+  rejected?: readonly { record: unknown; reason: string }[];
 }
 
 /** Every record of a load is either a row or an invalid record. */
@@ -20,7 +20,7 @@ export interface Mapped {
   table: Table;
   rows: Row[];
   invalid: InvalidRecord[];
-  /** The key of each invalid record; undefined where it cannot be read. */
+  /** The key of each invalid record; undefined if it cannot be read. */
   invalidKeys: (Row | undefined)[];
 }
 
@@ -30,24 +30,24 @@ export interface Prepared {
   written: readonly WrittenRows[];
   invalid: readonly InvalidRecord[];
   invalidKeys: readonly (Row | undefined)[];
-  /** How many of the rows each full-refresh range holds that was known then. */
+  /** The number of rows inside each full-refresh range that was given. */
   inside: ReadonlyMap<FullRefreshRange, number>;
 }
 
-/** What else is wanted of the one pass over the rows of a load. */
+/** Further results of the single pass over the rows of a load. */
 export interface PrepareOptions {
   /** Full-refresh ranges whose rows are counted. */
   fullRefresh?: readonly FullRefreshRange[];
-  /** Told of every row. */
+  /** Called with every row. */
   each?: (row: Row) => void;
 }
 
-/** A part of a table that was read whole: its rows that were not met have vanished. */
+/** A part of a table that was read completely: its rows that were not seen have vanished. */
 export interface FullRefreshRange {
   table: Table;
   range: RowRange;
-  /** Keys that were met beside those of the loads. */
+  /** Keys that were seen beside those of the loads. */
   alsoSeen?: readonly Row[];
-  /** The service was asked for each by its id: a record without a readable key is none of them. */
+  /** Each row was requested by id, so a record without a readable key cannot be one of these rows. */
   isSure?: boolean;
 }

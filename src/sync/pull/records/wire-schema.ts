@@ -1,5 +1,5 @@
-// The wire schema of a table's records: each column says what its field holds, the endpoint adds the fields that have a
-// known form and no column. Records that the compiled function of the table leaves alone are held against it.
+// The wire schema of a table's records: each column describes its field, and the endpoint adds fields with a known form and
+// no column. It validates the records that the table's compiled function does not accept.
 import { z } from 'zod';
 import type { RecordFields } from '../../../fleet/endpoint.ts';
 import { day as date, decimal, flag, id, instant, integer, name, object, text } from '../../../fleet/wire.ts';
@@ -8,8 +8,8 @@ import { type Column, recordColumns, type Table } from '../../../warehouse/schem
 const schemas = new WeakMap<Table, z.ZodType>();
 
 /**
- * Kept by table, since its records have one form whichever call brings them. Compiled with the first record: most commands
- * see none, and most runs none that needs it.
+ * Cached by table, because its records have the same form from every call. Compiled on first use: most commands and most
+ * runs never need it.
  */
 export function wireSchema(table: Table, endpoint?: RecordFields): z.ZodType {
   const known = schemas.get(table);
@@ -25,7 +25,7 @@ type Fields = Map<string, z.ZodType | Fields>;
 
 function shapeOf(table: Table, { identity = 'id', fields = {} }: RecordFields = {}): Shape {
   const root: Fields = new Map();
-  // What a job adds is no field of the service.
+  // Columns that the job adds are not fields of the service.
   const columns = recordColumns(table).filter(({ added }) => !added);
   for (const column of columns) {
     const schema = column.name === identity ? identitySchema(column) : valueSchema(column);
@@ -34,14 +34,14 @@ function shapeOf(table: Table, { identity = 'id', fields = {} }: RecordFields = 
   for (const [path, schema] of Object.entries(fields)) place(root, path.split('.'), schema);
   for (const column of columns) {
     const schema = valueSchema(column);
-    if (column.alias !== undefined && schema !== undefined) placeBeside(root, column.alias, schema);
+    if (column.alias !== undefined && schema !== undefined) placeAlias(root, column.alias, schema);
   }
   return shape(root);
 }
 
 const identitySchema = ({ type }: Column): z.ZodType => (type === 'integer' ? id : name);
 
-/** Undefined where any value passes; what the column cannot hold of it stays in `extra`. */
+/** Undefined if any value is valid; a value that the column cannot hold stays in `extra`. */
 function valueSchema({ type, undocumented }: Column): z.ZodType | undefined {
   return undocumented || type === 'json' ? undefined : BLOCKS[type];
 }
@@ -59,8 +59,8 @@ function place(root: Fields, path: readonly string[], schema: z.ZodType): void {
   fields.set(path.at(-1) ?? '', schema);
 }
 
-/** A repeated value is checked only in an object whose form is known by other columns. */
-function placeBeside(root: Fields, path: readonly string[], schema: z.ZodType): void {
+/** An alias is validated only in an object that other columns describe. */
+function placeAlias(root: Fields, path: readonly string[], schema: z.ZodType): void {
   const parent = path
     .slice(0, -1)
     .reduce<Fields | z.ZodType | undefined>(

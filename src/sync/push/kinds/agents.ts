@@ -1,5 +1,5 @@
-// How agents are pushed: matched by their tax number, which is kept and compared as a digest alone; created, never
-// changed, since the service has no call for it.
+// Pushes agents. An agent is matched by its tax number, which is stored and compared only as a digest. Agents are created,
+// never changed, because the service has no call for that.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../core/glossary.ts';
 import { createAgent } from '../../../fleet/endpoints/create-agent.ts';
@@ -8,7 +8,7 @@ import type { Digest } from '../../../warehouse/privacy/personal-digest.ts';
 import type { PushKind } from '../kind.ts';
 import { fieldText, judgeWritten, remoteRecords } from './answers.ts';
 
-/** The keyed digest is made of the plain one, of which older warehouses were full. */
+/** The keyed digest is computed from the plain digest, because older warehouses store plain digests. */
 function keyOf({ cpf }: JsonObject, digest: Digest): string {
   const digits = (fieldText(cpf) ?? '').replace(/\D/g, '').padStart(11, '0');
   return digest(createHash('sha256').update(`cpf ${digits}`).digest('hex'));
@@ -18,10 +18,10 @@ export const agentKind: PushKind = {
   feed: 'agents',
   noun: 'agent',
   keyOf,
-  isOneAKey: true,
+  hasUniqueKey: true,
   listOf: ({ is_deliveryman }) => (is_deliveryman === false ? 'drivers' : 'agents'),
   async list(call, _period, digest) {
-    // A person is listed as an agent or as a driver, and must not be created beside it.
+    // The service lists a person either as an agent or as a driver. Read both, so that nobody is created twice.
     const agents = await call(drivers, { is_deliveryman: true });
     const others = await call(drivers, { is_deliveryman: false });
     const isAgent = new Set(remoteRecords(agents, () => '').map(({ id }) => id));

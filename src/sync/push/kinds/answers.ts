@@ -1,4 +1,4 @@
-// What the kinds share: how a listing, a field and the answer to a write of the service are read.
+// Shared by the kinds: reads a listing, a field, and the answer to a write.
 import { Retriable } from '../../../core/errors.ts';
 import type { Json, JsonObject } from '../../../core/glossary.ts';
 import type { Written } from '../../../fleet/endpoint.ts';
@@ -6,17 +6,17 @@ import { toInstant } from '../../../fleet/instants.ts';
 import type { Period } from '../../../warehouse/outbox/queries.ts';
 import type { RemoteRecord, Verdict } from '../kind.ts';
 
-/** The text of a field that may come as a number. */
+/** The text of a field that the service may send as a number. */
 export const fieldText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 
-/** The period of a record or of what is sent; undefined where an end of it cannot be read. */
+/** The period of a record or of a payload; undefined if its start or its end cannot be read. */
 export function periodBetween(start: unknown, end: unknown): Period | undefined {
   const [from, to] = [toInstant(fieldText(start) ?? ''), toInstant(fieldText(end) ?? '')];
   return from === undefined || to === undefined ? undefined : { start: from, end: to };
 }
 
-/** Key, period and status of each record, by identifier. A record without one means that the answer is no listing. */
+/** The records of a listing, each identifier once. Throws if a record has no identifier: the answer is not a listing. */
 export function remoteRecords(
   records: readonly unknown[],
   keyOf: (record: JsonObject) => string | undefined,
@@ -40,15 +40,15 @@ function idOf(value: unknown): number | undefined {
 }
 
 const notAListing = (): Retriable =>
-  new Retriable('The service answered a read-back with something that is no list of records', {
+  new Retriable('The answer to a read-back is not a list of records', {
     code: 'bad_answer',
     hint: 'A proxy may be answering instead of the service; check service.base_url.',
   });
 
-/** About ten centimetres, where the number is a coordinate. */
+/** About ten centimetres, if the number is a coordinate. */
 const CLOSE = 1e-6;
 
-/** Whether the service returns the field that was sent: numbers may come as text or rounded, instants in another zone. */
+/** Whether the returned field equals the sent one. The service may round numbers, send them as text, or change the zone. */
 export function isSameValue(returned: Json | undefined, sent: Json): boolean {
   if (typeof sent === 'number') return Math.abs(Number(returned ?? Number.NaN) - sent) <= CLOSE;
   if (typeof sent !== 'string' || typeof returned !== 'string') return returned === sent;
@@ -56,11 +56,11 @@ export function isSameValue(returned: Json | undefined, sent: Json): boolean {
 }
 
 /**
- * Judges the answer to a create or change. No body at all is documented as well as any other; a document without an
- * identifier is not, and may come from a proxy.
+ * Interprets the answer to a create or a change. An empty body is a documented answer. A body without an identifier is
+ * not, and may come from a proxy.
  */
 export function judgeWritten({ id, raw }: Written): Verdict {
   if (id === undefined && raw !== null)
-    return { is: 'unclear', message: 'The answer does not tell whether it was written' };
+    return { is: 'unclear', message: 'The answer does not say whether the item was stored' };
   return { is: 'accepted', id, reasons: [] };
 }

@@ -1,5 +1,5 @@
-// How itineraries are pushed: searched by their period, found by external_id, created or changed. The names of
-// the times differ between the two calls, and a change knows no places.
+// Pushes itineraries. An itinerary is listed by its period, matched by external_id, and created or changed. The two calls
+// name the time fields differently, and a change accepts no places.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { changeItinerary } from '../../../fleet/endpoints/change-itinerary.ts';
 import { createItinerary } from '../../../fleet/endpoints/create-itinerary.ts';
@@ -9,7 +9,7 @@ import { fieldText, isSameValue, judgeWritten, periodBetween, remoteRecords } fr
 
 const codeOf = (record: JsonObject): string | undefined => fieldText(record.external_id);
 
-/** The fields of a change, as the record returns them. */
+/** The fields of a change, under the names that a record has. */
 function changeOf(data: JsonObject): JsonObject {
   const { date_time_start_estimated: start, date_time_end_estimated: end, ...rest } = data;
   const { start_local: _from, end_local: _to, ...fields } = rest;

@@ -1,4 +1,4 @@
-// How points of interest are pushed: all are listed, one is found by its title, created or changed as a whole.
+// Pushes points of interest. All points are listed; a point is matched by its title, and created or replaced.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { changePointOfInterest } from '../../../fleet/endpoints/change-point-of-interest.ts';
 import { createPointOfInterest } from '../../../fleet/endpoints/create-point-of-interest.ts';
@@ -28,7 +28,7 @@ export const pointOfInterestKind: PushKind = {
     ),
 };
 
-/** Both documented forms of the category as the bare id. */
+/** Converts both documented forms of the category to the id. */
 function withCategory({ point_of_interest_category: category, ...rest }: JsonObject): JsonObject {
   const id = (category as JsonObject | null | undefined)?.id;
   return id === undefined ? rest : { ...rest, point_of_interest_category_id: id };

@@ -1,5 +1,5 @@
-// How route plans are pushed: listed by their period, matched by external_code, created, never changed. The answer to
-// an import names no plan, so its identifier is read back afterwards.
+// Pushes route plans. A plan is listed by its period, matched by external_code, and created, never changed. The answer to
+// an import has no plan id, so the identifier is read back afterwards.
 import type { JsonObject } from '../../../core/glossary.ts';
 import { type ImportedPlan, importRoutePlan } from '../../../fleet/endpoints/import-route-plan.ts';
 import { routePlans } from '../../../fleet/endpoints/route-plans.ts';
@@ -24,7 +24,7 @@ export const routePlanKind: PushKind = {
   async create(call, { data, options }) {
     return judgeImport(await call(importRoutePlan, { ...options, data } as never));
   },
-  // The service plans times and stops of its own; only the period tells one content from another.
+  // The service computes its own times and stops, so only the period can be compared.
   isSame: (record, { date_time_start, date_time_end }) =>
     isSameValue(record.date_time_start, date_time_start ?? null) &&
     isSameValue(record.date_time_end, date_time_end ?? null),
@@ -40,7 +40,7 @@ export function judgeImport(answer: ImportedPlan): Verdict {
   if (routePoints !== undefined && routePoints > 0) return { is: 'accepted', id, reasons };
   if (wrongRoutePlans.length > 0 || (routePoints === 0 && reasons.length > 0))
     return { is: 'rejected', reasons };
-  return { is: 'unclear', message: 'The answer does not tell whether the plan was accepted' };
+  return { is: 'unclear', message: 'The answer does not say whether the plan was accepted' };
 }
 
 const nameOf = (point: unknown): string => {
@@ -48,7 +48,7 @@ const nameOf = (point: unknown): string => {
   return fieldText(external_code) ?? fieldText(name) ?? wordsOf(point);
 };
 
-/** A rejection in the service's words; its form is not documented. */
+/** The service's text of a rejection; its format is not documented. */
 function wordsOf(wrong: unknown): string {
   if (typeof wrong !== 'object' || wrong === null) return String(wrong);
   return Object.entries(wrong)

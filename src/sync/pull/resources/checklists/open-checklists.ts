@@ -1,5 +1,5 @@
-// Which checklists have to be opened for their answers: those that are new, changed or returned, whose answers
-// are not there, or that are too young to be settled. Of all others nothing is asked again.
+// Selects the checklists whose answers must be read: those that are new, changed or back after they were missing, whose
+// answers are not stored, or that are younger than `settle`. No other checklist is read again.
 import { isDeepStrictEqual } from 'node:util';
 import { isoInstant } from '../../../../core/time/clock.ts';
 import type { Row, Scalar } from '../../../../warehouse/engine.ts';
@@ -18,8 +18,8 @@ export interface OpenChecklist {
 type Stored = Record<string, unknown>;
 
 const COLUMNS = [...recordColumns(checklist).map(({ name }) => name), 'extra'];
-/** Identifiers a statement, far below what any engine binds. */
-const IDS = 500;
+/** Far below the number of values that any engine can bind in a statement. */
+const IDS_PER_QUERY = 500;
 
 export async function openChecklists(
   summaries: Load,
@@ -29,8 +29,8 @@ export async function openChecklists(
   const { rows } = await map(summaries);
   const settledBefore = isoInstant(Date.parse(readAt) - settleMs);
   const open: OpenChecklist[] = [];
-  for (let start = 0; start < rows.length; start += IDS) {
-    const part = rows.slice(start, start + IDS);
+  for (let start = 0; start < rows.length; start += IDS_PER_QUERY) {
+    const part = rows.slice(start, start + IDS_PER_QUERY);
     const loaded = await loadedBefore(
       part.map((row) => cell(row, 'id') as RecordId),
       warehouse,
@@ -45,7 +45,7 @@ export async function openChecklists(
   return open;
 }
 
-/** The stored checklists that are not missing and whose answers are there, by identifier. */
+/** The stored checklists that are not missing and whose answers are stored, by identifier. */
 async function loadedBefore(ids: RecordId[], warehouse: WarehouseReader): Promise<Map<string, Stored>> {
   return warehouse.read(async (sql) => {
     const rows: Stored[] = await sql(checklist.name).whereIn('id', ids).whereNull('_missing_since');
@@ -62,7 +62,7 @@ async function loadedBefore(ids: RecordId[], warehouse: WarehouseReader): Promis
 
 const cell = (row: Row, name: string): Scalar => row[COLUMNS.indexOf(name)] ?? null;
 
-/** When it was filled in or when it arrived, whichever is later; instants of one form sort as text. */
+/** When the checklist was filled in or when it arrived, whichever is later. Instants of one format sort as text. */
 const latestDate = (row: Row): string =>
   ['date_executed', 'date_created']
     .map((name) => String(cell(row, name) ?? ''))
@@ -76,7 +76,7 @@ const isSame = (row: Row, stored: Stored): boolean =>
       : plain(row[position]) === plain(stored[name]),
   );
 
-/** Engines differ in how they give instants, large integers and JSON back. */
+/** Engines return instants, large integers and JSON in different forms. */
 function plain(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return value instanceof Date ? value.toISOString() : String(value);

@@ -1,6 +1,6 @@
-// Fetches pictures by the names that records give them, once each: into the store first, then as records for
-// `image`. A picture that cannot be had becomes a record with its reason and is tried again a few times. Slices that
-// name the same picture at the same time share one call, and each loads the record: it commits with what names it.
+// Fetches the pictures that records name, once each: the file is stored first, then a record for `image` is loaded. If a
+// picture cannot be fetched, its record holds the error, and the fetch is retried a few times. Slices that name the same
+// picture at the same time share one call, and each loads the record, so that it commits with the record that names it.
 
 import { chunks } from '../../../../core/chunks.ts';
 import { Fatal, RoadbookError } from '../../../../core/errors.ts';
@@ -13,24 +13,24 @@ import type { Source, WarehouseReader } from '../../types.ts';
 const MOST_ATTEMPTS = 5;
 /** Wait before the second attempt; doubles for each later one. */
 const FIRST_WAIT_MS = 10 * 60_000;
-/** Failed pictures that one run looks at. */
+/** Most failed pictures that one run retries. */
 const MOST_FAILED = 500;
-/** Names a statement, far below what any engine binds. */
-const NAMES = 500;
-/** Longer than any hash with an extension; what is longer names no picture. */
+/** Far below the number of values that any engine can bind in a statement. */
+const NAMES_PER_QUERY = 500;
+/** Longer than any hash with an extension; a longer value names no picture. */
 const LONGEST_NAME = 255;
 const BYTES_PER_MB = 1024 * 1024;
 
-/** Not the picture's fault: the slice is read again when the service is back. */
+/** Not caused by the picture: the slice fails, and is read again when the service is back. */
 const SERVICE_DOWN = new Set(['service_unreachable', 'throttled']);
 
 export interface WantedPicture {
   hash: string;
-  /** How often it was asked for before. */
+  /** Earlier attempts to fetch the picture. */
   attempts: number;
 }
 
-/** A picture as this job tells of it; the service has no such record. */
+/** The record of a picture. This job makes it; the service has no such record. */
 interface ImageRecord {
   hash: string;
   sha256?: string;
@@ -44,13 +44,13 @@ interface ImageRecord {
 
 export const imageLoad = (records: readonly ImageRecord[]): Load => ({ table: image, records });
 
-/** Pictures that slices have claimed and not committed, by name; undefined: they are stored. */
+/** Pictures that slices have claimed and not committed, by name. A claim resolves to undefined if the picture is stored. */
 type Claims = Map<string, Promise<ImageRecord | undefined>>;
 
-/** Those of the slices that share a connection to the warehouse: what another one began may never end. */
+/** Claims are shared only by slices on the same warehouse connection: claims of another connection may never end. */
 const claimsOf = new WeakMap<WarehouseReader, Claims>();
 
-/** The pictures that `values` name and that were not asked for yet. */
+/** Fetches the pictures that `values` name and that are not stored yet. */
 export async function newPictures(values: readonly unknown[], source: Source, largestMb: number) {
   const claimed: Claims = claimsOf.get(source.warehouse) ?? new Map();
   claimsOf.set(source.warehouse, claimed);
@@ -61,15 +61,15 @@ export async function newPictures(values: readonly unknown[], source: Source, la
     const waited = Promise.allSettled(others.map((name) => claimed.get(name)));
     const free = names.filter((name) => !others.includes(name));
     pictures.push(...(await fetchClaimed(free, claimed, source, largestMb)));
-    const met = await waited;
-    for (const each of met) if (each.status === 'fulfilled' && each.value) pictures.push(each.value);
-    // Where another slice could not fetch it, this one tries.
-    names = others.filter((_, index) => met[index]?.status === 'rejected');
+    const results = await waited;
+    for (const each of results) if (each.status === 'fulfilled' && each.value) pictures.push(each.value);
+    // If another slice could not fetch a picture, this slice tries.
+    names = others.filter((_, index) => results[index]?.status === 'rejected');
   }
   return pictures;
 }
 
-/** Claims them before anything is awaited, so that no other slice looks for them between question and answer. */
+/** Claims the names before the first await, so that no other slice fetches them in the meantime. */
 async function fetchClaimed(
   names: readonly string[],
   claimed: Claims,
@@ -81,7 +81,7 @@ async function fetchClaimed(
     for (const [name, { promise }] of claims) if (claimed.get(name) === promise) claimed.delete(name);
   };
   for (const [name, { promise }] of claims) {
-    // Nobody may be waiting for it.
+    // If no other slice waits for the claim, its rejection must not be unhandled.
     promise.catch(() => undefined);
     claimed.set(name, promise);
   }
@@ -101,14 +101,14 @@ async function fetchClaimed(
 
 async function notStored(names: readonly string[], warehouse: WarehouseReader): Promise<WantedPicture[]> {
   const known = new Set<string>();
-  for (const part of chunks(names, NAMES)) {
+  for (const part of chunks(names, NAMES_PER_QUERY)) {
     const rows = await warehouse.read((sql) => sql(image.name).whereIn('hash', part).select('hash'));
     for (const { hash } of rows) known.add(hash);
   }
   return names.filter((hash) => !known.has(hash)).map((hash) => ({ hash, attempts: 0 }));
 }
 
-/** What no warehouse stores and no address holds is no name. */
+/** A value that no warehouse can store or no URL can hold is not a name. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.trim() !== '' &&
@@ -116,7 +116,7 @@ const isName = (value: unknown): value is string =>
   value.isWellFormed() &&
   !value.includes('\0');
 
-/** Pictures that failed, are due again and have attempts left. */
+/** Failed pictures that are due again and have attempts left. */
 export async function picturesToRetry(warehouse: WarehouseReader, now: number): Promise<WantedPicture[]> {
   const failed: (WantedPicture & { fetched_at: string })[] = await warehouse.read((sql) =>
     sql(image.name)
@@ -146,8 +146,8 @@ async function fetchPicture(
     const stored = await storePicture(source.images, bytes, contentType);
     return { ...record, ...stored, content_type: contentType };
   } catch (error) {
-    const isItsOwn = error instanceof RoadbookError && !(error instanceof Fatal);
-    if (!isItsOwn || SERVICE_DOWN.has(error.code)) throw error;
+    const isPictureError = error instanceof RoadbookError && !(error instanceof Fatal);
+    if (!isPictureError || SERVICE_DOWN.has(error.code)) throw error;
     return { ...record, error: error.code };
   }
 }

@@ -1,4 +1,4 @@
-// Which slices of checklists a run reads: the windows of their search, and pictures that failed and are due again.
+// Plans the slices of a checklist run: the search windows, and failed pictures that are due again.
 import { z } from 'zod';
 import { chunks } from '../../../../core/chunks.ts';
 import { durationOption } from '../../../../core/time/duration-option.ts';
@@ -12,9 +12,9 @@ import type { Plan, PlanContext } from '../../types.ts';
 import { picturesToRetry, type WantedPicture } from './pictures.ts';
 
 const DAY_MS = 86_400_000;
-const PICTURES_A_SLICE = 100;
+const PICTURES_PER_SLICE = 100;
 
-/** The summaries of checklists, by when they were filled in. */
+/** The summaries of checklists, by the instant they were filled in. */
 export const summaries = windowed(checklists, checklistById, checklist, {
   at: 'date_executed',
   request: ({ beginAt, endAt }) => ({
@@ -22,7 +22,7 @@ export const summaries = windowed(checklists, checklistById, checklist, {
     date_time_end: endAt,
     includes: ['user', 'checklist_form'],
   }),
-  // Longer than the usual lookback, so that a run with nothing new is one search.
+  // Longer than the default lookback, so that a usual run needs one search.
   longestMs: 3 * DAY_MS,
   lookback: '2d',
 });
@@ -41,7 +41,7 @@ export type ChecklistOptions = z.output<typeof checklistOptions>;
 export type ChecklistWork = WindowWork | { pictures: WantedPicture[] };
 
 const OPENING =
-  'one for each checklist to open or that the search does not bring, and one for each new picture';
+  'one for each checklist to open or that the search does not return, and one for each new picture';
 
 export async function planChecklists(context: PlanContext<ChecklistOptions>): Promise<Plan<ChecklistWork>> {
   const { slices } = await summaries.plan(context);
@@ -51,9 +51,9 @@ export async function planChecklists(context: PlanContext<ChecklistOptions>): Pr
 
 async function pictureSlices({ warehouse, now }: PlanContext<ChecklistOptions>) {
   const due = await picturesToRetry(warehouse, now);
-  return chunks(due, PICTURES_A_SLICE).map(
+  return chunks(due, PICTURES_PER_SLICE).map(
     (pictures, index): Slice<ChecklistWork> => ({
-      scope: `failed pictures from ${index * PICTURES_A_SLICE + 1}`,
+      scope: `failed pictures from ${index * PICTURES_PER_SLICE + 1}`,
       work: { pictures },
       calls: pictures.length,
     }),
@@ -67,8 +67,8 @@ export const splitChecklists = ({
   'pictures' in work ? undefined : summaries.split({ ...slice, work });
 
 /**
- * The searches, a call for each checklist of an unsettled day, and one for each new picture. A checklist is met by every
- * run until it is settled.
+ * The searches, a call for each checklist younger than `settle`, and a call for each new picture. Every run reads a
+ * checklist again until `settle` has passed.
  */
 export function checklistCost(options: ChecklistOptions, load: Workload): Cost {
   const { vehicles, periodMs, checklistsADay = 1, picturesADay = 0 } = load;

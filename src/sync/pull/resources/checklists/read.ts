@@ -1,5 +1,5 @@
-// Reads one slice of checklists: their summaries, then answers and new pictures of those that are open. A
-// checklist commits with its answers, and its pictures or their errors.
+// Reads one slice of checklists: their summaries, then the answers and new pictures of open checklists. A checklist
+// commits together with its answers, and with its pictures or their errors.
 
 import { chunks } from '../../../../core/chunks.ts';
 import { Skippable } from '../../../../core/errors.ts';
@@ -21,7 +21,7 @@ const INCLUDES = [
   'checklist_form_field.table',
   'checklist_form_field.table.items',
 ] as const;
-/** Checklists whose answers are in memory at once: a slice with more is cut, or stored in parts where it cannot be. */
+/** Most checklists whose answers are in memory at once. A slice with more is cut, or stored in parts if it cannot be. */
 const MOST_OPEN = 2_000;
 
 export async function readChecklists(
@@ -36,20 +36,20 @@ export async function readChecklists(
   const { load, gone } = await summaries.readWindow(work, source);
   const open = await openChecklists(load, source, options.settle);
   if (open.length > MOST_OPEN && halvedWindow(work) !== undefined) throw tooMany();
-  let last = await opened([], source, options);
+  let last = await readOpened([], source, options);
   for (const [index, part] of chunks(open, MOST_OPEN).entries()) {
     if (index > 0) await source.commitPart(last);
-    last = await opened(part, source, options);
+    last = await readOpened(part, source, options);
   }
   return {
     loads: [load, ...last.loads],
-    // The answers of what is gone go with it.
+    // The answers of a vanished checklist are marked with it.
     fullRefresh: [...last.fullRefresh, ...goneFrom(checklist, 'id', gone)],
   };
 }
 
 /** The answers of some checklists, and their new pictures. */
-async function opened(some: readonly OpenChecklist[], source: Source, options: ChecklistOptions) {
+async function readOpened(some: readonly OpenChecklist[], source: Source, options: ChecklistOptions) {
   const answers = (await source.mapCalls(some, ({ id }, calling) => readAnswers(id, calling))).flat();
   const named = [...some.map(({ signature }) => signature), ...answers.map(pictureOf)];
   const images = await newPictures(named, source, options.max_picture_mb);
@@ -65,17 +65,17 @@ async function readAnswers(id: RecordId, source: Source): Promise<unknown[]> {
   return records.map((record) => withChecklist(record, id));
 }
 
-/** An answer that does not say its checklist is of the one that was asked for. */
+/** An answer without a checklist id belongs to the requested checklist. */
 function withChecklist(record: unknown, id: RecordId): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const said = (record as { checklist_id?: unknown }).checklist_id;
-  return said === undefined || said === null ? { ...record, checklist_id: id } : record;
+  const own = (record as { checklist_id?: unknown }).checklist_id;
+  return own === undefined || own === null ? { ...record, checklist_id: id } : record;
 }
 
 const pictureOf = (answer: unknown): unknown => (answer as { picture?: unknown } | null)?.picture;
 
 const tooMany = (): Skippable =>
-  new Skippable(`More than ${MOST_OPEN} checklists to open in one slice`, {
+  new Skippable(`The slice has more than ${MOST_OPEN} checklists to open`, {
     code: TOO_MANY,
     hint: 'The slice is cut and read in parts.',
   });

@@ -1,6 +1,6 @@
-// The figures of a driver are over all vehicles. Where an address does not hold all of them, they are asked for in
-// parts, and the rows of one driver are put together here: sums, the highest speed, and the mean speed weighted by the
-// time in movement. Rows that cannot be told apart or added up are refused, never guessed.
+// Merges the figures of a driver over all vehicles. If one URL cannot hold all vehicles, several calls return parts, and
+// the rows of one driver are merged here: sums, the highest speed, and the mean speed weighted by the time in movement.
+// Rows that cannot be distinguished or added up are rejected, never guessed.
 import type { Json, JsonObject } from '../../../../core/glossary.ts';
 import { stableJson } from '../../../../core/text/stable-json.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
@@ -11,7 +11,7 @@ import { wireSchema } from '../../records/wire-schema.ts';
 
 export interface Merged {
   records: unknown[];
-  refused: { record: unknown; reason: string }[];
+  rejected: { record: unknown; reason: string }[];
 }
 
 const FIGURES = recordColumns(dailySummary)
@@ -20,33 +20,33 @@ const FIGURES = recordColumns(dailySummary)
 const HIGHEST = 'speed_max';
 const MEAN = 'speed_average';
 const WEIGHT = 'total_time_in_moviment';
-/** Fields that are no figures and in which the parts differ: a list, one object a part. */
+/** Field for other values in which the parts differ: a list with one object for each part. */
 const PARTS = 'parts';
 
-const SHARED = 'title: two rows of one day have it, so that neither can be told from the other';
-const AMBIGUOUS = 'title: several have it or may have it, and their rows came in several answers';
-const UNFIT = 'figures: they came in several answers and cannot be added up';
+const SHARED = 'title: two rows of one day have the same title and cannot be distinguished';
+const AMBIGUOUS = 'title: several owners have it or may have it, and the rows came in several answers';
+const NOT_ADDABLE = 'figures: they came in several answers and cannot be added up';
 
 export const titleOf = (record: unknown): string => String((record as { title?: unknown } | null)?.title);
 
 export interface Answers {
   /** The rows of each call. */
   answers: readonly unknown[][];
-  /** Several known owners have the title, or it cannot be known whether they do. */
+  /** Several known owners have the title, or may have it. */
   isAmbiguous: (title: string) => boolean;
-  /** Other slices hold rows of the same day. */
+  /** Other slices read rows of the same day. */
   isPart: boolean;
 }
 
-/** One row a title. */
+/** One row for each title. */
 export function mergeByTitle({ answers, isAmbiguous, isPart }: Answers): Merged {
-  const merged: Merged = { records: [], refused: [] };
+  const merged: Merged = { records: [], rejected: [] };
   for (const [title, { rows, calls }] of rowsByTitle(answers)) {
     const cut = isPart || calls.size > 1;
     const reason = calls.size < rows.length ? SHARED : cut && isAmbiguous(title) ? AMBIGUOUS : undefined;
-    const whole = rows.length === 1 ? rows[0] : added(rows);
-    if (reason === undefined && whole !== undefined) merged.records.push(whole);
-    else merged.refused.push(...rows.map((record) => ({ record, reason: reason ?? UNFIT })));
+    const combined = rows.length === 1 ? rows[0] : added(rows);
+    if (reason === undefined && combined !== undefined) merged.records.push(combined);
+    else merged.rejected.push(...rows.map((record) => ({ record, reason: reason ?? NOT_ADDABLE })));
   }
   return merged;
 }
@@ -55,16 +55,16 @@ function rowsByTitle(answers: readonly unknown[][]) {
   const byTitle = new Map<string, { rows: unknown[]; calls: Set<number> }>();
   for (const [call, answer] of answers.entries()) {
     for (const record of answer) {
-      const met = byTitle.get(titleOf(record)) ?? { rows: [], calls: new Set() };
-      byTitle.set(titleOf(record), met);
-      met.rows.push(record);
-      met.calls.add(call);
+      const group = byTitle.get(titleOf(record)) ?? { rows: [], calls: new Set() };
+      byTitle.set(titleOf(record), group);
+      group.rows.push(record);
+      group.calls.add(call);
     }
   }
   return byTitle;
 }
 
-/** Undefined where the rows cannot be added up. Figures are read by the rule of a row that comes alone. */
+/** Undefined if the rows cannot be added up. Figures are validated like those of a single row. */
 function added(rows: readonly unknown[]): JsonObject | undefined {
   const checked = rows.map((row) => checkRecord(wireSchema(dailySummary, summaryCall), row));
   const parts = checked.flatMap((each) => (each.ok ? [each.record] : []));
@@ -74,7 +74,7 @@ function added(rows: readonly unknown[]): JsonObject | undefined {
   return { ...othersOf(parts), ...Object.fromEntries(figures.filter(([, figure]) => figure !== null)) };
 }
 
-/** Null where no part tells it, no finite number where it cannot be known. */
+/** Null if no part has the figure; not finite if it cannot be computed. */
 function figureOf(name: string, parts: readonly JsonObject[]): number | null {
   const values = valuesOf(name, parts);
   if (values.length === 0) return null;
@@ -91,11 +91,11 @@ function meanSpeed(parts: readonly JsonObject[]): number {
   const [means, weights] = [valuesOf(MEAN, parts), valuesOf(WEIGHT, parts)];
   if (new Set(means).size === 1) return means[0] as number;
   if (weights.length < means.length) return Number.NaN;
-  // No number where nothing moved.
+  // NaN if nothing moved.
   return sum(means.map((mean, at) => mean * (weights[at] as number))) / sum(weights);
 }
 
-/** All that is no figure: once where all parts agree, else part by part. */
+/** The values that are not figures: once if all parts agree, else part by part. */
 function othersOf(parts: readonly JsonObject[]): JsonObject {
   const names = [...new Set(parts.flatMap(Object.keys))].filter((name) => !FIGURES.includes(name));
   const shared = names.filter((name) => name !== PARTS && haveAlike(name, parts));
@@ -113,5 +113,5 @@ const only = (names: readonly string[], part: JsonObject): JsonObject =>
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Adding decimals leaves noise, which would look like a recalculation. */
+/** Adding decimals leaves rounding noise, which would be stored as a recalculated figure. */
 const rounded = (number: number): number => Number(number.toFixed(6));

@@ -1,5 +1,5 @@
-// Whom a daily figure is of: its row has a title only, the plate of a vehicle or the label of a driver. A title that
-// nobody has yet is kept without an owner; once the vehicle or driver is known, its days are told again.
+// Finds the owner of a daily figure: its row has only a title, the plate of a vehicle or the label of a driver. A row whose
+// title is unknown is stored without an owner; once the vehicle or driver is known, those days are read again.
 import { chunks } from '../../../../core/chunks.ts';
 import { idsByLabel } from '../../../../warehouse/queries/dimension-keys.ts';
 import type { Table } from '../../../../warehouse/schema/table.ts';
@@ -21,15 +21,15 @@ const DIMENSIONS: Readonly<Record<Subject, Dimension>> = {
   driver: { table: driver, labels: ['name'] },
 };
 
-/** Titles a statement, far below what any engine binds. */
-const TITLES = 500;
+/** Far below the number of values that any engine can bind in a statement. */
+const TITLES_PER_QUERY = 500;
 
 export interface Owners {
-  /** Null where nobody has the title, or several have it. */
+  /** Null if no row of the dimension has the title, or several have it. */
   ownerOf(title: string): number | null;
-  /** Several have it, or may have it. */
+  /** Several rows have the title, or may have it. */
   isAmbiguous(title: string): boolean;
-  /** Surely nobody in the warehouse has it. */
+  /** Certainly no row in the warehouse has the title. */
   isUnknown(title: string): boolean;
 }
 
@@ -41,7 +41,7 @@ export async function ownersOf(subject: Subject, { warehouse, asStored }: Lookup
   const candidates = (title: string) =>
     labels.map((label) => {
       const stored = asStored(table, label, title);
-      // A label that may not be stored could be anyone's.
+      // If privacy rules forbid storing the label, any row could have it.
       return stored === null ? null : owners.get(stored);
     });
   return {
@@ -51,7 +51,7 @@ export async function ownersOf(subject: Subject, { warehouse, asStored }: Lookup
   };
 }
 
-/** The pull that may bring the owners of these titles of a day, of which some may have been met before. */
+/** The pull that may bring the owners of these titles of a day. Some titles may have been seen before. */
 export async function unknownOwners(
   subject: Subject,
   day: string,
@@ -60,15 +60,15 @@ export async function unknownOwners(
 ): Promise<UnknownName[]> {
   if (titles.length === 0) return [];
   const stored = titles.map((title) => asStored(dailySummary, 'title', title));
-  const met: string[] = [];
-  for (const part of chunks(stored, TITLES)) {
+  const firstSeen: string[] = [];
+  for (const part of chunks(stored, TITLES_PER_QUERY)) {
     const rows: { _first_seen_at: string }[] = await warehouse.read((sql) =>
       sql(dailySummary.name).where({ day, subject }).whereIn('title', part).select('_first_seen_at'),
     );
-    met.push(...rows.map((row) => row._first_seen_at));
+    firstSeen.push(...rows.map((row) => row._first_seen_at));
   }
-  // Instants of one form sort as text.
-  const metAt = met.length < stored.length ? readAt : (met.toSorted().at(-1) ?? readAt);
+  // Instants of one format sort as text.
+  const metAt = firstSeen.length < stored.length ? readAt : (firstSeen.toSorted().at(-1) ?? readAt);
   return [{ job: DIMENSIONS[subject].table.pulledBy ?? '', metAt }];
 }
 
@@ -77,7 +77,7 @@ export interface OwnedDay {
   owner: number;
 }
 
-/** Days from `since` on that have a row without an owner whose owner is known by now. */
+/** Days since `since` with a row that has no owner, although its owner is known now. */
 export async function daysWithKnownOwner(
   subject: Subject,
   since: string,

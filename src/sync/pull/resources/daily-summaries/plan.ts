@@ -1,7 +1,7 @@
-// Which slices of daily summaries a run reads: the rows carry no date, so a slice is one local day, of vehicles or of drivers.
-// Trailing days are read again, because the service recalculates them; the day that still goes on is covered only
-// until now. Coverage is kept for each vehicle, so a new one gets its history: its own days, and those of the drivers
-// over all vehicles, since its share was missing in them.
+// Plans the slices of a daily-summary run. The rows have no date, so a slice is one local day of vehicles or of drivers.
+// Trailing days are read again, because the service recalculates them; the current day is covered only until now. Coverage
+// is kept for each vehicle, so a new vehicle gets its history: its own days, and the days of drivers over all vehicles,
+// because its share was missing in them.
 import { chunks } from '../../../../core/chunks.ts';
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import { coverageOf, type Interval } from '../../../../warehouse/control/coverage.ts';
@@ -18,16 +18,16 @@ import type { Plan, PlanContext, Source } from '../../types.ts';
 import { daysWithKnownOwner, type Subject } from './owners.ts';
 
 const DAY_MS = 86_400_000;
-/** Vehicles of one call at full scale. */
+/** Most vehicles of one call, at full scale. */
 const MOST_VEHICLES = 500;
-/** Vehicles of one slice: as many rows are in memory. */
-const MOST_OF_A_SLICE = 10_000;
+/** Most vehicles of one slice, because each has a row in memory. */
+const VEHICLES_PER_SLICE = 10_000;
 
 export interface SummaryWork {
   subject: Subject;
   day: LocalDay;
   vehicles: number[];
-  /** Vehicles of one call; MOST_VEHICLES unless told. */
+  /** Most vehicles of one call; default MOST_VEHICLES. */
   most?: number;
   /** The vehicles of the day are divided over several slices. */
   isPart?: boolean;
@@ -38,11 +38,11 @@ interface SummaryOptions {
   lookback: number;
 }
 
-/** A day of drivers is due again for every vehicle that it was not read with. */
+/** Drivers have a scope for each vehicle, so that their day is due again when a vehicle was not included. */
 const scopeOf = (subject: Subject, id: number): string =>
   subject === 'driver' ? driverScope(id) : vehicleScope(id);
 
-/** `drivers` tells BI when their day was last read. */
+/** The scope `drivers` shows BI tools when the day of the drivers was last read. */
 const scopesOf = ({ subject, vehicles }: SummaryWork): string[] => [
   ...(subject === 'driver' ? ['drivers'] : []),
   ...vehicles.map((id) => scopeOf(subject, id)),
@@ -53,7 +53,7 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
   const coverage = await coverageOf(warehouse, context.coverageName);
   const vehicles = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   if (vehicles.length === 0) return { slices: [] };
-  // Most vehicles have the same coverage, and days of a zone take long to tell; most days have the same vehicles.
+  // Cached, because computing local days is slow: most vehicles have the same coverage, and most days the same vehicles.
   const daysOf = onceForEach(JSON.stringify, (covered: Interval[]) =>
     localDays(spansToRead({ now, ...options, period, covered }), timezone),
   );
@@ -82,11 +82,11 @@ export async function planDailySummaries(context: PlanContext<SummaryOptions>): 
   };
   const works = [
     ...(await dueFor('vehicle')).flatMap(inBoundedSlices),
-    // The figures of a driver are over all vehicles, so all of them belong to one slice.
+    // The figures of a driver are over all vehicles, so one slice must include all vehicles.
     ...(await dueFor('driver')).map((work) => ({ ...work, vehicles })),
   ];
   const slices = works.map((work) => {
-    // Of as many as there are: a scale of calls that are never full would teach nothing.
+    // Scale the actual number of vehicles: if calls were never full, scaling MOST_VEHICLES would not make them smaller.
     const most = Math.ceil(Math.min(MOST_VEHICLES, work.vehicles.length) * scale);
     return sliceOf({ ...work, most }, sharedOf({ ...work, most }));
   });
@@ -109,13 +109,13 @@ function onceForEach<Argument, Result>(
 const withoutDay = ({ day: _, ...work }: SummaryWork): string => JSON.stringify(work);
 
 const inBoundedSlices = (work: SummaryWork): SummaryWork[] =>
-  chunks(work.vehicles, MOST_OF_A_SLICE).map((vehicles, _, all) => ({
+  chunks(work.vehicles, VEHICLES_PER_SLICE).map((vehicles, _, all) => ({
     ...work,
     vehicles,
     isPart: all.length > 1,
   }));
 
-/** A day whose figures could not be read again must not pass for final. */
+/** `staysDue`, because a day that could not be read again must not count as final. */
 function sliceOf(
   work: SummaryWork,
   { scopes, calls }: { scopes: string[]; calls: number },
@@ -131,7 +131,7 @@ function sliceOf(
   };
 }
 
-/** The same in calls of half as many vehicles: rows of one title can be told apart or added up in one slice only. */
+/** The same slice with half as many vehicles per call: rows of one title can be distinguished or added up only in one slice. */
 export function splitDailySummaries(slice: Slice<SummaryWork>): Slice<SummaryWork>[] | undefined {
   const { scope, work } = slice;
   const asked = Math.min(work.most ?? MOST_VEHICLES, work.vehicles.length);
@@ -143,8 +143,8 @@ export function splitDailySummaries(slice: Slice<SummaryWork>): Slice<SummaryWor
 const SMALLER_CALLS = / by \d+$/;
 
 /**
- * Each day in reach for every so many vehicles, once by vehicle and once by driver. A day is met by every run until it is
- * out of reach.
+ * For each day in reach, a call for every MOST_VEHICLES vehicles, once by vehicle and once by driver. Every run reads a day
+ * again until it is out of reach.
  */
 export function summaryCost(
   { lookback }: Pick<SummaryOptions, 'lookback'>,
@@ -161,7 +161,7 @@ export const callsOf = (work: SummaryWork, { urlBytes }: Pick<Source, 'urlBytes'
   );
 
 export function requestOf({ subject, day }: SummaryWork, vehicles: number[]) {
-  // To the last second of the day: a period that ends at midnight may be read as holding the next day.
+  // End at the last second of the day: the service may include the next day in a period that ends at midnight.
   const { beginAt, endAt } = intervalOf({ begin: day.begin, end: day.end - 1_000 });
   return {
     initial_date: beginAt,

@@ -1,5 +1,5 @@
-// Reads one slice of daily summaries: a day of vehicles or of drivers, in as many calls as their addresses allow. The rows
-// get the day and whom they are of.
+// Reads one slice of daily summaries: a day of vehicles or of drivers, in as few calls as their URLs allow. Adds the day
+// and the owner to the rows.
 import { dailySummary as summaryCall } from '../../../../fleet/endpoints/daily-summary.ts';
 import type { RowRange } from '../../../../warehouse/engine.ts';
 import { dailySummary } from '../../../../warehouse/tables/daily-summary.ts';
@@ -15,8 +15,8 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
     calling.call(summaryCall, requestOf(work, part)),
   );
   const owners = await ownersOf(subject, source);
-  const { records, refused } = mergeByTitle({
-    // A vehicle is in one answer only, so two rows with its title are never one vehicle's.
+  const { records, rejected } = mergeByTitle({
+    // A vehicle is in one answer only, so two rows with the same title belong to different vehicles.
     answers: subject === 'driver' ? answers : [answers.flat()],
     isAmbiguous: owners.isAmbiguous,
     isPart: work.isPart ?? false,
@@ -28,7 +28,7 @@ export async function readDailySummaries({ work }: Slice<SummaryWork>, source: S
         table: dailySummary,
         endpoint: summaryCall,
         records: records.map((record) => dated(record, work, owners)),
-        refused: refused.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
+        rejected: rejected.map(({ record, reason }) => ({ record: dated(record, work, owners), reason })),
       },
     ],
     unknown: await unknownOwners(subject, day.date, unknown, source),

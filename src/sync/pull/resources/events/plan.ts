@@ -1,5 +1,5 @@
-// Which slices of events a run reads. A slice is some vehicles over some periods, all categories of the group;
-// vehicles that need the same periods share slices. Bounded by vehicle-days and by the bytes of the address.
+// Plans the slices of an event run. A slice is some vehicles over some periods, with all categories of the group; vehicles
+// that need the same periods share slices. Vehicle-days and the length of the URL limit the size of a slice.
 import { z } from 'zod';
 import { EVENT_CATEGORIES } from '../../../../core/code-lists.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
@@ -17,15 +17,15 @@ import type { Plan, PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Vehicle-days of a slice at full scale: some twenty thousand events for a busy fleet. */
+/** Vehicle-days of a slice at full scale: about twenty thousand events for a busy fleet. */
 const VEHICLE_DAYS = 100;
-/** Periods of one call. */
+/** Most periods of one call. */
 const MOST_PERIODS = 10;
-/** Bytes of an address for one period, and for all that is neither period nor vehicle. */
+/** Bytes of a URL for one period, and for everything except periods and vehicles. */
 const PERIOD_BYTES = 110;
-const USUAL_ADDRESS_BYTES = 200;
+const USUAL_URL_BYTES = 200;
 const LEAST_SPAN_MS = 60_000;
-/** What happened this lately may still be on its way to the service. */
+/** Events this recent may not have reached the service yet. */
 const HOLD_BACK_MS = 60_000;
 
 export const categoriesOption = z
@@ -45,8 +45,8 @@ export interface EventWork {
   vehicles: number[];
   spans: Span[];
   /**
-   * All that the run reads of these vehicles, where it reads on what earlier runs have begun: only then is a silence
-   * one, and not history still to come.
+   * All spans that the run reads for these vehicles, if earlier runs have read them before. Otherwise absent: a gap may
+   * then be history that is not read yet, and not a silence.
    */
   reads?: Span[];
 }
@@ -82,25 +82,22 @@ export async function planEvents(context: PlanContext<EventOptions>): Promise<Pl
       const reads = known ? spans : undefined;
       const scopes = part.map((id) => eventScope(id, context.options));
       const calls = categoriesOf(context.options).length;
-      return packed(spans, lengthMs).map((pieces) =>
-        sliceOf({ vehicles: part, spans: pieces, reads }, scopes, calls),
+      return packed(spans, lengthMs).map((pack) =>
+        sliceOf({ vehicles: part, spans: pack, reads }, scopes, calls),
       );
     });
   });
   return { slices, invalidate };
 }
 
-/** Vehicles that need the same periods; `known` where earlier runs have read them. */
+/** Vehicles that need the same periods; `known` if earlier runs have read these vehicles. */
 interface Need {
   spans: Span[];
   vehicles: number[];
   known: boolean;
 }
 
-const vehiclesToAsk = async ({ warehouse }: PlanContext<EventOptions>): Promise<number[]> =>
-  (await knownIds(warehouse, vehicle)).filter(canBeAsked);
-
-/** What is covered of the vehicles that have been read, by scope. */
+/** Covered intervals of the vehicles, by scope. */
 async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: readonly number[]) {
   const coverage = await coverageOf(context.warehouse, context.coverageName);
   const scopes = new Set(ids.map((id) => eventScope(id, context.options)));
@@ -108,8 +105,8 @@ async function coverageOfVehicles(context: PlanContext<EventOptions>, ids: reado
 }
 
 async function vehiclesByNeed(context: PlanContext<EventOptions>) {
-  const { options, now, period } = context;
-  const ids = await vehiclesToAsk(context);
+  const { options, now, period, warehouse } = context;
+  const ids = (await knownIds(warehouse, vehicle)).filter(canBeAsked);
   const { coverage, invalidate } = await coverageToday(context, await coverageOfVehicles(context, ids));
   const needs = new Map<string, Need>();
   for (const id of ids) {
@@ -124,25 +121,25 @@ async function vehiclesByNeed(context: PlanContext<EventOptions>) {
   return { needs: [...needs.values()], invalidate };
 }
 
-/** The spans cut on a grid, the pieces put together as long as they make `lengthMs` and fit one call; no cut is left in. */
+/** Cuts the spans on a grid, then packs the parts into calls of at most `lengthMs`. Adjacent parts of a call are merged. */
 function packed(spans: readonly Span[], lengthMs: number): Span[][] {
   const packs: Span[][] = [];
   let room = 0;
-  for (const piece of spans.flatMap((span) => cutSpan(span, lengthMs))) {
-    const length = piece.end - piece.begin;
+  for (const part of spans.flatMap((span) => cutSpan(span, lengthMs))) {
+    const length = part.end - part.begin;
     const last = packs.at(-1);
     if (last === undefined || length > room || last.length === MOST_PERIODS) {
-      packs.push([piece]);
+      packs.push([part]);
       room = lengthMs - length;
     } else {
-      last.push(piece);
+      last.push(part);
       room -= length;
     }
   }
   return packs.map(joined);
 }
 
-/** `scopes` are those of its vehicles, in their order. */
+/** `scopes` are the scopes of the vehicles, in the same order. */
 function sliceOf(work: EventWork, scopes: readonly string[], calls: number | undefined): Slice<EventWork> {
   const { vehicles, spans } = work;
   const periods = spans.map(intervalOf);
@@ -155,7 +152,7 @@ function sliceOf(work: EventWork, scopes: readonly string[], calls: number | und
   };
 }
 
-/** Fewer vehicles first, then fewer periods, then shorter ones. */
+/** Halves the vehicles first, then the number of periods, then the length of the period. */
 export function splitEvents({ work, covers, calls }: Slice<EventWork>): Slice<EventWork>[] | undefined {
   const { vehicles, spans } = work;
   const scopes = covers?.[0]?.scopes ?? [];
@@ -177,10 +174,7 @@ function inTwo<Item>(items: readonly Item[]): Item[][] {
 export const categoriesOf = ({ categories }: EventOptions): number[] =>
   categories === 'all' ? EVENT_CATEGORIES.map(({ id }) => id) : categories;
 
-/**
- * A call for each category and slice; a slice is so many vehicle-days. An event is met by every run until it lies further
- * behind than `lookback`.
- */
+/** A call for each category and slice. Every run reads an event again until it is older than `lookback`. */
 export function eventCost(options: EventOptions, { vehicles, periodMs }: Workload): Cost {
   const readMs = options.lookback + periodMs;
   return {
@@ -189,11 +183,11 @@ export function eventCost(options: EventOptions, { vehicles, periodMs }: Workloa
   };
 }
 
-/** Slices of a run that reads the same period of every vehicle; full scale taken for granted. */
+/** Slices of a run that reads the same period of every vehicle, at full scale. */
 function usualSlices(periodMs: number, vehicles: number): number {
   const days = periodMs / DAY_MS;
   const periods = Math.min(MOST_PERIODS, Math.ceil(periodMs / HOUR_MS) + 1);
-  const addressed = idsThatFit(USUAL_ADDRESS_BYTES + periods * PERIOD_BYTES);
-  const together = Math.min(vehicles, addressed, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
+  const fitting = idsThatFit(USUAL_URL_BYTES + periods * PERIOD_BYTES);
+  const together = Math.min(vehicles, fitting, Math.floor(VEHICLE_DAYS / Math.min(1, days)));
   return Math.ceil(vehicles / Math.max(1, together)) * Math.ceil((days * together) / VEHICLE_DAYS);
 }

@@ -1,5 +1,5 @@
-// Reads one slice of events: a call for each category. A vehicle that comes back after a long silence has that
-// silence read again, because a device that was offline may bring its past along.
+// Reads one slice of events: a call for each category. When a vehicle reports again after a long silence, the period of
+// that silence is read again, because a device that was offline may deliver its past events late.
 import { isoInstant } from '../../../../core/time/clock.ts';
 import { events } from '../../../../fleet/endpoints/events.ts';
 import type { ScopedInterval } from '../../../../warehouse/control/coverage.ts';
@@ -36,28 +36,28 @@ export async function readEvents(
 }
 
 /**
- * A span that begins where the run was cut begins with the earliest stored event across the cut, because no other slice
- * has that one whole either. At most twice its length, so that a slice that is cut again gets smaller.
+ * If a span begins at a cut between slices, it is extended back to the start of the earliest stored event across the cut:
+ * no other slice reads that event completely. A span at most doubles, so that a slice that is cut again gets smaller.
  */
 const widened = ({ vehicles, spans, reads = [] }: EventWork, { warehouse }: Source): Promise<Span[]> =>
   Promise.all(
     spans.map(async ({ begin, end }) => {
-      const around = reads.find((span) => span.begin < begin && begin < span.end);
-      if (around === undefined) return { begin, end };
-      const from = isoInstant(Math.max(around.begin, begin - (end - begin)));
+      const enclosing = reads.find((span) => span.begin < begin && begin < span.end);
+      if (enclosing === undefined) return { begin, end };
+      const from = isoInstant(Math.max(enclosing.begin, begin - (end - begin)));
       const earliest = await earliestAcross(warehouse, vehicles, { from, at: isoInstant(begin) });
       return { begin: earliest === undefined ? begin : Date.parse(earliest), end };
     }),
   );
 
-/** A record that does not say its category is of the one that was asked for. */
+/** A record without a category belongs to the requested category. */
 function withCategory(record: unknown, category: number): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const said = (record as { event_category?: unknown }).event_category;
-  return said === undefined || said === null ? { ...record, event_category: category } : record;
+  const own = (record as { event_category?: unknown }).event_category;
+  return own === undefined || own === null ? { ...record, event_category: category } : record;
 }
 
-/** Only rows that lie in the period altogether: how the service treats the others is not documented. */
+/** Only rows that lie completely in the period: how the service treats the others is not documented. */
 function refreshOf(span: Span, vehicles: number[], categories: number[]): FullRefreshRange {
   const { beginAt: from, endAt: to } = intervalOf(span);
   const range = {
@@ -76,8 +76,9 @@ const [VEHICLE_AT, BEGIN_AT] = ['vehicle_id', 'begin_date'].map((name) =>
 ) as [number, number];
 
 /**
- * The silences that new events end. An event that is stored already ends none, so that a silence is read again once.
- * What the run reads anyway is left out, unless the vehicle came back only just now and may still be telling its past.
+ * The silences that new events end. An event that is already stored ends none, so that a silence is read again only once.
+ * Periods that the run reads anyway are left out, unless the vehicle came back within the lookback and may still be
+ * delivering past events.
  */
 async function silences(
   { spans, reads }: EventWork,
@@ -86,7 +87,7 @@ async function silences(
   options: EventOptions,
 ): Promise<ScopedInterval[]> {
   if (reads === undefined) return [];
-  const lately = (reads.at(-1)?.end ?? 0) - options.lookback;
+  const recentFrom = (reads.at(-1)?.end ?? 0) - options.lookback;
   const found: ScopedInterval[] = [];
   for (const firstAt of firsts) {
     const latest = await source.warehouse.latest(event, 'vehicle_id', 'begin_date', firstAt);
@@ -94,17 +95,17 @@ async function silences(
       const first = Date.parse(text);
       const last = Date.parse(latest.get(id) ?? '');
       if (!(first - last > options.silence)) continue;
-      // Whole days, so that vehicles that were silent together are read together.
+      // Begin at a full day, so that vehicles with similar silences share slices.
       const silence = { begin: Math.floor(last / DAY_MS) * DAY_MS, end: first };
       const scopes = [eventScope(id, options)];
-      const others = without(silence, first < lately ? reads : spans);
+      const others = without(silence, first < recentFrom ? reads : spans);
       found.push(...others.map((span) => ({ scopes, ...intervalOf(span) })));
     }
   }
   return found;
 }
 
-/** For each span, when the first event of each vehicle began in it. */
+/** For each span, the start of each vehicle's first event in it. */
 function firstOfEach(spans: readonly Span[]) {
   const firsts = spans.map(({ end }) => ({ until: isoInstant(end), of: new Map<number, string>() }));
   return {

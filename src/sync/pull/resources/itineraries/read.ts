@@ -1,4 +1,4 @@
-// How itineraries are asked for, with the vehicle and the driver of each.
+// Requests itineraries with their vehicle and driver.
 import { itineraries } from '../../../../fleet/endpoints/itineraries.ts';
 import { checkRecord } from '../../../../fleet/record-check.ts';
 import type { Interval } from '../../../../warehouse/control/coverage.ts';
@@ -16,19 +16,19 @@ export const itineraryRequest = ({ beginAt, endAt }: Interval) => ({
 });
 
 /**
- * The call by id takes no includes. Where it leaves the objects out, they are taken from a search around the
- * itinerary's own dates: otherwise each such reading would empty their columns.
+ * The call by id accepts no includes. If its answer omits vehicle or driver, a search over the itinerary's own dates
+ * provides them: otherwise each read by id would empty their columns.
  */
 export async function withObjects(record: unknown, source: Source): Promise<unknown> {
   const checked = checkRecord(wireSchema(itinerary, itineraries), record);
   if (!checked.ok) return record;
   const { vehicle_id, vehicle, driver_id, driver, date_time_start, date_time_end } = checked.record;
-  const isWhole = (!vehicle_id || vehicle) && (!driver_id || driver);
-  if (isWhole || typeof date_time_start !== 'string' || typeof date_time_end !== 'string') return record;
+  const isComplete = (!vehicle_id || vehicle) && (!driver_id || driver);
+  if (isComplete || typeof date_time_start !== 'string' || typeof date_time_end !== 'string') return record;
   if (date_time_end < date_time_start) return record;
-  const around = await source.call(itineraries, {
+  const found = await source.call(itineraries, {
     ...itineraryRequest({ beginAt: date_time_start, endAt: date_time_end }),
     ...(canBeAsked(vehicle_id) ? { vehicle_id } : {}),
   });
-  return around.find((other) => idOf(other) === idOf(record)) ?? record;
+  return found.find((other) => idOf(other) === idOf(record)) ?? record;
 }

@@ -1,6 +1,6 @@
-// Which slices of route plans a run reads: a search for each UTC day in reach, or for pieces of it where the service
-// has refused whole ones, and the plans outside of it that are still open, by id. The cost follows what is open: settled
-// plans are only met in the searches.
+// Plans the slices of a route-plan run: a search for each UTC day in reach (or for parts of a day, if full days were too
+// large for the service), and a read by id of the open plans outside that reach. The cost depends on the open plans:
+// settled plans only appear in the searches.
 import { coverageOf } from '../../../../warehouse/control/coverage.ts';
 import {
   openPlansOutside,
@@ -16,17 +16,17 @@ import type { Plan, PlanContext } from '../../types.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_SPAN_MS = 60 * 60_000;
-/** How often a day can be halved. */
+/** How many times a day can be halved. */
 const MOST_HALVINGS = Math.floor(Math.log2(DAY_MS / LEAST_SPAN_MS));
-/** Plans of one slice that are asked for by id. */
-const WATCHED = 50;
+/** Most plans of one slice that are read by id. */
+const PLANS_PER_SLICE = 50;
 
-/** How long a plan that was not found is still asked for: it may return. */
+/** How long a missing plan is still read by id, because it may return. */
 const MISSED_MS = 7 * DAY_MS;
 
-/** Coverage of all plans by their start. */
+/** Coverage of all plans, by their start. */
 export const PLANS_SCOPE = 'plans';
-/** When the plans of a day or a piece of it were last read: whether a plan has been met after it settled. */
+/** Prefix of scopes that store when a day, or a part of it, was last read. They show if a plan was read after it settled. */
 const READ_SCOPE = 'day ';
 
 export function readScope(span: Span): string {
@@ -43,16 +43,16 @@ export interface RoutePlanOptions {
   longest: number;
 }
 
-/** The plans that start in a span. */
+/** A search for the plans that start in a span. */
 export interface PlanSearch {
   span: Span;
-  /** How far beyond the span it searches, ms, where the service may look for the end of plans too. */
+  /** How far the search extends beyond the span, ms, because the service may require that plans also end in its period. */
   beyond: number;
-  /** Earlier readings of any part of it. */
+  /** Earlier readings of any part of the span. */
   readings: PlanReading[];
 }
 
-/** Either a search, or plans by id. */
+/** A search, or plans by id. */
 export type RoutePlanWork = PlanSearch | { ids: number[] };
 
 export async function planRoutePlans(context: PlanContext<RoutePlanOptions>): Promise<Plan<RoutePlanWork>> {
@@ -64,13 +64,13 @@ export async function planRoutePlans(context: PlanContext<RoutePlanOptions>): Pr
   const searches = days
     .flatMap((day) => cutSpan(day, DAY_MS / slicesADay))
     .map((span) => searchSlice({ span, beyond: options.longest / slicesADay, readings }));
-  const watched = period === undefined ? await watchSlices(context, days) : [];
-  return { slices: [...searches, ...watched] };
+  const openPlans = period === undefined ? await openPlanSlices(context, days) : [];
+  return { slices: [...searches, ...openPlans] };
 }
 
 /**
- * A search a day in reach, and a call for each plan that may still change: those of every unsettled day. A plan is met by
- * every run until it is settled.
+ * A search for each day in reach, and a call for each plan that may still change: all plans of unsettled days. Every run
+ * reads a plan again until it is settled.
  */
 export function routePlanCost(
   { lookback, ahead, settle }: RoutePlanOptions,
@@ -84,7 +84,7 @@ export function routePlanCost(
   };
 }
 
-/** Outward to whole days, so that a day is read whole or not at all. */
+/** Rounds outward to full days, so that a day is read completely or not at all. */
 function wholeDays(spans: readonly Span[]): Span[] {
   const outward = spans.map(({ begin, end }) => ({
     begin: Math.floor(begin / DAY_MS) * DAY_MS,
@@ -93,8 +93,8 @@ function wholeDays(spans: readonly Span[]): Span[] {
   return joined(outward).flatMap((span) => cutSpan(span, DAY_MS));
 }
 
-/** The spans in reach need not touch; what lies between them is watched as well. */
-async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonly Span[]) {
+/** Slices of the open plans outside the last span in reach. The spans may have gaps; open plans in a gap are read too. */
+async function openPlanSlices(context: PlanContext<RoutePlanOptions>, days: readonly Span[]) {
   const { warehouse, now, options } = context;
   const reach = joined(days).at(-1);
   if (reach === undefined) return [];
@@ -104,12 +104,12 @@ async function watchSlices(context: PlanContext<RoutePlanOptions>, days: readonl
   };
   const ids = (await openPlansOutside(warehouse, intervalOf(reach), since)).filter(canBeAsked);
   const slices: Slice<RoutePlanWork>[] = [];
-  for (let start = 0; start < ids.length; start += WATCHED)
-    slices.push(watchSlice(ids.slice(start, start + WATCHED)));
+  for (let start = 0; start < ids.length; start += PLANS_PER_SLICE)
+    slices.push(byIdSlice(ids.slice(start, start + PLANS_PER_SLICE)));
   return slices;
 }
 
-/** A plan that the service knew of later, or that has changed since, would never be met if a failed search left its reach. */
+/** `staysDue`, because a failed search could fall out of reach, and its new or changed plans would never be read. */
 function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWork> {
   const { beginAt, endAt } = intervalOf(span);
   const own = readings.filter((reading) => reading.beginAt < endAt && reading.endAt > beginAt);
@@ -122,13 +122,13 @@ function searchSlice({ span, beyond, readings }: PlanSearch): Slice<RoutePlanWor
   };
 }
 
-const watchSlice = (ids: number[]): Slice<RoutePlanWork> => ({
+const byIdSlice = (ids: number[]): Slice<RoutePlanWork> => ({
   scope: `open plans ${ids[0]}-${ids.at(-1)} (${ids.length})`,
   work: { ids },
   calls: ids.length,
 });
 
-/** What was too large has to become smaller on both sides; what held too many plans only has to be parted. */
+/** A search that was too large also extends less far beyond its span. One with too many plans is only divided. */
 export function splitRoutePlans(
   { work }: Slice<RoutePlanWork>,
   code: string,
@@ -139,7 +139,7 @@ export function splitRoutePlans(
   }
   if (work.ids.length < 2) return undefined;
   const middle = Math.ceil(work.ids.length / 2);
-  return [watchSlice(work.ids.slice(0, middle)), watchSlice(work.ids.slice(middle))];
+  return [byIdSlice(work.ids.slice(0, middle)), byIdSlice(work.ids.slice(middle))];
 }
 
 export const canBeCut = (span: Span): boolean => halves(span, LEAST_SPAN_MS) !== undefined;

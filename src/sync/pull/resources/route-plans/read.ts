@@ -1,6 +1,5 @@
-// Reads one slice of route plans: the search tells which plans there are, the plan call brings those that may
-// have changed, with points, executions and items. A plan that is final, settled, and was met since is not asked
-// for again.
+// Reads one slice of route plans: a search lists the plans, then a call by id reads each plan that may have changed, with
+// points, executions and items. A final plan that was read after it settled is not read again.
 
 import { chunks } from '../../../../core/chunks.ts';
 import { Skippable } from '../../../../core/errors.ts';
@@ -26,7 +25,7 @@ import { canBeCut, type PlanSearch, type RoutePlanOptions, type RoutePlanWork, r
 import { idsOf, planLoads, planParts } from './records.ts';
 import { findsAllThatStart, instantIn, learnFrom, unlearn } from './search-meaning.ts';
 
-/** More plans than this are not held in memory at once: the slice is cut, or stored in parts where it cannot be. */
+/** Most plans in memory at once. A slice with more is cut, or stored in parts if it cannot be. */
 const MOST_PLANS = 1_000;
 
 export async function readRoutePlans(
@@ -35,49 +34,52 @@ export async function readRoutePlans(
   options: RoutePlanOptions,
 ): Promise<SliceResult> {
   if ('ids' in work) {
-    const { loads, fullRefresh } = await brought(work.ids, work.ids, source);
+    const { loads, fullRefresh } = await readPlans(work.ids, work.ids, source);
     return { loads, fullRefresh };
   }
   const { span, readings } = work;
-  const { found, refused } = await search(work, source, options);
+  const { found, rejected } = await search(work, source, options);
   const { beginAt, endAt } = intervalOf(span);
   const known = await plansStartingIn(source.warehouse, beginAt, endAt);
-  const asked = found.filter((plan) =>
+  const changed = found.filter((plan) =>
     mayHaveChanged(plan, known.get(plan.id), lastReadAt(plan, readings), options.settle),
   );
-  const met = new Set(found.map(({ id }) => id));
-  // A plan that the search no longer holds is asked for by id before it counts as gone: it may have moved.
-  const unmet = [...known.values()].filter(
-    ({ id, _missing_since }) => !met.has(id) && _missing_since === null,
+  const seen = new Set(found.map(({ id }) => id));
+  // A known plan that the search does not return is read by id before it counts as gone: it may have moved.
+  const unseen = [...known.values()].filter(
+    ({ id, _missing_since }) => !seen.has(id) && _missing_since === null,
   );
-  const doubtful = unmet.map(({ id }) => id).filter(canBeAsked);
-  const count = asked.length + doubtful.length;
+  const doubtful = unseen.map(({ id }) => id).filter(canBeAsked);
+  const count = changed.length + doubtful.length;
   if (count > MOST_PLANS && canBeCut(span)) throw tooMany(count);
-  const ids = [...asked.map(({ id }) => id), ...doubtful];
+  const ids = [...changed.map(({ id }) => id), ...doubtful];
   let isMissed = false;
-  let last = await brought([], [], source);
+  let last = await readPlans([], [], source);
   for (const [index, part] of chunks(ids, MOST_PLANS).entries()) {
     if (index > 0) await source.commitPart(last);
-    last = await brought(part, doubtful, source);
-    isMissed ||= last.plans.some((plan) => !met.has(askableId(plan) ?? '') && startsIn(span, plan));
+    last = await readPlans(part, doubtful, source);
+    isMissed ||= last.plans.some((plan) => !seen.has(askableId(plan) ?? '') && startsIn(span, plan));
   }
   const { loads, fullRefresh } = last;
-  const unplaced: Load = { table: routePlan, endpoint: routePlans, records: [], refused };
+  const withoutId: Load = { table: routePlan, endpoint: routePlans, records: [], rejected };
   if (isMissed) await unlearn(source);
   return {
-    loads: [...loads, unplaced],
+    loads: [...loads, withoutId],
     fullRefresh,
     covered: coveredBy(covers, work, source.readAt, await foundAll(work, source, options)),
     invalidated: supersededBy(work),
   };
 }
 
-/** The plans by id; those of `doubtful` that are not there have vanished, with all that is below them. */
-async function brought(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
-  const answers = await askFor(ids, source);
+/** Reads plans by id. Plans of `doubtful` that the service does not have are gone, with all their child rows. */
+async function readPlans(ids: readonly RecordId[], doubtful: readonly RecordId[], source: Source) {
+  const answers = await source.mapCalls(ids, async (id, calling) => ({
+    id,
+    records: await planById(id, calling),
+  }));
   const plans = answers.flatMap(({ records }) => records);
   const there = new Set(idsOf(plans));
-  // An answer that holds anything else is no word about the plan: it is quarantined, and the plan asked for again.
+  // Only an empty answer proves that the plan is gone. Any other record is quarantined, and the plan is read again.
   const absent = new Set(answers.filter(({ records }) => records.length === 0).map(({ id }) => id));
   const gone = doubtful.filter((id) => absent.has(id) && !there.has(id));
   const fullRefresh = [...goneFrom(routePlan, 'id', gone), ...planParts(plans, gone)];
@@ -92,8 +94,8 @@ interface FoundPlan {
 }
 
 /**
- * The plans that start in the span; what starts elsewhere is left to its day. A record by which no plan can be asked
- * for is refused, so that it is told of.
+ * The plans that start in the span; other plans are left to the search of their own day. A record without a usable id is
+ * rejected, so that it goes to quarantine.
  */
 async function search(work: PlanSearch, source: Source, options: RoutePlanOptions) {
   const { span, beyond } = work;
@@ -102,29 +104,29 @@ async function search(work: PlanSearch, source: Source, options: RoutePlanOption
   const records = await source.call(routePlans, { begin_date: period.beginAt, end_date: period.endAt });
   await learnFrom(records, period, source);
   const found: FoundPlan[] = [];
-  const refused: { record: unknown; reason: string }[] = [];
+  const rejected: { record: unknown; reason: string }[] = [];
   for (const record of records) {
     if (!startsIn(span, record)) continue;
     const id = askableId(record);
-    if (id === undefined) refused.push({ record, reason: 'id: none by which the plan can be asked for' });
+    if (id === undefined) rejected.push({ record, reason: 'id: missing, or not usable to request the plan' });
     else found.push({ ...(record as FoundPlan), id });
   }
-  return { found, refused };
+  return { found, rejected };
 }
 
-/** It was cut, and reaches less far beyond its end than a plan may last. */
+/** The search was cut, and extends beyond its span by less than the longest plan. */
 const isShorter = ({ beyond }: PlanSearch, { longest }: RoutePlanOptions): boolean => beyond < longest;
 
 const foundAll = async (work: PlanSearch, source: Source, options: RoutePlanOptions): Promise<boolean> =>
   !isShorter(work, options) || (await findsAllThatStart(source));
 
-/** A record that does not tell its start as an instant belongs to whichever span met it. */
+/** A record without a readable start belongs to every span whose search returns it. */
 function startsIn({ begin, end }: Span, record: unknown): boolean {
   const at = instantIn(record, 'date_time_start');
   return !(at < begin || at >= end);
 }
 
-/** When plans that start with this one were last read; null before. */
+/** When the plan's part of the timeline was last read; null if never. */
 function lastReadAt(plan: FoundPlan, readings: readonly PlanReading[]): string | null {
   const start = instantIn(plan, 'date_time_start');
   const own = readings.filter(
@@ -140,18 +142,15 @@ function mayHaveChanged(
   settle: number,
 ) {
   if (known === undefined || lastReadAt === null || known.status !== plan.status) return true;
-  // It has returned.
+  // The plan was missing and has returned.
   if (known._missing_since !== null) return true;
   if (!FINAL_PLAN_STATUSES.includes(known.status ?? '')) return true;
-  const restsSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
-  // Settled at the last reading already, so that reading has met whatever came late.
-  return Number.isNaN(restsSince) || restsSince + settle >= Date.parse(lastReadAt);
+  const finalSince = Math.max(Date.parse(known.date_time_end ?? ''), Date.parse(known.turned_at ?? '') || 0);
+  // If the plan had settled before the last reading, that reading included all late data.
+  return Number.isNaN(finalSince) || finalSince + settle >= Date.parse(lastReadAt);
 }
 
-const askFor = (ids: readonly RecordId[], source: Source) =>
-  source.mapCalls(ids, async (id, calling) => ({ id, records: await askForOne(id, calling) }));
-
-async function askForOne(id: RecordId, source: Source): Promise<unknown[]> {
+async function planById(id: RecordId, source: Source): Promise<unknown[]> {
   try {
     return await source.call(planCall, { route_plan_id: id, includes: [...INCLUDES] });
   } catch (error) {
@@ -168,7 +167,7 @@ const INCLUDES = [
   'user',
 ] as const;
 
-/** What has passed of the span is covered if all of it was found. */
+/** The past part of the span is covered if the search found all its plans. */
 function coveredBy(
   covers: Slice['covers'],
   { span }: PlanSearch,
@@ -179,7 +178,7 @@ function coveredBy(
   return isAll ? [read, ...untilRead(covers ?? [], readAt)] : [read];
 }
 
-/** Readings of smaller pieces have nothing to tell after this one. */
+/** This reading replaces earlier readings of smaller parts of the span. */
 function supersededBy({ span, readings }: PlanSearch): ScopedInterval[] {
   const period = intervalOf(span);
   const inside = readings.filter(
@@ -190,7 +189,7 @@ function supersededBy({ span, readings }: PlanSearch): ScopedInterval[] {
 }
 
 const tooMany = (count: number): Skippable =>
-  new Skippable(`${count} plans to ask for at once`, {
+  new Skippable(`The slice has ${count} plans to read; the limit is ${MOST_PLANS}`, {
     code: TOO_MANY,
-    hint: 'The period is cut into smaller ones.',
+    hint: 'The slice is cut and read in parts.',
   });

@@ -1,5 +1,5 @@
-// Takes a plan as the service sends it apart into the records of its four tables: each level is checked, loaded
-// and quarantined by itself, and linked to the level above.
+// Splits a plan, as the service sends it, into the records of its four tables. Each level is validated, loaded and
+// quarantined separately, and linked to the level above.
 import { isJsonObject } from '../../../../core/glossary.ts';
 import { withoutFields } from '../../../../fleet/cut-record.ts';
 import { routePlans } from '../../../../fleet/endpoints/route-plans.ts';
@@ -19,7 +19,7 @@ const listIn = (record: unknown, field: string): unknown[] => {
   return Array.isArray(value) ? value : [];
 };
 
-/** The elements of a list in each record, with the fields that link them; what is no object stays as it is. */
+/** The elements of a list in each record, with the fields that link them. An element that is no object stays as it is. */
 const below = (
   records: readonly unknown[],
   field: string,
@@ -31,7 +31,7 @@ const below = (
     ),
   );
 
-/** The record without the lists that have tables of their own; a list that is none stays where it is. */
+/** The record without the lists that have their own tables. A field that should be a list and is not stays in it. */
 const header = (record: unknown, ...lists: string[]): unknown => {
   if (!isJsonObject(record)) return record;
   return withoutFields(record, (name, value) => lists.includes(name) && Array.isArray(value));
@@ -44,7 +44,7 @@ function levels(plans: readonly unknown[]) {
   return { points, executions, items };
 }
 
-/** The calls that bring the records of each level, and their tables. */
+/** The call and the table for the records of each level. */
 export const planTables = [
   [routePlans, routePlan],
   [routePointCall, routePoint],
@@ -67,9 +67,9 @@ export function planLoads(plans: readonly unknown[]): Load[] {
 }
 
 /**
- * What is read whole with these plans: the points of each plan whose answer held the list, the executions and items
- * of each point whose answer held theirs. A list that is absent says nothing. `gone` are plans that are no more. What
- * is below a plan or point that vanishes goes with it.
+ * The full-refresh ranges of these plans: the points of each plan that contains the list, and the executions and items of
+ * each point that contains theirs. An absent list proves nothing. `gone` are plans that no longer exist. The child rows of
+ * a plan or point vanish with it.
  */
 export function planParts(plans: readonly unknown[], gone: readonly RecordId[]): FullRefreshRange[] {
   const { points } = levels(plans);
