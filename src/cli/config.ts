@@ -1,4 +1,4 @@
-// roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
+// roadbook config check | schema: validates the file and shows the jobs with their call budget; prints the JSON Schema.
 import type { Command } from 'commander';
 import { type App, configDeclarations, loadJobs } from '../app/app.ts';
 import { publicConfig } from '../config/describe.ts';
@@ -13,7 +13,7 @@ import { textTable } from './output/text-table.ts';
 export function fillConfig(config: Command): void {
   addCommand<{ vehicles?: number }>(config, {
     usage: 'check',
-    summary: 'validates the file; shows what each job would do and how many calls that takes',
+    summary: 'validates the file; shows each job and the calls it needs',
     options: (command) =>
       command.option(
         '--vehicles <n>',

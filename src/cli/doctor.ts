@@ -1,4 +1,4 @@
-// roadbook doctor: looks at each part that a working daemon needs and says ok, warn or fail, with a hint.
+// roadbook doctor: checks everything that a working daemon needs and reports ok, warn or fail, with a hint.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { alertMessage } from '../status/alerts/alerts.ts';
@@ -43,6 +43,6 @@ function sendTestAlert(app: App): Promise<void> {
 
 const show = (results: readonly CheckResult[]): string =>
   textTable(
-    ['check', 'state', 'what was found', 'try'],
+    ['check', 'state', 'result', 'try'],
     results.map(({ check, state, found, hint }) => [check, coloured(state), found, hint ?? '']),
   );

@@ -7,7 +7,7 @@ import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
 import { fillCommand, print, withApp } from './command.ts';
-import { addJobOrders } from './job-actions.ts';
+import { addJobActions } from './job-actions.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
@@ -15,7 +15,7 @@ interface Tick {
   at: string;
   /** Wall time in the job's zone. */
   local: string;
-  /** The zone changes its clock on that day. */
+  /** True if the clock of the zone changes on that day. */
   clock_change_day: boolean;
 }
 
@@ -33,7 +33,7 @@ interface JobLine {
 export function fillJobs(jobs: Command): void {
   fillCommand<{ next: number }>(jobs, {
     options: (command) =>
-      command.option('--next <n>', 'how many coming ticks to show', wholeNumberFrom(1, 1_000), 1),
+      command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());
       const lines = await Promise.all(
@@ -45,7 +45,7 @@ export function fillJobs(jobs: Command): void {
       return 0;
     }),
   });
-  addJobOrders(jobs);
+  addJobActions(jobs);
 }
 
 async function describeJob(

@@ -100,12 +100,12 @@ describe('roadbook outbox', () => {
     [
       'neither code nor state',
       ['retry'],
-      /No entry is named to retry\n {2}Try: .*retry CODE .*--state rejected/,
+      /No entry to retry is named\n {2}Try: .*retry CODE .*--state rejected/,
     ],
     [
       'a part of a code alone',
       ['cancel', '--code', 'N'],
-      /No entry is named to cancel\n {2}Try: .*cancel CODE/,
+      /No entry to cancel is named\n {2}Try: .*cancel CODE/,
     ],
     [
       'a code and a state',
@@ -179,7 +179,7 @@ describe('roadbook outbox', () => {
       expect.stringMatching(/^confirmed +found twice +route_plans +TWICE \(use 2\)/),
       expect.stringMatching(/^unknown +- +route_plans +LOST /),
     ]);
-    expect(stderr).toMatch(/These are 2 of 3 entries\. Try: --limit 3/);
+    expect(stderr).toMatch(/Shown: 2 of 3 entries\. Try: --limit 3/);
     expect(stderr).toMatch(/Needs a person: 1 item: at the service more than once\. Try: Remove all but one/);
   });
 });

@@ -95,7 +95,7 @@ describe('an option that is gone', () => {
     const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
-    expect(fault?.hint).toMatch(/^it is gone: .*; delete the line$/);
+    expect(fault?.hint).toMatch(/^the option was removed: .*; delete the line$/);
     expect(fault?.hint).toContain(words);
   });
 
