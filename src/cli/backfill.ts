@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { fillCommand, print, sayWaiting, withApp } from './command.ts';
+import { defineCommand, print, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { exitCodeOfRun } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
@@ -11,8 +11,8 @@ import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
-export const fillBackfill = (command: Command): Command =>
-  fillCommand<PeriodOptions>(command, {
+export const defineBackfill = (command: Command): Command =>
+  defineCommand<PeriodOptions>(command, {
     options: (command) =>
       command
         .requiredOption('--from <time>', 'start of the range, for example 2026-01-31 or 2026-01-31T18:00')

@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { makeFolder, publishFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 
-export const fillBackup = (command: Command): Command =>
-  fillCommand<{ out: string; force: boolean }>(command, {
+export const defineBackup = (command: Command): Command =>
+  defineCommand<{ out: string; force: boolean }>(command, {
     options: (command) =>
       command
         .requiredOption('--out <file>', 'file to write')

@@ -31,10 +31,10 @@ export interface CommandFrame<Options> {
 export const addCommand = <Options>(
   parent: Command,
   { usage, summary, ...frame }: Declaration & CommandFrame<Options>,
-): Command => fillCommand(declareCommand(parent, { usage, summary }), frame);
+): Command => defineCommand(declareCommand(parent, { usage, summary }), frame);
 
 /** Adds the options and the action of a declared command. */
-export function fillCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
+export function defineCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
   command.addOption(
     new Option('--log-level <level>', 'lowest level of log lines on stderr')
       .choices(LOG_LEVELS)

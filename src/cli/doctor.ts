@@ -8,12 +8,12 @@ import { runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
-export const fillDoctor = (command: Command): Command =>
-  fillCommand<{ alert: boolean }>(command, {
+export const defineDoctor = (command: Command): Command =>
+  defineCommand<{ alert: boolean }>(command, {
     options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
     action: withApp(async (app, _args, { json, alert }) => {
       const results = await runChecks({

@@ -6,7 +6,7 @@ import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
-import { fillCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
 import { textTable } from './output/text-table.ts';
@@ -20,8 +20,8 @@ interface ExportOptions {
   full: boolean;
 }
 
-export const fillExport = (command: Command): Command =>
-  fillCommand<ExportOptions>(command, {
+export const defineExport = (command: Command): Command =>
+  defineCommand<ExportOptions>(command, {
     options: (command) =>
       command
         .addOption(

@@ -65,5 +65,5 @@ const addAction = (jobs: Command, { name: action, summary, apply, result }: JobA
 const disabled = (job: string): Fatal =>
   new Fatal(`${job} is disabled in the configuration, so no daemon runs it`, {
     code: 'usage',
-    hint: `Run it here with: npx roadbook run ${job}`,
+    hint: `Run the job here with: npx roadbook run ${job}`,
   });

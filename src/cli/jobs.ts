@@ -6,8 +6,9 @@ import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { addJobActions } from './job-actions.ts';
+import { namedJob } from './named-job.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
@@ -30,8 +31,8 @@ interface JobLine {
   next_ticks: Tick[];
 }
 
-export function fillJobs(jobs: Command): void {
-  fillCommand<{ next: number }>(jobs, {
+export function defineJobs(jobs: Command): void {
+  defineCommand<{ next: number }>(jobs, {
     options: (command) =>
       command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
@@ -53,17 +54,13 @@ async function describeJob(
   { name, meaning, paused }: Pick<JobLine, 'name' | 'meaning' | 'paused'>,
   next: number,
 ): Promise<JobLine> {
-  const { enabled, schedule, timezone } = app.loaded.config.jobs[name] ?? unlisted(name);
+  const { enabled, schedule, timezone } = namedJob(app, name).settings;
   const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks =
     enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
   return { name, meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
 }
-
-const unlisted = (name: string): never => {
-  throw new Error(`job ${name} is not in the configuration`);
-};
 
 function describeTick(ms: number, timezone: string): Tick {
   const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);

@@ -23,7 +23,7 @@ import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
-import { type AttemptRow, attemptsText, entriesText, entryText, numberOf } from './output/outbox-text.ts';
+import { type AttemptRow, attemptsText, entriesText, entryCount, entryText } from './output/outbox-text.ts';
 
 interface NameOptions {
   kind?: string;
@@ -76,7 +76,7 @@ function stateOf(word: string, before: OutboxState[] = []): OutboxState[] {
   throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, OUTBOX_STATES)}`);
 }
 
-export function fillOutbox(outbox: Command): void {
+export function defineOutbox(outbox: Command): void {
   addList(outbox);
   addShow(outbox);
   addRetry(outbox);
@@ -97,7 +97,7 @@ const addList = (outbox: Command): Command =>
       if (json) return EXIT.ok;
       const found = await engine.read((sql) => countEntries(sql, search));
       if (found > entries.length)
-        say(`Shown: ${entries.length} of ${numberOf(found)}. Try: --limit ${found}`);
+        say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
       for (const { text, hint } of await outboxAttention(engine, isoInstant(app.clock.now())))
         say(`Needs a person: ${text}. Try: ${hint}`);
       return EXIT.ok;
@@ -247,7 +247,7 @@ async function actOnMatching(
     print(
       json
         ? JSON.stringify({ entries, done: 0, skipped: 0 })
-        : `${numberOf(entries)} ${entries === 1 ? 'matches' : 'match'}; nothing was changed.`,
+        : `${entryCount(entries)} ${entries === 1 ? 'matches' : 'match'}; nothing was changed.`,
     );
     if (!json && entries > 0) say(`Try: the same command with --yes, to ${name} all of them`);
     return EXIT.ok;
@@ -255,14 +255,16 @@ async function actOnMatching(
   const { done, skipped } = await actOnMany(engine, search, action, isoInstant(app.clock.now()));
   const left = Math.max(0, entries - done - skipped);
   print(
-    json ? JSON.stringify({ entries, done, skipped }) : `${numberOf(done)} ${doneWord}, ${skipped} skipped.`,
+    json
+      ? JSON.stringify({ entries, done, skipped })
+      : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`,
   );
   if (json) return EXIT.ok;
   if (skipped > 0)
     say(
       `The state of a skipped entry does not allow this action. Try: npx roadbook outbox ${name} CODE, which shows the reason for one entry`,
     );
-  if (left > 0) say(`${numberOf(left)} ${left === 1 ? 'remains' : 'remain'}. Try: the same command again`);
+  if (left > 0) say(`${entryCount(left)} ${left === 1 ? 'remains' : 'remain'}. Try: the same command again`);
   return EXIT.ok;
 }
 

@@ -9,7 +9,7 @@ import { type Sizing, type SizingJob, sizing } from '../status/capacity/sizing.t
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/maintenance/retention.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
@@ -24,8 +24,8 @@ type PlanOptions = Omit<FleetDay, 'vehicles'> & {
 const PICTURE_KB = 100;
 const LATENCY_MS = 300;
 
-export const fillPlan = (command: Command): Command =>
-  fillCommand<PlanOptions>(command, {
+export const definePlan = (command: Command): Command =>
+  defineCommand<PlanOptions>(command, {
     options: (command) => {
       const { eventsADay, plansADay, stopsAPlan, checklistsADay, picturesADay } = usualFleetDay;
       return command

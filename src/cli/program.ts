@@ -22,8 +22,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     entries.set(declare(program, entry), entry);
   }
   program.hook('preSubcommand', async (_program, named) => {
-    const fill = await entries.get(named)?.load();
-    fill?.(named);
+    const define = await entries.get(named)?.load();
+    define?.(named);
   });
   try {
     await program.parseAsync([...argv]);

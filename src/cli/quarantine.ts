@@ -21,7 +21,7 @@ const filterOptions = (command: Command): Command =>
     .option('--job <name>', 'only records of this job')
     .option('--table <name>', 'only records of this table');
 
-export function fillQuarantine(parent: Command): void {
+export function defineQuarantine(parent: Command): void {
   addCommand<Filter>(parent, {
     usage: 'list',
     summary: 'lists the newest records, with their reasons',

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { RunSummary } from '../core/glossary.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { previewChain, runChain } from '../sync/job-chain.ts';
-import { fillCommand, print, sayWaiting, withApp } from './command.ts';
+import { defineCommand, print, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { showPreview } from './output/run-preview.ts';
@@ -15,8 +15,8 @@ interface RunOptions extends PeriodOptions {
   dryRun: boolean;
 }
 
-export const fillRun = (command: Command): Command =>
-  fillCommand<RunOptions>(command, {
+export const defineRun = (command: Command): Command =>
+  defineCommand<RunOptions>(command, {
     options: (command) =>
       command
         .option('--from <time>', 'start of the period to read, for example 2026-01-31 or 2026-01-31T18:00')

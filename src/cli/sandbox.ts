@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseFaultFlag } from '../sandbox/faults/faults.ts';
 import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
-import { fillCommand, print, say } from './command.ts';
+import { defineCommand, print, say } from './command.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { untilSignal } from './signals.ts';
 
@@ -16,8 +16,8 @@ interface SandboxFlags {
   fault: Fault[];
 }
 
-export const fillSandbox = (command: Command): Command =>
-  fillCommand<SandboxFlags>(command, {
+export const defineSandbox = (command: Command): Command =>
+  defineCommand<SandboxFlags>(command, {
     options: (command) =>
       command
         .option('--host <address>', 'address to listen on', '127.0.0.1')

@@ -10,15 +10,15 @@ export type HangUp = 'ends' | 'ends-with-terminal';
 export function untilSignal(hangUp: HangUp = 'ends'): Promise<NodeJS.Signals> {
   const hadTerminal = hasTerminal();
   return new Promise((resolve) => {
-    const first = (signal: NodeJS.Signals) => {
-      process.off('SIGINT', first).off('SIGTERM', first);
-      process.on('SIGINT', atOnce).on('SIGTERM', atOnce);
+    const onFirst = (signal: NodeJS.Signals) => {
+      process.off('SIGINT', onFirst).off('SIGTERM', onFirst);
+      process.on('SIGINT', exitAtOnce).on('SIGTERM', exitAtOnce);
       resolve(signal);
     };
-    process.on('SIGINT', first).on('SIGTERM', first);
+    process.on('SIGINT', onFirst).on('SIGTERM', onFirst);
     // The listener stays: without one, the signal would kill a process that is draining.
     process.on('SIGHUP', () => {
-      if (hangUp === 'ends' || (hadTerminal && !hasTerminal())) first('SIGHUP');
+      if (hangUp === 'ends' || (hadTerminal && !hasTerminal())) onFirst('SIGHUP');
     });
   });
 }
@@ -40,7 +40,7 @@ function hasTerminal(): boolean {
   }
 }
 
-function atOnce(): void {
+function exitAtOnce(): void {
   say('Stopped at once.');
   process.exit(130);
 }

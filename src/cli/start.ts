@@ -11,7 +11,7 @@ import { runChain } from '../sync/job-chain.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { readTicks } from '../warehouse/control/tick-store.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import { fillCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
@@ -22,10 +22,10 @@ import { VERSION } from './version.ts';
 /** Time for running jobs to finish after the first signal. */
 const GRACE_MS = 25_000;
 /** Additional time for everything else. */
-const LAST_MS = 5_000;
+const CLOSE_MS = 5_000;
 
-export const fillStart = (command: Command): Command =>
-  fillCommand(command, {
+export const defineStart = (command: Command): Command =>
+  defineCommand(command, {
     logLevel: 'info',
     action: withApp(
       async (app, _args, { json }) => {
@@ -67,15 +67,14 @@ export const fillStart = (command: Command): Command =>
           `${signal}: no new runs; waiting up to ${GRACE_MS / 1_000} s for active runs to end. Send the signal again to stop at once.`,
         );
         // Exits even if something hangs, such as a database that does not answer. The stored data stays consistent.
-        setTimeout(() => process.exit(0), GRACE_MS + LAST_MS).unref();
-        const ended = Promise.all([
+        setTimeout(() => process.exit(0), GRACE_MS + CLOSE_MS).unref();
+        await Promise.all([
           scheduler.stop(GRACE_MS),
           app.dispatcher.stop(),
           ...companions.toReversed().map((companion) => companion.stop()),
-        ])
-          .then(() => heartbeat.stop())
-          .then(() => page.close());
-        await ended;
+        ]);
+        await heartbeat.stop();
+        await page.close();
         return 0;
       },
       { keepsLog: true },

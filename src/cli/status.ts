@@ -4,12 +4,12 @@ import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, statusDocument } from '../status/health/status-document.ts';
 import { configState } from '../warehouse/control/config-state.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './output/text-table.ts';
 import { VERSION } from './version.ts';
 
-export const fillStatus = (command: Command): Command =>
-  fillCommand(command, {
+export const defineStatus = (command: Command): Command =>
+  defineCommand(command, {
     action: withApp(
       async (app, _args, { json }) => {
         const engine = await app.warehouse();

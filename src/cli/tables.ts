@@ -1,7 +1,7 @@
 // roadbook tables: the data dictionary, from the declarations.
 import { type Command, Option } from 'commander';
 import { type DictionaryColumn, type DictionaryEntry, dictionary } from '../warehouse/schema/dictionary.ts';
-import { fillCommand, print } from './command.ts';
+import { defineCommand, print } from './command.ts';
 import { dbtSources } from './output/dbt-sources.ts';
 import { textTable } from './output/text-table.ts';
 
@@ -10,8 +10,8 @@ interface TablesOptions {
   dbt: boolean;
 }
 
-export const fillTables = (command: Command): Command =>
-  fillCommand<TablesOptions>(command, {
+export const defineTables = (command: Command): Command =>
+  defineCommand<TablesOptions>(command, {
     options: (command) =>
       command
         .option('--markdown', 'print Markdown', false)

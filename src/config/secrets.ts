@@ -18,7 +18,7 @@ export function secretsOf(tree: ValueTree, config: object): string[] {
   const secrets = new Set<string>();
   for (const [encoded, { referenced }] of tree.places) {
     const path = JSON.parse(encoded) as (string | number)[];
-    if (referenced.length > 0 && isUnderSecretKey(path)) for (const text of referenced) secrets.add(text);
+    if (isUnderSecretKey(path)) for (const text of referenced) secrets.add(text);
   }
   collect(config, [], (text, path) => {
     if (!isUnderSecretKey(path)) return;

@@ -4,7 +4,7 @@
 // warehouse  the SQL database that BI reads   job        one file in jobs/, named as the file
 // run        one execution of a job           tick       the planned instant of a run
 // slice      the smallest unit of pull work   record     an object as the service sends it
-// row        a record as a table holds it     outbox     items to push, each entry with its state
+// row        a record as a table stores it    outbox     items to push, each entry with its state
 // coverage   which periods have been read     quarantine invalid records, stored unchanged
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

@@ -26,7 +26,7 @@ export interface DueRun {
 }
 
 /** The state that the scheduler keeps for a job. */
-export interface JobPlan {
+export interface JobState {
   name: string;
   eras: Era[];
   isRequested: boolean;
@@ -40,30 +40,30 @@ export type Decision = { run: DueRun } | { waitMs: number | undefined; isNeverDu
 /** A run that starts later than this after its tick is a catch-up. */
 const LATE_MS = 1_000;
 
-export function decide(plan: JobPlan, ticks: TickState, nowMs: number): Decision {
+export function decide(job: JobState, ticks: TickState, nowMs: number): Decision {
   const { paused, lastRunId: after, lastMs, unfinishedMs } = ticks;
-  if (plan.isRequested) return { run: { cause: 'manual', requested: true } };
+  if (job.isRequested) return { run: { cause: 'manual', requested: true } };
   if (paused) return { waitMs: undefined };
   // A job that never ran is due at once. Missed ticks, however many, are caught up with one run.
   if (lastMs === undefined) return { run: { cause: 'catch-up', tickAt: nowMs, after } };
   if (unfinishedMs !== undefined) return { run: { cause: 'catch-up', tickAt: unfinishedMs, after } };
-  const base = baseOf(plan, after, lastMs, nowMs);
-  plan.eras = plan.eras.filter(({ untilMs }) => untilMs > base);
-  const due = dueTick(plan.eras, base);
+  const base = baseOf(job, after, lastMs, nowMs);
+  job.eras = job.eras.filter(({ untilMs }) => untilMs > base);
+  const due = dueTick(job.eras, base);
   if (due === undefined) return { waitMs: undefined, isNeverDue: true };
-  const lateMs = nowMs - due - jitterOf(plan.name, periodAt(scheduleOf(plan), due));
+  const lateMs = nowMs - due - jitterOf(job.name, periodAt(scheduleOf(job), due));
   if (lateMs < 0) return { waitMs: -lateMs };
   return { run: { cause: lateMs > LATE_MS ? 'catch-up' : 'schedule', tickAt: due, after } };
 }
 
 /** Ticks are counted from here: the last start, or the moment the clock was found set back to before it. */
-function baseOf(plan: JobPlan, lastRunId: string | null, lastMs: number, nowMs: number): number {
-  const known = plan.clockSetBack?.afterRunId === lastRunId ? plan.clockSetBack.atMs : lastMs;
-  if (!isClockSetBack(scheduleOf(plan), known, nowMs)) return known;
-  plan.clockSetBack = { afterRunId: lastRunId, atMs: nowMs };
-  plan.eras = firstEra(scheduleOf(plan));
+function baseOf(job: JobState, lastRunId: string | null, lastMs: number, nowMs: number): number {
+  const known = job.clockSetBack?.afterRunId === lastRunId ? job.clockSetBack.atMs : lastMs;
+  if (!isClockSetBack(scheduleOf(job), known, nowMs)) return known;
+  job.clockSetBack = { afterRunId: lastRunId, atMs: nowMs };
+  job.eras = firstEra(scheduleOf(job));
   return nowMs;
 }
 
 /** The schedule in force. */
-export const scheduleOf = ({ eras }: JobPlan): Schedule => (eras.at(-1) as Era).schedule;
+export const scheduleOf = ({ eras }: JobState): Schedule => (eras.at(-1) as Era).schedule;

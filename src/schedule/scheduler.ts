@@ -5,7 +5,7 @@
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { type DueRun, decide, type JobPlan, scheduleOf, type TickState } from './decision.ts';
+import { type DueRun, decide, type JobState, scheduleOf, type TickState } from './decision.ts';
 import { changeSchedule, firstEra } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
@@ -44,7 +44,7 @@ const BACKOFF_MS = 30_000;
 /** Another process has run the tick or taken the run over, or the daemon is stopping. */
 const NOT_RUN_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
 
-interface Entry extends JobPlan {
+interface Entry extends JobState {
   /** Aborted when the job is no longer in the configuration. */
   removed: AbortController;
   /** Ends the current wait. */

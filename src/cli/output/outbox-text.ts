@@ -7,7 +7,7 @@ import { coloured, textTable } from './text-table.ts';
 const messageOf = (entry: OutboxEntry): string =>
   [entry.message, ...reasonsOf(entry)].filter((text) => text !== null).join('; ');
 
-export const numberOf = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
+export const entryCount = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
 
 /** Why the entry needs a person, in words. */
 const attentionOf = (entry: OutboxEntry, nowMs: number): string | null =>

@@ -36,7 +36,7 @@ const shared = {
     .describe('Column of the ERP, or a constant, for each canonical path (default none).'),
   options: z
     .strictObject({
-      optimize: flag('The service optimizes the order of the stops; false keeps their order.'),
+      optimize: flag('The service optimizes the order of the stops; false keeps the order of the ERP.'),
       geocoding: flag('The service derives coordinates from the addresses.'),
       source: z.string().min(1).optional().describe('Source of the route calculation.'),
       has_time_window: flag('The optimisation respects time windows.'),
