@@ -51,14 +51,14 @@ const settings = z.strictObject({
     .min(1)
     .max(SERVICE_LIMITS.concurrency)
     .default(4)
-    .describe('Maximum of simultaneous requests of one process, all jobs together (default 4).'),
+    .describe('Maximum number of simultaneous requests in one process, all jobs together (default 4).'),
   requests_per_minute: z
     .int()
     .min(1)
     .max(SERVICE_LIMITS.requestsPerMinute)
     .default(600)
     .describe(
-      'Maximum of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600).',
+      'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600).',
     ),
   max_body_mb: z
     .int()
