@@ -5,7 +5,7 @@
 // run        one execution of a job           tick       the planned instant of a run
 // slice      the smallest unit of pull work   record     an object as the service sends it
 // row        a record as a table stores it    outbox     items to push, each entry with its state
-// coverage   which periods have been read     quarantine invalid records, stored unchanged
+// coverage   which periods have been read     quarantine invalid records, with the reason
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
