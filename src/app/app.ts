@@ -1,5 +1,5 @@
-// The wiring: the only place that names concrete parts. Parts are opened when first asked for, so that a
-// command which only reads the configuration opens neither the warehouse nor the service.
+// The wiring: the only place that names concrete implementations. Each resource is opened on first use, so a command
+// that only reads the configuration opens neither the warehouse nor the service.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ZodObject } from 'zod';
@@ -39,12 +39,12 @@ import { createStorage } from './storage.ts';
 export interface AppOptions {
   configFile: string;
   logLevel: LogLevel;
-  /** Of Roadbook, as other processes show it. */
+  /** The version of Roadbook; other processes show it. */
   version: string;
   clock?: Clock;
-  /** Goes without what is wrong in the file, for a command that only shows. */
+  /** Ignores invalid settings of the file, for a command that only displays data. */
   tolerant?: boolean;
-  /** Keeps the last log lines of the runs, for the status page. */
+  /** Keeps the last log lines of each run, for the status page. */
   keepsLog?: boolean;
 }
 
@@ -57,38 +57,38 @@ export interface App {
   readonly log: Log;
   readonly logTail: LogTail;
   readonly redactor: Redactor;
-  /** The warehouse, opened and brought to the declared schema. */
+  /** The warehouse, with its schema migrated. */
   warehouse(): Promise<Engine>;
-  /** What is stored of personal values; what was stored is brought under it first. */
+  /** The privacy policies. Rows stored under other policies are rewritten first. */
   privacy(): Promise<Privacy>;
-  /** The service; `sandbox` starts the built-in one. */
+  /** The service. The address `sandbox` starts the built-in one. */
   service(): Promise<Service>;
-  /** The source of a feed, to look at; undefined where the configuration has none. */
+  /** The source of a feed, for inspection; undefined if the configuration has none. */
   erpSource(kind: FeedKind): Promise<ErpSource | undefined>;
-  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
-  tryRead<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+  /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
+  tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined>;
   /** The leases of this process. */
   leases(): Promise<LeaseManager>;
   heartbeat(): Promise<Heartbeat>;
-  /** Who works the slices of the pulls. */
+  /** Assigns the slices of a pull to workers. */
   readonly dispatcher: Dispatcher;
-  /** What a run needs, for a command that makes one. */
+  /** The dependencies of a run, for a command that runs one job. */
   sync(): Promise<SyncDependencies>;
-  /** The same for one run of a daemon: an edit leaves a run that is under way the parts it began with. */
+  /** The same for one run of a daemon: a run keeps the connections it started with, even if the configuration changes. */
   during<T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T>;
-  /** Knows when no run of the daemon is under way. */
+  /** Frees memory while no run of the daemon is active. */
   readonly idleGc: IdleGc;
-  /** Loads the file anew and takes it over from the next run on; gives what changed. Throws where it is wrong. */
+  /** Reloads the file; the next run uses it. Returns the changed settings; throws if the file is invalid. */
   reload(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Where the built-in service keeps what was written to it. */
+/** The file in which the built-in service stores accepted writes. */
 const SANDBOX_STATE = join('data', 'sandbox.jsonl');
 
 const jobsFolder = new URL('../../jobs/', import.meta.url);
 
-/** The jobs, each named as its file. */
+/** All jobs; the name of a job is the name of its file. */
 export async function loadJobs(): Promise<NamedJob[]> {
   const files = readdirSync(jobsFolder).filter((file) => file.endsWith('.ts'));
   return Promise.all(
@@ -99,7 +99,7 @@ export async function loadJobs(): Promise<NamedJob[]> {
   );
 }
 
-/** What the configuration has to know of the other layers. */
+/** The declarations of the other layers that the configuration schema needs. */
 export function configDeclarations(jobs: readonly NamedJob[]): ConfigDeclarations {
   return {
     jobs: Object.fromEntries(jobs.map(({ name, schedule, options }) => [name, { schedule, options }])),
@@ -118,7 +118,7 @@ export function configDeclarations(jobs: readonly NamedJob[]): ConfigDeclaration
   };
 }
 
-/** Which job fills which table under the present settings. */
+/** Which job fills which table, by the current settings. */
 export const tableJobs = (jobs: readonly NamedJob[], config: Pick<Config, 'jobs'>): TableJob[] =>
   jobs.flatMap(({ name, tables, scopes }) => {
     const { counted = '%', vehicle, driver } = scopes?.(config.jobs[name]?.options ?? {}) ?? {};
@@ -147,7 +147,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   for (const secret of loaded.secrets) redactor.add(secret);
   const logTail = createLogTail();
   const log = createLog({ level: logLevel, redactor, tail: keepsLog ? logTail : undefined });
-  const looked: ErpSource[] = [];
+  const openedSources: ErpSource[] = [];
 
   const slices = createSliceMeter(clock);
   const { warehouse, privacy, heartbeat, leases, storeSettings, tryRead } = createStorage({
@@ -159,7 +159,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     slices,
   });
 
-  // Keeps the account with which it was started, as a real service would.
+  // The sandbox keeps the account it was started with, as a real service does.
   const sandbox = lazyResource(
     'sandbox',
     async () => {
@@ -172,7 +172,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   );
 
   const idleGc = createIdleGc({ clock });
-  const around = {
+  const connectionDependencies = {
     clock,
     log,
     redactor,
@@ -180,17 +180,17 @@ export async function openApp(options: AppOptions): Promise<App> {
     sessionMemory: async () => sessionMemory(await warehouse.open(), clock),
     permits: (account: string) => accountPermits(warehouse.open, account, clock),
   };
-  const connections = createConnections(loaded.config, around);
+  const connections = createConnections(loaded.config, connectionDependencies);
 
   const during = <T>(run: (dependencies: SyncDependencies) => Promise<T>): Promise<T> =>
-    idleGc.during(() => connections.during(async (mine) => run(await syncParts(mine))));
+    idleGc.during(() => connections.during(async (mine) => run(await syncDependencies(mine))));
 
   const { dispatcher: kind, workers } = loaded.config.scale;
   const home = async () => (await warehouse.open()).queueHome;
   const dispatcher =
     kind === 'local' ? localDispatcher : createPgBossDispatcher({ home, jobs, during, workers, log });
 
-  async function syncParts({ config, service, feeds }: Connections): Promise<SyncDependencies> {
+  async function syncDependencies({ config, service, feeds }: Connections): Promise<SyncDependencies> {
     return {
       fleet: (await service.open()).fleet,
       engine: await warehouse.open(),
@@ -238,13 +238,13 @@ export async function openApp(options: AppOptions): Promise<App> {
         log,
         random: Math.random,
       });
-      looked.push(source);
+      openedSources.push(source);
       return source;
     },
     async sync() {
       await (await leases.open()).freeDead();
       await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
-      return syncParts(connections.current());
+      return syncDependencies(connections.current());
     },
     dispatcher,
     during,
@@ -252,10 +252,10 @@ export async function openApp(options: AppOptions): Promise<App> {
     async reload() {
       const next = await load();
       for (const secret of next.secrets) redactor.add(secret);
-      refuseRestart(loaded, next);
+      rejectIfRestartNeeded(loaded, next);
       const changed = configChanges(loaded.config, next.config);
       if (changed.length > 0) {
-        // What can fail comes first: an edit is taken over whole or not at all.
+        // The step that can fail comes first: an edit is applied completely or not at all.
         await storeSettings(await warehouse.open(), next.config);
         await connections.replace(next.config);
       }
@@ -265,7 +265,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     async close() {
       await dispatcher.close();
-      for (const source of looked.splice(0)) await source.close();
+      for (const source of openedSources.splice(0)) await source.close();
       await connections.close();
       await sandbox.close();
       await warehouse.close();
@@ -273,14 +273,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   };
 }
 
-function refuseRestart(running: LoadedConfig, next: LoadedConfig): void {
+function rejectIfRestartNeeded(running: LoadedConfig, next: LoadedConfig): void {
   const need = restartNeeded(running.config, next.config);
   if (need === undefined) return;
-  const hint = 'restart the daemon to take the file over, or undo this edit';
+  const hint = 'restart the daemon to apply the file, or undo this edit';
   throw new ConfigError([next.faultAt(need.path, need.message, hint)]);
 }
 
-/** Shared with the other processes if the engine can do that; opens the warehouse with the first call. */
+/** Permits shared with the other processes if the engine supports it. The first call opens the warehouse. */
 function accountPermits(warehouse: () => Promise<Engine>, account: string, clock: Clock): PermitSource {
   const local = localPermits(clock);
   return {

@@ -1,6 +1,6 @@
-// What one configuration opens towards the outside: the client of the service and the feeds of the ERP. An edit
-// makes new connections, which take over every part whose settings stay the same. Runs that are under way end on
-// the connections they began with; a part is closed when no connections hold it any more.
+// The connections of one configuration: the client of the service and the feeds of the ERP. An edit creates new
+// connections, which reuse every resource whose settings are unchanged. An active run keeps the connections it started
+// with; a resource is closed when no connections use it any more.
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { type LazyResource, lazyResource } from '../core/lazy-resource.ts';
@@ -21,15 +21,15 @@ export interface Service {
   address: string;
 }
 
-/** What stays the same for the life of the process. */
+/** Stays the same for the life of the process. */
 export interface ConnectionDependencies {
   clock: Clock;
   log: Log;
   redactor: Redactor;
-  /** Address of the built-in service, which is started by the first who asks. */
+  /** Address of the built-in service; the first call starts it. */
   sandboxAddress(): Promise<string>;
   sessionMemory(): Promise<SessionMemory>;
-  /** Where the limiter of an account gets its permits. */
+  /** The source of permits for the limiter of an account. */
   permits(account: string): PermitSource;
 }
 
@@ -44,21 +44,21 @@ interface AccountLimiter extends Limiter {
   readonly account: string;
 }
 
-/** The connections of now, and those that runs under way still hold. */
+/** The current connections, and older ones that active runs still use. */
 export interface ConnectionsByConfig {
   current(): Connections;
-  /** Runs on the connections of now, to its end. */
+  /** `run` keeps the connections that are current at its start. */
   during<T>(run: (connections: Connections) => Promise<T>): Promise<T>;
-  /** New connections for whoever comes next. */
+  /** Later runs get new connections. */
   replace(config: Config): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createConnections(config: Config, around: ConnectionDependencies): ConnectionsByConfig {
-  let current = connect(config, around);
+export function createConnections(config: Config, dependencies: ConnectionDependencies): ConnectionsByConfig {
+  let current = connect(config, dependencies);
   const users = new Map<Connections, number>();
 
-  const partsInUse = () => new Set([current, ...users.keys()].flatMap(partsOf));
+  const resourcesInUse = () => new Set([current, ...users.keys()].flatMap(resourcesOf));
 
   function count(connections: Connections, change: 1 | -1): void {
     const left = (users.get(connections) ?? 0) + change;
@@ -67,8 +67,8 @@ export function createConnections(config: Config, around: ConnectionDependencies
   }
 
   async function closeUnused(old: Connections): Promise<void> {
-    const inUse = partsInUse();
-    for (const part of partsOf(old)) if (!inUse.has(part)) await part.close();
+    const inUse = resourcesInUse();
+    for (const resource of resourcesOf(old)) if (!inUse.has(resource)) await resource.close();
   }
 
   return {
@@ -85,50 +85,53 @@ export function createConnections(config: Config, around: ConnectionDependencies
     },
     async replace(next) {
       const old = current;
-      current = connect(next, around, old);
+      current = connect(next, dependencies, old);
       await closeUnused(old);
     },
     async close() {
       const limiters = new Set([current, ...users.keys()].map(({ limiter }) => limiter));
-      for (const part of partsInUse()) await part.close();
+      for (const resource of resourcesInUse()) await resource.close();
       for (const limiter of limiters) await limiter.close();
     },
   };
 }
 
 /** Opens nothing yet. */
-function connect(config: Config, around: ConnectionDependencies, previous?: Connections): Connections {
-  const limiter = limiterFor(config, around, previous);
-  const service = serviceFor(config, around, limiter);
-  const kept = <T>(part: LazyResource<T>, old: LazyResource<T> | undefined): LazyResource<T> =>
-    old?.key === part.key ? old : part;
-  const shared = kept(service, previous?.service);
+function connect(config: Config, dependencies: ConnectionDependencies, previous?: Connections): Connections {
+  const limiter = limiterFor(config, dependencies, previous);
+  const service = serviceFor(config, dependencies, limiter);
+  const reuse = <T>(created: LazyResource<T>, old: LazyResource<T> | undefined): LazyResource<T> =>
+    old?.key === created.key ? old : created;
+  const shared = reuse(service, previous?.service);
   const feeds = FEED_KINDS.flatMap((kind): [FeedKind, LazyResource<Feed>][] => {
-    const part = feedFor(kind, config, around, shared);
-    return part === undefined ? [] : [[kind, kept(part, previous?.feeds.get(kind))]];
+    const created = feedFor(kind, config, dependencies, shared);
+    return created === undefined ? [] : [[kind, reuse(created, previous?.feeds.get(kind))]];
   });
   return { config, limiter, service: shared, feeds: new Map(feeds) };
 }
 
-const partsOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [...feeds.values(), service];
+const resourcesOf = ({ service, feeds }: Connections): LazyResource<unknown>[] => [
+  ...feeds.values(),
+  service,
+];
 
-/** One limiter for one account, whatever else changes: old and new runs together keep its limits. */
+/** An account keeps its limiter across edits, so that old and new runs together stay within its limits. */
 function limiterFor(
   { service }: Config,
-  around: ConnectionDependencies,
+  dependencies: ConnectionDependencies,
   previous?: Connections,
 ): AccountLimiter {
   const limits = { concurrency: service.concurrency, perMinute: service.requestsPerMinute };
   const account = accountOf(service);
   if (previous?.limiter.account !== account) {
-    const { clock, log } = around;
-    return { account, ...createLimiter({ ...limits, clock, log, permits: around.permits(account) }) };
+    const { clock, log } = dependencies;
+    return { account, ...createLimiter({ ...limits, clock, log, permits: dependencies.permits(account) }) };
   }
   previous.limiter.change(limits);
   return previous.limiter;
 }
 
-/** Tells one account at one service from another, and tells nobody who it is. */
+/** Identifies an account at a service without revealing it. */
 const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service']): string =>
   createHash('sha256')
     .update(JSON.stringify([baseUrl, username, parentUsername, realm]))
@@ -137,17 +140,17 @@ const accountOf = ({ baseUrl, username, parentUsername, realm }: Config['service
 
 function serviceFor(
   { service }: Config,
-  around: ConnectionDependencies,
+  dependencies: ConnectionDependencies,
   limiter: Limiter,
 ): LazyResource<Service> {
   const { concurrency: _, requestsPerMinute: __, ...settings } = service;
   return lazyResource(
     JSON.stringify(settings),
     async () => {
-      const { clock, log, redactor } = around;
+      const { clock, log, redactor } = dependencies;
       const isSandbox = settings.baseUrl === 'sandbox';
-      const address = isSandbox ? await around.sandboxAddress() : settings.baseUrl;
-      const memory = await around.sessionMemory();
+      const address = isSandbox ? await dependencies.sandboxAddress() : settings.baseUrl;
+      const memory = await dependencies.sessionMemory();
       const fleet = createFleet({ ...settings, baseUrl: address }, { clock, log, redactor, limiter, memory });
       return { fleet, address };
     },

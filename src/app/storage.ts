@@ -1,5 +1,5 @@
-// What one process opens of the warehouse: the engine at the declared schema, what is kept of personal values, heartbeat and leases.
-// Each is opened when first asked for.
+// The warehouse resources of one process: the engine with its schema migrated, the privacy policies, the heartbeat and
+// the leases. Each is opened on first use.
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -17,23 +17,22 @@ import { enforcePrivacy } from '../warehouse/privacy/rewrite.ts';
 import { privacySecret } from '../warehouse/privacy/secret.ts';
 import { bringSchemaUpToDate } from '../warehouse/schema/converge.ts';
 
-/** Where the secret of the digests lies unless the configuration has one. */
+/** Default file for the secret that keys the digests, if the configuration has none. */
 const PRIVACY_KEY = join('data', 'privacy.key');
 
 export interface Storage {
   warehouse: LazyResource<Engine>;
   privacy: LazyResource<Privacy>;
-  /** Of this process. */
   heartbeat: LazyResource<Heartbeat>;
   leases: LazyResource<LeaseManager>;
-  /** Puts down what the views have to know of the configuration. */
+  /** Stores the settings that the views need. */
   storeSettings(engine: Engine, config: Config): Promise<void>;
-  /** Looks into the warehouse as it is; undefined where there is none yet, or it cannot be read. */
-  tryRead<T>(look: (engine: Engine) => Promise<T>): Promise<T | undefined>;
+  /** Reads the warehouse without migrating it; undefined if it does not exist yet or cannot be read. */
+  tryRead<T>(read: (engine: Engine) => Promise<T>): Promise<T | undefined>;
 }
 
 interface StorageDependencies {
-  /** The configuration of now. */
+  /** The current configuration. */
   loaded(): LoadedConfig;
   tableJobs(config: Config): TableJob[];
   clock: Clock;
@@ -101,11 +100,11 @@ export function createStorage({
     heartbeat,
     leases,
     storeSettings,
-    async tryRead(look) {
+    async tryRead(read) {
       const { kind, settings } = engineOf(loaded());
       if ((await kind.exists?.(settings)) !== true) return undefined;
       const engine = await kind.open(settings);
-      return look(engine)
+      return read(engine)
         .catch(() => undefined)
         .finally(() => engine.close());
     },

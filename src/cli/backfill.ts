@@ -1,9 +1,9 @@
-// roadbook backfill <job>: pulls a past range, beside the running schedule. The same range asked for again goes on
-// where it was cut; the live coverage only ever grows.
+// roadbook backfill <job>: pulls a past range, independent of the schedule. A repeated backfill of the same range continues
+// where it was interrupted; the live coverage never shrinks.
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { runChain } from '../sync/job-chain.ts';
-import { fillCommand, print, sayWaiting, withApp } from './command.ts';
+import { defineCommand, print, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { exitCodeOfRun } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
@@ -11,17 +11,17 @@ import { checkHasPeriod, type PeriodOptions, readPeriod } from './period.ts';
 import { describeRun } from './run.ts';
 import { abortOnSignal } from './signals.ts';
 
-export const fillBackfill = (command: Command): Command =>
-  fillCommand<PeriodOptions>(command, {
+export const defineBackfill = (command: Command): Command =>
+  defineCommand<PeriodOptions>(command, {
     options: (command) =>
       command
-        .requiredOption('--from <time>', 'start of the range, as 2026-01-31 or 2026-01-31T18:00')
-        .requiredOption('--to <time>', 'its end, exclusive'),
+        .requiredOption('--from <time>', 'start of the range, for example 2026-01-31 or 2026-01-31T18:00')
+        .requiredOption('--to <time>', 'end of the range, exclusive'),
     action: withApp(async (app, [name = ''], { json, from, to }) => {
       const { job, settings } = namedJob(app, name);
       checkHasPeriod(job);
       const interval = readPeriod({ from, to }, app.loaded.config.timezone);
-      if (interval === undefined) throw new Fatal('--from and --to are needed', { code: 'usage' });
+      if (interval === undefined) throw new Fatal('--from and --to are required', { code: 'usage' });
       const bar = createProgressBar(name, app.clock, process.stderr);
       const { summary } = await runChain(
         {

@@ -1,21 +1,21 @@
-// roadbook backup: a consistent copy of the warehouse while the daemon works. The copy is whole or it is not there.
+// roadbook backup: a consistent copy of the warehouse while the daemon runs. The file appears only when it is complete.
 import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { makeFolder, publishFile } from '../core/atomic-file.ts';
 import { Fatal } from '../core/errors.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 
-export const fillBackup = (command: Command): Command =>
-  fillCommand<{ out: string; force: boolean }>(command, {
+export const defineBackup = (command: Command): Command =>
+  defineCommand<{ out: string; force: boolean }>(command, {
     options: (command) =>
       command
         .requiredOption('--out <file>', 'file to write')
-        .option('--force', 'replace the file where there is one', false),
+        .option('--force', 'replace an existing file', false),
     action: withApp(async (app, _args, { json, out, force }) => {
-      if (existsSync(out) && !force) throw thereAlready(out);
+      if (existsSync(out) && !force) throw alreadyExists(out);
       await app.privacy();
       const engine = await app.warehouse();
       await makeFolder(dirname(out));
@@ -31,5 +31,5 @@ export const fillBackup = (command: Command): Command =>
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
 
-const thereAlready = (file: string): Fatal =>
-  new Fatal(`${file} is there already`, { code: 'usage', hint: 'name another file, or add --force' });
+const alreadyExists = (file: string): Fatal =>
+  new Fatal(`${file} already exists`, { code: 'usage', hint: 'name another file, or add --force' });

@@ -1,4 +1,4 @@
-// The call budget of a configuration, for `config check` and the doctor: what the jobs would ask of the service.
+// The call budget of a configuration, for `config check` and the doctor: the calls that the jobs make to the service.
 import type { App } from '../app/app.ts';
 import { type BudgetJob, type CallBudget, callBudget } from '../status/capacity/call-budget.ts';
 import { countVehicles, measuredCalls } from '../warehouse/queries/measured-calls.ts';
@@ -7,11 +7,11 @@ import { textTable } from './output/text-table.ts';
 
 export interface ShownBudget extends CallBudget {
   vehicles: number;
-  /** What the estimates take for granted. */
+  /** Assumptions of the estimates. */
   assumed: string;
 }
 
-/** Vehicles of a fleet that nobody has counted. */
+/** Size of the fleet if it is not known yet. */
 const ASSUMED_VEHICLES = 100;
 
 export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
@@ -23,7 +23,7 @@ export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
   const vehicles = asked ?? known?.vehicles ?? ASSUMED_VEHICLES;
   const budgeted = jobs.map((job, index): BudgetJob => {
     const { job: declared, settings } = namedJob(app, job.name);
-    // Runs on record are of the fleet as it is, not as it is asked about.
+    // Measured runs are those of the current fleet, so they do not apply to another fleet size.
     const measured = asked === undefined ? known?.calls[index] : undefined;
     return {
       ...job,
@@ -38,7 +38,7 @@ export async function budgetOf(app: App, asked?: number): Promise<ShownBudget> {
 }
 
 const assumption = (vehicles: number, known: number | undefined): string =>
-  `${vehicles} vehicles${known === undefined ? ' (a guess: say --vehicles)' : ''}, one plan and one checklist a vehicle and day, little new in each run`;
+  `${vehicles} vehicles${known === undefined ? ' (a guess: set --vehicles)' : ''}, one plan and one checklist per vehicle and day, little new data in each run`;
 
 export function showBudget({ jobs, warnings, ...all }: ShownBudget): string {
   const rows = jobs.map((job) => [
@@ -50,12 +50,20 @@ export function showBudget({ jobs, warnings, ...all }: ShownBudget): string {
     job.minutes_per_day,
     job.basis,
   ]);
-  const head = ['job', 'calls a run', 'minutes a run', 'runs a day', 'calls a day', 'minutes a day', 'from'];
+  const head = [
+    'job',
+    'calls per run',
+    'minutes per run',
+    'runs per day',
+    'calls per day',
+    'minutes per day',
+    'basis',
+  ];
   return [
     textTable(head, rows),
     '',
-    `All together ${all.calls_per_day} calls a day, ${Math.round(all.share * 100)} % of what ${all.requests_per_minute} requests a minute allow.`,
-    `Estimates are for ${all.assumed}.`,
+    `Total: ${all.calls_per_day} calls per day, ${Math.round(all.share * 100)} % of the limit of ${all.requests_per_minute} requests per minute.`,
+    `Estimates assume ${all.assumed}.`,
     ...warnings.map((warning) => `Warning: ${warning}.`),
   ].join('\n');
 }

@@ -1,89 +1,89 @@
-// Every command, in the order of the help. What it does is loaded when it is named: no start waits for the parts of
-// another command, nor keeps them in memory.
+// Every command, in the order of the help. The code of a command is loaded only when it is called, which keeps the start
+// fast and the memory small.
 import type { Command } from 'commander';
 import type { Declaration } from './declaration.ts';
 
-/** Gives a declared command its options and its work, or its commands. */
-export type Fill = (command: Command) => unknown;
+/** Adds the options and the action of a declared command, or its subcommands. */
+export type DefineCommand = (command: Command) => unknown;
 
 export interface CatalogEntry extends Declaration {
-  /** It only holds other commands. */
+  /** The command has only subcommands. */
   isGroup?: true;
-  load(): Promise<Fill>;
+  load(): Promise<DefineCommand>;
 }
 
 export const CATALOG: readonly CatalogEntry[] = [
   {
     usage: 'start',
-    summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
-    load: async () => (await import('./start.ts')).fillStart,
+    summary: 'starts the daemon: runs the jobs on their schedules until it is stopped',
+    load: async () => (await import('./start.ts')).defineStart,
   },
   {
     usage: 'run <job>',
-    summary: 'one run now; prints the run summary',
-    load: async () => (await import('./run.ts')).fillRun,
+    summary: 'runs one job now; prints the run summary',
+    load: async () => (await import('./run.ts')).defineRun,
   },
   {
     usage: 'backfill <job>',
-    summary: 'pulls a past range, with progress; goes on where it was cut',
-    load: async () => (await import('./backfill.ts')).fillBackfill,
+    summary: 'pulls a past range, with progress; continues where it was interrupted',
+    load: async () => (await import('./backfill.ts')).defineBackfill,
   },
   {
     usage: 'jobs',
-    summary: 'every job: schedule, last run, next ticks; pause, resume, run-now',
-    load: async () => (await import('./jobs.ts')).fillJobs,
+    summary: 'shows every job: schedule, last run, next ticks; pause, resume, run-now',
+    load: async () => (await import('./jobs.ts')).defineJobs,
   },
   {
     usage: 'status',
-    summary: 'health of each job, freshness of each table, outbox and quarantine counts',
-    load: async () => (await import('./status.ts')).fillStatus,
+    summary: 'shows the health of each job, the freshness of each table, outbox and quarantine counts',
+    load: async () => (await import('./status.ts')).defineStatus,
   },
   {
     usage: 'outbox',
-    summary: 'what was pushed, what needs a person, what was rejected and why',
+    summary: 'items to push: list, show, retry, cancel',
     isGroup: true,
-    load: async () => (await import('./outbox.ts')).fillOutbox,
+    load: async () => (await import('./outbox.ts')).defineOutbox,
   },
   {
     usage: 'quarantine',
-    summary: 'records that did not fit: list, show, retry',
+    summary: 'invalid records: list, show, retry',
     isGroup: true,
-    load: async () => (await import('./quarantine.ts')).fillQuarantine,
+    load: async () => (await import('./quarantine.ts')).defineQuarantine,
   },
   {
     usage: 'doctor',
-    summary: 'checks configuration, machine, warehouse, login, clock, ERP and alerts; says what to do',
-    load: async () => (await import('./doctor.ts')).fillDoctor,
+    summary: 'checks configuration, machine, warehouse, login, clock, ERP and alerts; suggests what to do',
+    load: async () => (await import('./doctor.ts')).defineDoctor,
   },
   {
     usage: 'config',
-    summary: 'the configuration file',
+    summary: 'the configuration file: check, schema',
     isGroup: true,
-    load: async () => (await import('./config.ts')).fillConfig,
+    load: async () => (await import('./config.ts')).defineConfig,
   },
   {
     usage: 'plan',
-    summary: 'what a fleet of some size takes: calls, rows, disk, daemons',
-    load: async () => (await import('./plan.ts')).fillPlan,
+    summary: 'estimates the capacity that a fleet needs: calls, rows, disk, daemons',
+    load: async () => (await import('./plan.ts')).definePlan,
   },
   {
     usage: 'tables',
-    summary: 'the data dictionary',
-    load: async () => (await import('./tables.ts')).fillTables,
+    summary: 'prints the data dictionary',
+    load: async () => (await import('./tables.ts')).defineTables,
   },
   {
     usage: 'export',
-    summary: 'tables and views as files for BI; into the same folder again, only what changed',
-    load: async () => (await import('./export.ts')).fillExport,
+    summary: 'exports tables and views as files for BI; into the same folder again, only the changes',
+    load: async () => (await import('./export.ts')).defineExport,
   },
   {
     usage: 'backup',
-    summary: 'a consistent copy of the warehouse, while the daemon works',
-    load: async () => (await import('./backup.ts')).fillBackup,
+    summary: 'makes a consistent copy of the warehouse while the daemon runs',
+    load: async () => (await import('./backup.ts')).defineBackup,
   },
   {
     usage: 'sandbox',
-    summary: 'the simulated service alone, for trying an ERP integration',
-    load: async () => (await import('./sandbox.ts')).fillSandbox,
+    summary: 'starts only the simulated service, to try an ERP integration',
+    load: async () => (await import('./sandbox.ts')).defineSandbox,
   },
 ];

@@ -1,5 +1,5 @@
-// The frame of every command: common options, plain errors, exit codes. Data goes to stdout, everything else
-// to stderr; with --json one document is all that stdout gets, for a failure too.
+// The common part of every command: shared options, plain error messages, exit codes. Data goes to stdout, everything else
+// to stderr. With --json stdout gets exactly one document, for a failure too.
 import { type Command, Option } from 'commander';
 import { type App, openApp } from '../app/app.ts';
 import { asRoadbookError } from '../core/errors.ts';
@@ -16,33 +16,33 @@ export interface CommonOptions {
   logLevel: LogLevel;
 }
 
-/** What a command does: gets its arguments and options, gives the exit code. */
+/** The action of a command; returns the exit code. */
 export type Action<Options> = (args: string[], options: CommonOptions & Options) => Promise<number>;
 
 export interface CommandFrame<Options> {
   /** Adds the command's own options. */
   options?: (command: Command) => Command;
-  /** Level of the log unless told; one-shot commands are silent. */
+  /** Default log level. Default: silent, for one-shot commands. */
   logLevel?: LogLevel;
   action: Action<Options>;
 }
 
-/** For a command inside another one. */
+/** For a subcommand. */
 export const addCommand = <Options>(
   parent: Command,
   { usage, summary, ...frame }: Declaration & CommandFrame<Options>,
-): Command => fillCommand(declareCommand(parent, { usage, summary }), frame);
+): Command => defineCommand(declareCommand(parent, { usage, summary }), frame);
 
-/** Gives a declared command its own options and its work. */
-export function fillCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
+/** Adds the options and the action of a declared command. */
+export function defineCommand<Options>(command: Command, frame: CommandFrame<Options>): Command {
   command.addOption(
-    new Option('--log-level <level>', 'least important log line on stderr')
+    new Option('--log-level <level>', 'lowest level of log lines on stderr')
       .choices(LOG_LEVELS)
       .default(frame.logLevel ?? 'silent'),
   );
   frame.options?.(command);
   return command.action(async (...all: unknown[]) => {
-    // One that may be left out is told as undefined.
+    // commander passes an omitted optional argument as undefined.
     const args = all
       .slice(0, -2)
       .filter((arg) => arg !== undefined)
@@ -56,7 +56,7 @@ export function fillCommand<Options>(command: Command, frame: CommandFrame<Optio
   });
 }
 
-/** For a command that works on the application: opens it, closes it whatever happens. */
+/** For a command that needs the application: opens it and always closes it. */
 export const withApp =
   <Options>(
     work: (app: App, args: string[], options: CommonOptions & Options) => Promise<number>,
@@ -86,18 +86,18 @@ function reportFailure(thrown: unknown, { json, logLevel }: CommonOptions, app?:
   return exitCodeOf(failure.code);
 }
 
-/** Data, for pipes and people. Whatever is printed passes here or in `say`. */
+/** Prints data to stdout. All output goes through `print` or `say`, which escape control characters. */
 export const print = (text: string): void => {
   process.stdout.write(`${terminalText(text)}\n`);
 };
 
-/** Words, for people. */
+/** Prints messages for people to stderr. */
 export const say = (text: string): void => {
   process.stderr.write(`${terminalText(text)}\n`);
 };
 
-/** For a run that somebody else makes at the moment: says who, once. */
+/** Says once which process is running the job that the command waits for. */
 export const sayWaiting =
   (job: string) =>
   (holder: string): void =>
-    say(`${job} is being run by ${holder}; waiting for it to end. Ctrl-C gives up.`);
+    say(`${job} is being run by ${holder}; waiting for that run to end. Ctrl-C cancels.`);

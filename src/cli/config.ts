@@ -1,4 +1,4 @@
-// roadbook config check | schema: validates the file and shows what each job would do; prints the JSON Schema.
+// roadbook config check | schema: validates the file and shows the jobs with their call budget; prints the JSON Schema.
 import type { Command } from 'commander';
 import { type App, configDeclarations, loadJobs } from '../app/app.ts';
 import { publicConfig } from '../config/describe.ts';
@@ -10,10 +10,10 @@ import { addCommand, print, withApp } from './command.ts';
 import { wholeNumber } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
 
-export function fillConfig(config: Command): void {
+export function defineConfig(config: Command): void {
   addCommand<{ vehicles?: number }>(config, {
     usage: 'check',
-    summary: 'validates the file; shows what each job would do and how many calls that takes',
+    summary: 'validates the file; shows each job and the calls it needs',
     options: (command) =>
       command.option(
         '--vehicles <n>',
@@ -21,7 +21,7 @@ export function fillConfig(config: Command): void {
         wholeNumber,
       ),
     action: withApp(async (app, _args, { json, vehicles }) => {
-      const jobs = app.jobs.map((job) => jobPlan(app, job.name));
+      const jobs = app.jobs.map((job) => jobOverview(app, job.name));
       const { file, config } = app.loaded;
       const budget = await budgetOf(app, vehicles);
       if (json) {
@@ -40,7 +40,7 @@ export function fillConfig(config: Command): void {
   });
 }
 
-interface JobPlan {
+interface JobOverview {
   name: string;
   enabled: boolean;
   schedule: string;
@@ -48,7 +48,7 @@ interface JobPlan {
   next_tick_at: string | null;
 }
 
-function jobPlan(app: App, name: string): JobPlan {
+function jobOverview(app: App, name: string): JobOverview {
   const { enabled = false, schedule = '', timezone = 'UTC' } = app.loaded.config.jobs[name] ?? {};
   const next = enabled ? nextTick({ cron: schedule, timezone }, app.clock.now()) : undefined;
   return {
@@ -60,7 +60,7 @@ function jobPlan(app: App, name: string): JobPlan {
   };
 }
 
-const show = (jobs: readonly JobPlan[]): string =>
+const show = (jobs: readonly JobOverview[]): string =>
   textTable(
     ['job', 'enabled', 'schedule', 'zone', 'next tick'],
     jobs.map((job) => [job.name, job.enabled ? 'on' : 'off', job.schedule, job.timezone, job.next_tick_at]),

@@ -1,4 +1,4 @@
-// The alerts of a daemon: how everything is, by its running configuration.
+// The alerts of a daemon: the conditions that it checks, by its running configuration.
 import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import {
@@ -25,7 +25,6 @@ export const daemonAlerts = (app: App, engine: Engine): Alerts =>
     look: () => conditions(app, engine),
   });
 
-/** A further thing to be alerted of is one more line here. */
 async function conditions(app: App, engine: Engine): Promise<Condition[]> {
   const state = await configState(engine).read();
   const { clock, jobs, loaded } = app;

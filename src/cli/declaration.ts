@@ -1,14 +1,14 @@
-// How a command stands in the help: its name and arguments, what it is for, the options that all have. Loads nothing of
-// the application.
+// Declares a command for the help: name, arguments, summary and common options. Must not import the application, so that the
+// help stays fast.
 import type { Command } from 'commander';
 
 export interface Declaration {
-  /** Name and arguments, as in `run <job>`. */
+  /** Name and arguments, for example `run <job>`. */
   usage: string;
   summary: string;
 }
 
-/** A command that does nothing itself: it holds others. */
+/** A command that has only subcommands. */
 export const declareGroup = (parent: Command, { usage, summary }: Declaration): Command =>
   parent.command(usage).summary(summary).description(summary);
 

@@ -1,4 +1,4 @@
-// roadbook doctor: looks at each part that a working daemon needs and says ok, warn or fail, with a hint.
+// roadbook doctor: checks everything that a working daemon needs and reports ok, warn or fail, with a hint.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { alertMessage } from '../status/alerts/alerts.ts';
@@ -8,12 +8,12 @@ import { runChecks } from '../status/doctor/doctor.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { configState } from '../warehouse/control/config-state.ts';
 import { budgetOf } from './budget.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
-export const fillDoctor = (command: Command): Command =>
-  fillCommand<{ alert: boolean }>(command, {
+export const defineDoctor = (command: Command): Command =>
+  defineCommand<{ alert: boolean }>(command, {
     options: (command) => command.option('--alert', 'send a test message to alerts.webhook', false),
     action: withApp(async (app, _args, { json, alert }) => {
       const results = await runChecks({
@@ -43,6 +43,6 @@ function sendTestAlert(app: App): Promise<void> {
 
 const show = (results: readonly CheckResult[]): string =>
   textTable(
-    ['check', 'state', 'what was found', 'try'],
+    ['check', 'state', 'result', 'try'],
     results.map(({ check, state, found, hint }) => [check, coloured(state), found, hint ?? '']),
   );

@@ -1,4 +1,4 @@
-// roadbook export: tables as files for BI. Into the same folder again, only what changed is written.
+// roadbook export: tables and views as files for BI. A further export into the same folder writes only the changes.
 import { type Command, Option } from 'commander';
 import { Fatal } from '../core/errors.ts';
 import { suggest } from '../core/text/near-word.ts';
@@ -6,7 +6,7 @@ import { csv } from '../warehouse/export/csv-format.ts';
 import { type ExportedTable, exportTables } from '../warehouse/export/export.ts';
 import { type Exportable, exportables } from '../warehouse/export/exportable.ts';
 import { parquet } from '../warehouse/export/parquet-format.ts';
-import { fillCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, withApp } from './command.ts';
 import { EXIT } from './output/exit-codes.ts';
 import { createProgressBar } from './output/progress-bar.ts';
 import { textTable } from './output/text-table.ts';
@@ -20,8 +20,8 @@ interface ExportOptions {
   full: boolean;
 }
 
-export const fillExport = (command: Command): Command =>
-  fillCommand<ExportOptions>(command, {
+export const defineExport = (command: Command): Command =>
+  defineCommand<ExportOptions>(command, {
     options: (command) =>
       command
         .addOption(
@@ -31,10 +31,10 @@ export const fillExport = (command: Command): Command =>
         )
         .requiredOption('--out <folder>', 'folder to write to')
         .option('--table <name...>', 'only these tables or views', [])
-        .option('--full', 'write everything again, changed or not', false),
+        .option('--full', 'write everything, changed or not', false),
     action: withApp(async (app, _args, { json, format, out, table, full }) => {
       const bar = createProgressBar('export', app.clock, process.stderr, 'rows');
-      // What is stored is brought under the policy first: files are not.
+      // Stored rows are rewritten to the current privacy policy first; exported files cannot be rewritten later.
       await app.privacy();
       const written = await exportTables(await app.warehouse(), {
         folder: out,

@@ -1,4 +1,4 @@
-// The running daemon and its configuration file: an edit is taken over within two seconds, SIGHUP asks for it at once.
+// Applies edits of the configuration file to the running daemon: within two seconds, or at once after SIGHUP.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../app/app.ts';
@@ -9,8 +9,8 @@ import { configState, keptSchedules } from '../warehouse/control/config-state.ts
 import type { Engine } from '../warehouse/engine.ts';
 import { enabledJobs } from './named-job.ts';
 
-/** `takeOver` is called after each edit that was right, with what changed. */
-export function followEdits(app: App, engine: Engine, takeOver: (changed: string[]) => void): ConfigWatch {
+/** Calls `onChange` after each valid edit, with the changed settings. */
+export function followEdits(app: App, engine: Engine, onChange: (changed: string[]) => void): ConfigWatch {
   const { clock, log } = app;
   const { file } = app.loaded;
   const state = configState(engine);
@@ -18,13 +18,13 @@ export function followEdits(app: App, engine: Engine, takeOver: (changed: string
     log,
     async apply() {
       const changed = await app.reload();
-      if (changed.length > 0) takeOver(changed);
+      if (changed.length > 0) onChange(changed);
       return changed;
     },
-    async remember(refusal) {
+    async storeResult(rejected) {
       const at = isoInstant(clock.now());
       const digest = digestOf(await readFile(file).catch(() => ''));
-      const refused = refusal && { at, error: app.redactor.redact(refusal.message), digest };
+      const refused = rejected && { at, error: app.redactor.redact(rejected.message), digest };
       const schedules = keptSchedules(enabledJobs(app), (await state.read())?.schedules ?? {}, at);
       await state.write({ loaded_at: app.loadedAt, refused, schedules }, clock.now());
     },
@@ -38,7 +38,7 @@ export function followEdits(app: App, engine: Engine, takeOver: (changed: string
   });
   let isOver = false;
   let asked = Promise.resolve();
-  // Never taken off: without a listener the signal would end a process that is draining.
+  // The listener stays: without one, the signal would kill a process that is draining.
   process.on('SIGHUP', () => {
     if (!isOver) asked = reload('signal');
   });

@@ -1,4 +1,4 @@
-// roadbook jobs pause | resume | run-now: orders to the daemons. They go through the warehouse, so that they work from
+// roadbook jobs pause | resume | run-now: actions for the daemons. They are stored in the warehouse, so that they work from
 // any process.
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
@@ -8,56 +8,56 @@ import type { Engine } from '../warehouse/engine.ts';
 import { addCommand, print, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 
-export function addJobOrders(jobs: Command): void {
+export function addJobActions(jobs: Command): void {
   jobs.enablePositionalOptions();
-  for (const order of ORDERS) addOrder(jobs, order);
+  for (const action of ACTIONS) addAction(jobs, action);
 }
 
-interface Order {
+interface JobAction {
   name: string;
   summary: string;
-  give(engine: Engine, job: string, at: string): Promise<void>;
-  /** What comes of it. */
-  words: string;
+  apply(engine: Engine, job: string, at: string): Promise<void>;
+  /** Follows the name of the job. */
+  result: string;
 }
 
-const ORDERS: readonly Order[] = [
+const ACTIONS: readonly JobAction[] = [
   {
     name: 'pause',
-    summary: 'has a job miss its ticks until it is resumed; a run under way goes on',
-    give: pauseJob,
-    words: 'paused; it misses its ticks until it is resumed, restarts included.',
+    summary: 'skips the ticks of a job until it is resumed; an active run continues',
+    apply: pauseJob,
+    result: 'paused; its ticks are skipped until it is resumed, even after a restart.',
   },
   {
     name: 'resume',
-    summary: 'has a paused job run at its ticks again; what it missed is caught up once',
-    give: resumeJob,
-    words: 'resumed; what it missed is caught up once.',
+    summary: 'runs a paused job at its ticks again; missed ticks are caught up with one run',
+    apply: resumeJob,
+    result: 'resumed; missed ticks are caught up with one run.',
   },
   {
     name: 'run-now',
-    summary: 'asks the daemon for one run of a job; does not wait for it',
-    give: (engine, job, at) => requestRun(engine, job, at, 'command line'),
-    words: 'asked for; a daemon begins it within seconds, or when one starts.',
+    summary: 'requests one run of a job from the daemon, without waiting for it',
+    apply: (engine, job, at) => requestRun(engine, job, at, 'command line'),
+    result: 'requested; a daemon starts the run within seconds, or when a daemon starts.',
   },
 ];
 
-const addOrder = (jobs: Command, { name: order, summary, give, words }: Order): Command =>
+const addAction = (jobs: Command, { name: action, summary, apply, result }: JobAction): Command =>
   addCommand(jobs, {
-    usage: `${order} <job>`,
+    usage: `${action} <job>`,
     summary,
     action: withApp(async (app, [name = ''], { json }) => {
       const { settings } = namedJob(app, name);
-      if (order === 'run-now' && !settings.enabled) throw disabled(name);
+      if (action === 'run-now' && !settings.enabled) throw disabled(name);
       const engine = await app.warehouse();
-      await give(engine, name, isoInstant(app.clock.now()));
+      await apply(engine, name, isoInstant(app.clock.now()));
       const {
         paused = false,
         pausedAt = null,
         runRequestedAt = null,
       } = (await readControls(engine)).get(name) ?? {};
       const state = { name, paused, paused_at: pausedAt, run_requested_at: runRequestedAt };
-      print(json ? JSON.stringify(state, null, 2) : `${name}: ${words}`);
+      print(json ? JSON.stringify(state, null, 2) : `${name}: ${result}`);
       return 0;
     }),
   });
@@ -65,5 +65,5 @@ const addOrder = (jobs: Command, { name: order, summary, give, words }: Order): 
 const disabled = (job: string): Fatal =>
   new Fatal(`${job} is disabled in the configuration, so no daemon runs it`, {
     code: 'usage',
-    hint: `Run it here with: npx roadbook run ${job}`,
+    hint: `Run the job here with: npx roadbook run ${job}`,
   });

@@ -6,8 +6,9 @@ import { isoInstant } from '../core/time/clock.ts';
 import { isClockChangeDay, ticksAfter } from '../schedule/ticks.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { jobHistory, type LastRun } from '../warehouse/control/runs.ts';
-import { fillCommand, print, withApp } from './command.ts';
-import { addJobOrders } from './job-actions.ts';
+import { defineCommand, print, withApp } from './command.ts';
+import { addJobActions } from './job-actions.ts';
+import { namedJob } from './named-job.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { coloured, textTable } from './output/text-table.ts';
 
@@ -15,7 +16,7 @@ interface Tick {
   at: string;
   /** Wall time in the job's zone. */
   local: string;
-  /** The zone changes its clock on that day. */
+  /** True if the clock of the zone changes on that day. */
   clock_change_day: boolean;
 }
 
@@ -30,10 +31,10 @@ interface JobLine {
   next_ticks: Tick[];
 }
 
-export function fillJobs(jobs: Command): void {
-  fillCommand<{ next: number }>(jobs, {
+export function defineJobs(jobs: Command): void {
+  defineCommand<{ next: number }>(jobs, {
     options: (command) =>
-      command.option('--next <n>', 'how many coming ticks to show', wholeNumberFrom(1, 1_000), 1),
+      command.option('--next <n>', 'number of next ticks to show', wholeNumberFrom(1, 1_000), 1),
     action: withApp(async (app, _args, { json, next }) => {
       const controls = await readControls(await app.warehouse());
       const lines = await Promise.all(
@@ -45,7 +46,7 @@ export function fillJobs(jobs: Command): void {
       return 0;
     }),
   });
-  addJobOrders(jobs);
+  addJobActions(jobs);
 }
 
 async function describeJob(
@@ -53,17 +54,13 @@ async function describeJob(
   { name, meaning, paused }: Pick<JobLine, 'name' | 'meaning' | 'paused'>,
   next: number,
 ): Promise<JobLine> {
-  const { enabled, schedule, timezone } = app.loaded.config.jobs[name] ?? unlisted(name);
+  const { enabled, schedule, timezone } = namedJob(app, name).settings;
   const { last } = await jobHistory(await app.warehouse(), name, app.clock.now());
   const ticks =
     enabled && !paused ? ticksAfter({ cron: schedule, timezone }, app.clock.now()).take(next) : [];
   const next_ticks = [...ticks].map((ms) => describeTick(ms, timezone));
   return { name, meaning, enabled, paused, schedule, timezone, last_run: last ?? null, next_ticks };
 }
-
-const unlisted = (name: string): never => {
-  throw new Error(`job ${name} is not in the configuration`);
-};
 
 function describeTick(ms: number, timezone: string): Tick {
   const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);

@@ -1,4 +1,4 @@
-// The jobs as commands ask for them. A name that is none of them is a usage error that tells the nearest.
+// Finds jobs by name for the commands. An unknown name is a usage error that suggests the nearest job.
 import type { App } from '../app/app.ts';
 import type { JobSettings } from '../config/schema.ts';
 import { Fatal } from '../core/errors.ts';
@@ -18,7 +18,7 @@ export function namedJob(app: App, name: string): { job: NamedJob; settings: Job
   });
 }
 
-/** The jobs for whoever runs one because another needs it. */
+/** Finds the jobs that a run depends on. */
 export const jobLookup = (app: App): JobLookup => ({
   find(name) {
     const job = app.jobs.find((each) => each.name === name);
@@ -28,7 +28,7 @@ export const jobLookup = (app: App): JobLookup => ({
   },
 });
 
-/** What the scheduler is to run. */
+/** The jobs for the scheduler. */
 export const enabledJobs = (app: App): ScheduledJob[] =>
   Object.entries(app.loaded.config.jobs)
     .filter(([, job]) => job.enabled)

@@ -1,4 +1,4 @@
-// Numbers as options of commands take them.
+// Parsers for numeric command options.
 import { InvalidArgumentError } from 'commander';
 
 export const wholeNumberFrom =
@@ -8,13 +8,15 @@ export const wholeNumberFrom =
     const isWithin = number >= least && number <= (most ?? Number.MAX_SAFE_INTEGER);
     if (text.trim() !== '' && Number.isInteger(number) && isWithin) return number;
     throw new InvalidArgumentError(
-      `It takes a whole number from ${least} ${most === undefined ? 'on' : `to ${most}`}.`,
+      most === undefined
+        ? `Expected a whole number, at least ${least}.`
+        : `Expected a whole number from ${least} to ${most}.`,
     );
   };
 
 export const wholeNumber = wholeNumberFrom(1);
 
-/** Several, with commas between them; 10,500 may be meant as one. */
+/** Whole numbers separated by commas. Rejects 10,500, which may mean one number. */
 export function wholeNumbers(text: string): number[] {
   const [first = '', ...others] = text.split(',');
   if (others.some((part) => /^\d{3}$/.test(part))) {
@@ -28,5 +30,5 @@ export function wholeNumbers(text: string): number[] {
 export function amount(text: string): number {
   const number = Number(text);
   if (text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
-  throw new InvalidArgumentError('It takes a number from 0 on.');
+  throw new InvalidArgumentError('Expected a number, at least 0.');
 }

@@ -1,4 +1,4 @@
-// roadbook outbox list | show | retry | cancel: what was pushed, what needs a person, what was rejected and why.
+// roadbook outbox list | show | retry | cancel: the entries, their history, and actions on them.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { App } from '../app/app.ts';
 import { Fatal } from '../core/errors.ts';
@@ -23,11 +23,11 @@ import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
-import { type AttemptRow, attemptsText, entriesText, entryText, numberOf } from './output/outbox-text.ts';
+import { type AttemptRow, attemptsText, entriesText, entryCount, entryText } from './output/outbox-text.ts';
 
 interface NameOptions {
   kind?: string;
-  /** Which use of the code. */
+  /** Number of the use of the code, from 1. */
   use?: number;
 }
 
@@ -54,29 +54,29 @@ const withKind = (command: Command): Command =>
 const withName = (command: Command): Command =>
   withKind(command).option(
     '--use <n>',
-    'which use of the code, where the ERP has used it several times',
+    'which use of the code, if the ERP has used it several times',
     wholeNumber,
   );
 
 const withSearch = (command: Command): Command =>
   command
-    .option('--code <text>', 'only entries whose external code holds this')
+    .option('--code <text>', 'only entries whose external code contains this text')
     .option('--state <state...>', `only entries in these states: ${OUTBOX_STATES.join(', ')}`, stateOf);
 
 const withMany = (command: Command): Command =>
   withSearch(withName(command)).option(
     '--yes',
-    'with --state: act on all of them; without it they are only counted',
+    'with --state: act on all matching entries; without --yes they are only counted',
     false,
   );
 
 function stateOf(word: string, before: OutboxState[] = []): OutboxState[] {
   const state = OUTBOX_STATES.find((each) => each === word);
   if (state !== undefined) return [...before, state];
-  throw new InvalidArgumentError(`It is no state of an entry: ${suggest(word, OUTBOX_STATES)}`);
+  throw new InvalidArgumentError(`This is not a state of an entry: ${suggest(word, OUTBOX_STATES)}`);
 }
 
-export function fillOutbox(outbox: Command): void {
+export function defineOutbox(outbox: Command): void {
   addList(outbox);
   addShow(outbox);
   addRetry(outbox);
@@ -86,9 +86,9 @@ export function fillOutbox(outbox: Command): void {
 const addList = (outbox: Command): Command =>
   addCommand<ListOptions>(outbox, {
     usage: 'list',
-    summary: 'entries, those that need a person first',
+    summary: 'lists the entries; those that need a person come first',
     options: (command) =>
-      withSearch(withKind(command)).option('--limit <n>', 'how many at most', wholeNumber, 50),
+      withSearch(withKind(command)).option('--limit <n>', 'maximum number of entries', wholeNumber, 50),
     action: withApp(async (app, _args, { json, limit, ...options }) => {
       const engine = await app.warehouse();
       const search = searchOf(options);
@@ -97,7 +97,7 @@ const addList = (outbox: Command): Command =>
       if (json) return EXIT.ok;
       const found = await engine.read((sql) => countEntries(sql, search));
       if (found > entries.length)
-        say(`These are ${entries.length} of ${numberOf(found)}. Try: --limit ${found}`);
+        say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
       for (const { text, hint } of await outboxAttention(engine, isoInstant(app.clock.now())))
         say(`Needs a person: ${text}. Try: ${hint}`);
       return EXIT.ok;
@@ -113,7 +113,7 @@ const searchOf = ({ state, kind, code }: SearchOptions): EntryFilter => ({
 const addShow = (outbox: Command): Command =>
   addCommand<NameOptions>(outbox, {
     usage: 'show <code>',
-    summary: 'one entry and its history: sends, read-backs, actions',
+    summary: 'shows one entry and its history: sends, read-backs, actions',
     options: withName,
     action: withApp(async (app, [code = ''], { json, kind, use }) => {
       const engine = await app.warehouse();
@@ -126,13 +126,13 @@ const addShow = (outbox: Command): Command =>
     }),
   });
 
-/** retry or cancel, on one entry or on many. */
+/** `retry` or `cancel`, for one entry or for many. */
 interface ActingCommand {
   name: 'retry' | 'cancel';
   action: Action;
-  /** Follows a number of entries. */
+  /** Past tense for the result, after the number of entries. */
   done: string;
-  /** What one entry asks for at once. */
+  /** Runs after the action on a single entry. */
   afterwards?(entry: OutboxEntry): Promise<RunSummary | undefined>;
 }
 
@@ -140,11 +140,11 @@ const addRetry = (outbox: Command): Command =>
   addCommand<ActionOptions & { notThere: boolean }>(outbox, {
     usage: 'retry [code]',
     summary:
-      'has a rejected or cancelled entry sent again by the next run; an entry that may have arrived is read back, never sent blindly',
+      'sends a rejected or cancelled entry again in the next run; an entry that may have arrived is read back first',
     options: (command) =>
       withMany(command).option(
         '--not-there',
-        'you have looked: the entry is not at the service, send it',
+        'send the entry: you have checked that it is not at the service',
         false,
       ),
     action: withApp((app, [code], options) =>
@@ -153,7 +153,7 @@ const addRetry = (outbox: Command): Command =>
         code,
         options,
         options.notThere
-          ? { name: 'retry', action: assertAbsent, done: 'taken as not at the service' }
+          ? { name: 'retry', action: assertAbsent, done: 'marked as not at the service' }
           : {
               name: 'retry',
               action: retry,
@@ -167,9 +167,9 @@ const addRetry = (outbox: Command): Command =>
 const addCancel = (outbox: Command): Command =>
   addCommand<ActionOptions & { force: boolean }>(outbox, {
     usage: 'cancel [code]',
-    summary: 'cancels an entry: it is not sent any more, and the ERP is notified',
+    summary: 'cancels an entry: it will not be sent, and the ERP is notified',
     options: (command) =>
-      withMany(command).option('--force', 'also one that is or may be at the service', false),
+      withMany(command).option('--force', 'also cancel an entry that is or may be at the service', false),
     action: withApp((app, [code], options) =>
       carryOut(app, code, options, {
         name: 'cancel',
@@ -179,7 +179,7 @@ const addCancel = (outbox: Command): Command =>
     ),
   });
 
-/** A run reads back what is unknown before it sends anything. */
+/** Runs the push job: a run reads back unknown entries before it sends anything. */
 async function readBack(app: App, { kind }: OutboxEntry): Promise<RunSummary> {
   const { job, settings } = namedJob(app, `push-${kind.replaceAll('_', '-')}`);
   const request = { job, options: settings.options, cause: 'manual' as const, onWait: sayWaiting(job.name) };
@@ -199,23 +199,23 @@ function carryOut(
   const many = `npx roadbook outbox ${command.name} --state rejected`;
   if (code === undefined && state === undefined)
     throw usage(
-      `No entry is named to ${command.name}`,
+      `No entry to ${command.name} is named`,
       `${one} for one entry, or ${many} for all that are rejected.`,
     );
   if (code === undefined) {
-    if (use === undefined) return onMany(app, options, command);
-    throw usage('--use names one use of one code, and no code is given', `${one} --use ${use}`);
+    if (use === undefined) return actOnMatching(app, options, command);
+    throw usage('--use needs a code', `${one} --use ${use}`);
   }
   if (state !== undefined || part !== undefined)
     throw usage(
       `A code names one entry; ${state === undefined ? '--code' : '--state'} is for many`,
-      `${one} for one entry, or ${many} --code TEXT for all rejected ones whose code holds TEXT.`,
+      `${one} for one entry, or ${many} --code TEXT for all rejected entries whose code contains TEXT.`,
     );
-  return onOne(app, code, options, command);
+  return actOnOne(app, code, options, command);
 }
 
-/** Acts on one entry and shows it as it is then. */
-async function onOne(
+/** Acts on one entry and shows its new state. */
+async function actOnOne(
   app: App,
   code: string,
   { json, kind, use }: Options,
@@ -223,19 +223,19 @@ async function onOne(
 ): Promise<number> {
   const engine = await app.warehouse();
   const before = await namedEntry(engine, { code, kind, use });
-  const words = await act(engine, before, action, isoInstant(app.clock.now()));
+  const result = await act(engine, before, action, isoInstant(app.clock.now()));
   const run = await afterwards?.(before);
   const entry = await namedEntry(engine, { code, kind: before.kind, use: before.code_use });
   print(json ? JSON.stringify(shownEntry(entry), null, 2) : `${entry.external_code}: ${entry.state}`);
-  if (!json) say(words);
+  if (!json) say(result);
   if (run === undefined) return EXIT.ok;
-  if (run.error !== null) say(`The run that read it back: ${run.error.message}`);
+  if (run.error !== null) say(`The run that read the entry back: ${run.error.message}`);
   if (run.error?.hint) say(`Try: ${run.error.hint}`);
   return exitCodeOfRun(run);
 }
 
-/** Counts what would be acted on; acts with --yes. */
-async function onMany(
+/** Counts the matching entries; acts on them only with --yes. */
+async function actOnMatching(
   app: App,
   { json, yes, ...options }: Options,
   { name, action, done: doneWord }: ActingCommand,
@@ -247,7 +247,7 @@ async function onMany(
     print(
       json
         ? JSON.stringify({ entries, done: 0, skipped: 0 })
-        : `${numberOf(entries)} ${entries === 1 ? 'matches' : 'match'}; nothing was changed.`,
+        : `${entryCount(entries)} ${entries === 1 ? 'matches' : 'match'}; nothing was changed.`,
     );
     if (!json && entries > 0) say(`Try: the same command with --yes, to ${name} all of them`);
     return EXIT.ok;
@@ -255,14 +255,16 @@ async function onMany(
   const { done, skipped } = await actOnMany(engine, search, action, isoInstant(app.clock.now()));
   const left = Math.max(0, entries - done - skipped);
   print(
-    json ? JSON.stringify({ entries, done, skipped }) : `${numberOf(done)} ${doneWord}, ${skipped} skipped.`,
+    json
+      ? JSON.stringify({ entries, done, skipped })
+      : `${entryCount(done)} ${doneWord}, ${skipped} skipped.`,
   );
   if (json) return EXIT.ok;
   if (skipped > 0)
     say(
-      `The state of a skipped entry does not allow it. Try: npx roadbook outbox ${name} CODE, which says why for one of them`,
+      `The state of a skipped entry does not allow this action. Try: npx roadbook outbox ${name} CODE, which shows the reason for one entry`,
     );
-  if (left > 0) say(`${numberOf(left)} more ${left === 1 ? 'is' : 'are'} left. Try: the same command again`);
+  if (left > 0) say(`${entryCount(left)} ${left === 1 ? 'remains' : 'remain'}. Try: the same command again`);
   return EXIT.ok;
 }
 

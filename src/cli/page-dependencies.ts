@@ -1,4 +1,4 @@
-// What the daemon hands to its status server.
+// The dependencies of the status server in the daemon.
 import type { App } from '../app/app.ts';
 import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
@@ -18,34 +18,34 @@ export const pageDependencies = async (app: App, engine: Engine): Promise<Status
   privacy: await app.privacy(),
   jobs: app.jobs,
   logTail: app.logTail,
-  orders: jobOrders(app, engine),
+  orders: jobActions(app, engine),
   running: () => ({ file: app.loaded.file, config: app.loaded.config, loadedAt: app.loadedAt }),
   refusedEdit: async () => refusalOf(app.loaded.file, await configState(engine).read()),
   session: async () => (await app.service()).fleet.session(),
   queueFacts: app.dispatcher.facts,
 });
 
-/** An order goes through the warehouse, so that it outlives this process and whichever daemon is there obeys. */
-function jobOrders(app: App, engine: Engine): JobActions {
+/** Actions are stored in the warehouse, so that they survive this process and any daemon can carry them out. */
+function jobActions(app: App, engine: Engine): JobActions {
   const now = () => isoInstant(app.clock.now());
   return {
     async run(job) {
       if (app.loaded.config.jobs[job]?.enabled !== true) {
-        throw new Fatal(`${job} is switched off in the configuration`, {
+        throw new Fatal(`${job} is disabled in the configuration`, {
           code: 'usage',
-          hint: `Set jobs.${job}.enabled, or make one run with \`roadbook run ${job}\`.`,
+          hint: `Set jobs.${job}.enabled to true, or run the job once with \`roadbook run ${job}\`.`,
         });
       }
       await requestRun(engine, job, now(), 'status page');
-      return 'It runs within seconds.';
+      return 'The run starts within seconds.';
     },
     async pause(job) {
       await pauseJob(engine, job, now());
-      return 'It is paused; a run that is under way goes on.';
+      return 'The job is paused; an active run continues.';
     },
     async resume(job) {
       await resumeJob(engine, job, now());
-      return 'It is resumed; what it missed is caught up once.';
+      return 'The job is resumed; missed ticks are caught up with one run.';
     },
   };
 }

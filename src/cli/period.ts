@@ -1,4 +1,4 @@
-// --from and --to: instants as people write them. A date alone is the start of that local day.
+// Parses --from and --to. A date without a time means the start of that local day.
 import { Temporal } from 'temporal-polyfill';
 import { Fatal } from '../core/errors.ts';
 import { isoInstant } from '../core/time/clock.ts';
@@ -10,21 +10,23 @@ export interface PeriodOptions {
   to?: string;
 }
 
-/** A job without `since` reads whole listings and has no period. */
+/** A job without the option `since` reads complete listings and has no period. */
 export function checkHasPeriod({ name, options }: Pick<NamedJob, 'name' | 'options'>): void {
   if ('since' in options.shape) return;
   throw usage(
-    `${name} reads whole listings: it has no period`,
-    `run it without --from and --to: roadbook run ${name}`,
+    `${name} reads complete listings and takes no period`,
+    `run the job without --from and --to: roadbook run ${name}`,
   );
 }
 
 export function readPeriod({ from, to }: PeriodOptions, timezone: string): Interval | undefined {
   if (from === undefined && to === undefined) return undefined;
-  if (from === undefined || to === undefined) throw usage('--from and --to belong together', 'give both');
+  if (from === undefined || to === undefined)
+    throw usage('--from and --to must be used together', 'set both');
   const beginAt = readInstant('--from', from, timezone);
   const endAt = readInstant('--to', to, timezone);
-  if (beginAt >= endAt) throw usage('--from is not before --to', 'a date alone means the start of that day');
+  if (beginAt >= endAt)
+    throw usage('--from is not before --to', 'a date without a time means the start of that day');
   return { beginAt, endAt };
 }
 
@@ -34,7 +36,7 @@ function readInstant(option: string, text: string, timezone: string): string {
     if (/(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return isoInstant(Temporal.Instant.from(text).epochMilliseconds);
     return isoInstant(Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds);
   } catch {
-    throw usage(`${option} is not a date or date-time`, 'as in 2026-01-31 or 2026-01-31T18:00');
+    throw usage(`${option} is not a date or date-time`, 'for example 2026-01-31 or 2026-01-31T18:00');
   }
 }
 

@@ -1,4 +1,4 @@
-// roadbook plan: what a fleet of some size takes, from the jobs' own declarations and the configured rate. It opens
+// roadbook plan: the capacity that a fleet needs, from the jobs' declarations and the configured rate limit. It opens
 // neither the warehouse nor the service.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
@@ -9,7 +9,7 @@ import { type Sizing, type SizingJob, sizing } from '../status/capacity/sizing.t
 import type { EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
 import { retentionByTable } from '../warehouse/maintenance/retention.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { enabledJobs, namedJob } from './named-job.ts';
 import { amount, wholeNumber, wholeNumbers } from './number-options.ts';
 import { textTable } from './output/text-table.ts';
@@ -24,27 +24,36 @@ type PlanOptions = Omit<FleetDay, 'vehicles'> & {
 const PICTURE_KB = 100;
 const LATENCY_MS = 300;
 
-export const fillPlan = (command: Command): Command =>
-  fillCommand<PlanOptions>(command, {
+export const definePlan = (command: Command): Command =>
+  defineCommand<PlanOptions>(command, {
     options: (command) => {
       const { eventsADay, plansADay, stopsAPlan, checklistsADay, picturesADay } = usualFleetDay;
       return command
-        .requiredOption('--vehicles <n>', 'size of the fleet; several with commas make a table', wholeNumbers)
-        .option('--events-a-day <n>', 'events of a vehicle and day', amount, eventsADay)
-        .option('--plans-a-day <n>', 'route plans of a vehicle and day', amount, plansADay)
-        .option('--stops-a-plan <n>', 'stops of a route plan', amount, stopsAPlan)
-        .option('--checklists-a-day <n>', 'checklists of a vehicle and day', amount, checklistsADay)
-        .option('--pictures-a-day <n>', 'new pictures of a vehicle and day', amount, picturesADay)
+        .requiredOption(
+          '--vehicles <n>',
+          'size of the fleet; several sizes, separated by commas, give a table',
+          wholeNumbers,
+        )
+        .option('--events-a-day <n>', 'events per vehicle and day', amount, eventsADay)
+        .option('--plans-a-day <n>', 'route plans per vehicle and day', amount, plansADay)
+        .option('--stops-a-plan <n>', 'stops per route plan', amount, stopsAPlan)
+        .option('--checklists-a-day <n>', 'checklists per vehicle and day', amount, checklistsADay)
+        .option('--pictures-a-day <n>', 'new pictures per vehicle and day', amount, picturesADay)
         .option('--picture-kb <n>', 'size of a picture file, in KB', amount, PICTURE_KB)
-        .option('--latency-ms <n>', 'time that the service takes to answer, in ms', wholeNumber, LATENCY_MS)
-        .option('--requests-per-minute <n>', 'rate of the account (default: as configured)', wholeNumber);
+        .option('--latency-ms <n>', 'response time of the service, in ms', wholeNumber, LATENCY_MS)
+        .option(
+          '--requests-per-minute <n>',
+          'rate limit of the account (default: as configured)',
+          wholeNumber,
+        );
     },
     action: withApp(async (app, _args, { json, vehicles, ...figures }) => {
       const plans = vehicles.map((count) => planOf(app, { ...figures, vehicles: count }));
       const [only] = plans;
-      if (json) print(JSON.stringify({ assumed: assumedOf(app, figures), plans }, null, 2));
-      else if (only !== undefined && plans.length === 1) print(`${showOne(only)}\n\n${words(app, figures)}`);
-      else print(`${showSeveral(plans)}\n\n${words(app, figures)}`);
+      if (json) print(JSON.stringify({ assumed: assumptionsOf(app, figures), plans }, null, 2));
+      else if (only !== undefined && plans.length === 1)
+        print(`${showOne(only)}\n\n${assumptionsText(app, figures)}`);
+      else print(`${showSeveral(plans)}\n\n${assumptionsText(app, figures)}`);
       return 0;
     }),
   });
@@ -100,7 +109,7 @@ function sizingJob(app: App, scheduled: ReturnType<typeof enabledJobs>[number], 
   };
 }
 
-const assumedOf = (app: App, { eventsADay, plansADay, stopsAPlan, ...others }: Figures) => ({
+const assumptionsOf = (app: App, { eventsADay, plansADay, stopsAPlan, ...others }: Figures) => ({
   engine: app.loaded.config.warehouse.engine,
   events_a_day: eventsADay,
   plans_a_day: plansADay,
@@ -111,11 +120,11 @@ const assumedOf = (app: App, { eventsADay, plansADay, stopsAPlan, ...others }: F
   latency_ms: others.latencyMs,
 });
 
-const words = (app: App, figures: Figures): string => {
-  const assumed = assumedOf(app, figures);
-  return `Taken for granted, a vehicle and day: ${assumed.events_a_day} events, ${assumed.plans_a_day} plans of ${assumed.stops_a_plan} stops,
-${assumed.checklists_a_day} checklists, ${assumed.pictures_a_day} pictures of ${assumed.picture_kb} KB. Answers take ${assumed.latency_ms} ms. Engine: ${assumed.engine}. Calls are those of
-days on which little is new; a first run reads more. Rows and disk are of the tables that grow by the day.`;
+const assumptionsText = (app: App, figures: Figures): string => {
+  const assumed = assumptionsOf(app, figures);
+  return `Assumed per vehicle and day: ${assumed.events_a_day} events, ${assumed.plans_a_day} plans of ${assumed.stops_a_plan} stops,
+${assumed.checklists_a_day} checklists, ${assumed.pictures_a_day} pictures of ${assumed.picture_kb} KB. Response time: ${assumed.latency_ms} ms. Engine: ${assumed.engine}. Calls
+are those of days with little new data; a first run reads more. Rows and disk cover only tables that grow daily.`;
 };
 
 const thousands = (number: number): string => number.toLocaleString('en');
@@ -123,7 +132,7 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 function showOne(plan: FleetPlan): string {
   const jobs = textTable(
-    ['job', 'schedule', 'calls a run', 'calls a day'],
+    ['job', 'schedule', 'calls per run', 'calls per day'],
     plan.jobs.map(({ name, every, calls_per_run, calls_per_day }) => [
       name,
       every,
@@ -132,7 +141,7 @@ function showOne(plan: FleetPlan): string {
     ]),
   );
   const tables = textTable(
-    ['table', 'rows a day', 'bytes a row', 'GB a year'],
+    ['table', 'rows per day', 'bytes per row', 'GB per year'],
     plan.tables.map(({ table, rows_a_day, bytes_a_row, gb }) => [
       table,
       thousands(rows_a_day),
@@ -141,10 +150,10 @@ function showOne(plan: FleetPlan): string {
     ]),
   );
   const lines = [
-    `${thousands(plan.vehicles)} vehicles: ${thousands(plan.calls_a_minute)} calls a minute, ${percent(plan.share)} of the ${thousands(plan.requests_per_minute)} that are allowed.`,
-    `${thousands(plan.rows_a_day)} rows a day, ${thousands(plan.gb_a_year)} GB a year, pictures ${thousands(plan.picture_gb_a_year)} GB a year.`,
-    `${thousands(plan.records_a_second)} records a second, ${percent(plan.writer_share)} of what one writer loads; ${plan.concurrency_needed} requests at one time, ${plan.daemons} ${plan.daemons === 1 ? 'daemon' : 'daemons'}.`,
-    plan.fits ? 'The rate carries it.' : 'The rate does NOT carry it.',
+    `${thousands(plan.vehicles)} vehicles: ${thousands(plan.calls_a_minute)} calls per minute, ${percent(plan.share)} of the ${thousands(plan.requests_per_minute)} allowed.`,
+    `${thousands(plan.rows_a_day)} rows per day, ${thousands(plan.gb_a_year)} GB per year, pictures ${thousands(plan.picture_gb_a_year)} GB per year.`,
+    `${thousands(plan.records_a_second)} records per second, ${percent(plan.writer_share)} of the capacity of one writer; ${plan.concurrency_needed} simultaneous requests, ${plan.daemons} ${plan.daemons === 1 ? 'daemon' : 'daemons'}.`,
+    plan.fits ? 'The rate limit is sufficient.' : 'The rate limit is NOT sufficient.',
     ...plan.changes.map((change) => `- ${change}.`),
   ];
   return `${jobs}\n\n${tables}\n\n${lines.join('\n')}`;
@@ -154,14 +163,14 @@ const showSeveral = (plans: readonly FleetPlan[]): string =>
   textTable(
     [
       'vehicles',
-      'calls a minute',
-      'of the rate',
+      'calls per minute',
+      'rate used',
       'rate needed',
-      'rows a day',
-      'GB a year',
+      'rows per day',
+      'GB per year',
       'records/s',
-      'of the writer',
-      'requests at once',
+      'writer used',
+      'parallel requests',
       'daemons',
     ],
     plans.map((plan) => [

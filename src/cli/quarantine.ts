@@ -1,4 +1,4 @@
-// roadbook quarantine list | show | retry: the records that did not fit, and why.
+// roadbook quarantine list | show | retry: the invalid records and their reasons.
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { Fatal } from '../core/errors.ts';
@@ -13,40 +13,42 @@ interface Filter {
   table?: string;
 }
 
-const SHOWN = 100;
-const MOST_RETRIED = 100_000;
+const MAX_SHOWN = 100;
+const MAX_RETRIED = 100_000;
 
 const filterOptions = (command: Command): Command =>
-  command.option('--job <name>', 'of this job only').option('--table <name>', 'of this table only');
+  command
+    .option('--job <name>', 'only records of this job')
+    .option('--table <name>', 'only records of this table');
 
-export function fillQuarantine(parent: Command): void {
+export function defineQuarantine(parent: Command): void {
   addCommand<Filter>(parent, {
     usage: 'list',
-    summary: 'the newest of them, with their reasons',
+    summary: 'lists the newest records, with their reasons',
     options: filterOptions,
     action: withApp(async (app, _args, { json, job, table }) => {
-      const rows = await quarantined(await app.warehouse(), { job, table }, SHOWN);
-      print(json ? JSON.stringify(rows.map(opened), null, 2) : show(rows));
+      const rows = await quarantined(await app.warehouse(), { job, table }, MAX_SHOWN);
+      print(json ? JSON.stringify(rows.map(withPayload), null, 2) : show(rows));
       return EXIT.ok;
     }),
   });
   addCommand(parent, {
     usage: 'show <id>',
-    summary: 'one of them whole; the start of its id is enough',
+    summary: 'shows one complete record; the start of its id is enough',
     action: withApp(async (app, [id = ''], { json }) => {
       const [row] = await quarantined(await app.warehouse(), { id }, 1);
       if (row === undefined) throw noSuch(id);
-      print(json ? JSON.stringify(opened(row), null, 2) : showOne(row));
+      print(json ? JSON.stringify(withPayload(row), null, 2) : showOne(row));
       return EXIT.ok;
     }),
   });
   addCommand<Filter>(parent, {
     usage: 'retry [id]',
-    summary: 'loads those that fit now',
+    summary: 'loads the records that are valid now',
     options: filterOptions,
     action: withApp(async (app, [id], { json, job, table }) => {
       const engine = await app.warehouse();
-      const rows = await quarantined(engine, { job, table, id }, MOST_RETRIED);
+      const rows = await quarantined(engine, { job, table, id }, MAX_RETRIED);
       if (id !== undefined && rows.length === 0) throw noSuch(id);
       const results = await retryQuarantined(rows, app.jobs, randomUUID(), {
         ...app,
@@ -66,16 +68,16 @@ export function fillQuarantine(parent: Command): void {
 }
 
 const noSuch = (id: string): Fatal =>
-  new Fatal(`Nothing in quarantine has the id ${id}`, {
+  new Fatal(`There is no quarantined record with the id ${id}`, {
     code: 'usage',
     hint: 'see `roadbook quarantine list`',
   });
 
-const opened = (row: QuarantinedRecord) => ({ ...row, payload: JSON.parse(row.payload) as unknown });
+const withPayload = (row: QuarantinedRecord) => ({ ...row, payload: JSON.parse(row.payload) as unknown });
 
 const show = (rows: readonly QuarantinedRecord[]): string =>
   rows.length === 0
-    ? 'Nothing is in quarantine.'
+    ? 'There are no records in quarantine.'
     : textTable(
         ['id', 'table', 'key', 'times', 'last seen', 'reason'],
         rows.map((row) => [

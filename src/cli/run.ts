@@ -1,9 +1,9 @@
-// roadbook run <job>: one run now, waits for it, prints its summary.
+// roadbook run <job>: runs a job now, waits for the run and prints its summary.
 import type { Command } from 'commander';
 import type { RunSummary } from '../core/glossary.ts';
 import { formatDuration } from '../core/time/durations.ts';
 import { previewChain, runChain } from '../sync/job-chain.ts';
-import { fillCommand, print, sayWaiting, withApp } from './command.ts';
+import { defineCommand, print, sayWaiting, withApp } from './command.ts';
 import { jobLookup, namedJob } from './named-job.ts';
 import { EXIT, exitCodeOfRun } from './output/exit-codes.ts';
 import { showPreview } from './output/run-preview.ts';
@@ -15,13 +15,13 @@ interface RunOptions extends PeriodOptions {
   dryRun: boolean;
 }
 
-export const fillRun = (command: Command): Command =>
-  fillCommand<RunOptions>(command, {
+export const defineRun = (command: Command): Command =>
+  defineCommand<RunOptions>(command, {
     options: (command) =>
       command
-        .option('--from <time>', 'read this period: its start, as 2026-01-31 or 2026-01-31T18:00')
-        .option('--to <time>', 'and its end, exclusive')
-        .option('--dry-run', 'say what would be done, and do none of it', false),
+        .option('--from <time>', 'start of the period to read, for example 2026-01-31 or 2026-01-31T18:00')
+        .option('--to <time>', 'end of the period, exclusive')
+        .option('--dry-run', 'show the steps of the run without running it', false),
     action: withApp(async (app, [name = ''], { json, dryRun, from, to }) => {
       const { job, settings } = namedJob(app, name);
       const interval = readPeriod({ from, to }, app.loaded.config.timezone);
@@ -56,6 +56,6 @@ export function describeRun(summary: RunSummary): string {
     lines.push(`  ${summary.error.message}`);
     if (summary.error.hint !== null) lines.push(`  Try: ${summary.error.hint}`);
   }
-  if (quarantined > 0) lines.push('  See what did not fit: npx roadbook quarantine list');
+  if (quarantined > 0) lines.push('  List the quarantined records: npx roadbook quarantine list');
   return lines.join('\n');
 }

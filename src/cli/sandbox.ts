@@ -1,8 +1,8 @@
-// roadbook sandbox: the simulated service alone, for trying an ERP integration.
+// roadbook sandbox: only the simulated service, to try an ERP integration.
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseFaultFlag } from '../sandbox/faults/faults.ts';
 import { type Fault, startSandbox } from '../sandbox/sandbox.ts';
-import { fillCommand, print, say } from './command.ts';
+import { defineCommand, print, say } from './command.ts';
 import { wholeNumberFrom } from './number-options.ts';
 import { untilSignal } from './signals.ts';
 
@@ -16,19 +16,24 @@ interface SandboxFlags {
   fault: Fault[];
 }
 
-export const fillSandbox = (command: Command): Command =>
-  fillCommand<SandboxFlags>(command, {
+export const defineSandbox = (command: Command): Command =>
+  defineCommand<SandboxFlags>(command, {
     options: (command) =>
       command
         .option('--host <address>', 'address to listen on', '127.0.0.1')
-        .option('--port <port>', 'port to listen on; 0 takes a free one', wholeNumberFrom(0), 4781)
-        .option('--seed <n>', 'same seed, same fleet', wholeNumberFrom(0), 1)
-        .option('--vehicles <n>', 'about how many vehicles the fleet has', wholeNumberFrom(0), 12)
-        .option('--speed <n>', 'simulated seconds a real second', wholeNumberFrom(0), 1)
+        .option('--port <port>', 'port to listen on; 0 selects a free one', wholeNumberFrom(0), 4781)
+        .option(
+          '--seed <n>',
+          'seed of the simulated fleet; the same seed gives the same fleet',
+          wholeNumberFrom(0),
+          1,
+        )
+        .option('--vehicles <n>', 'approximate size of the fleet', wholeNumberFrom(0), 12)
+        .option('--speed <n>', 'simulated seconds per real second', wholeNumberFrom(0), 1)
         .option('--state <file>', 'keep accepted writes in this file across restarts')
         .option(
           '--fault <fault>',
-          'make calls fail, as events:429:rate=0.1; may be repeated',
+          'make calls fail, for example events:429:rate=0.1; may be repeated',
           faultFlags,
           [],
         ),
@@ -60,7 +65,7 @@ ${Object.entries(credentials)
 Try:
   TOKEN=$(curl -s ${url}/auth/login/ -H 'content-type: application/json' -d '${JSON.stringify(credentials)}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s "${url}/vehicle/?includes=fleet" -H "authorization: Bearer $TOKEN"
-What really happened: ${url}/_sandbox/ledger
+Ledger of all calls: ${url}/_sandbox/ledger
 Ctrl-C stops it.`;
 
 function faultFlags(text: string, others: Fault[]): Fault[] {

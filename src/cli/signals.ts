@@ -1,36 +1,36 @@
-// The signals that end a long-running command: the first one drains, a second one ends at once. A terminal that is
-// closed sends SIGHUP, often more than once: it drains too, and never ends at once.
+// Signals that end a long-running command: the first one drains, a second one stops at once. A closed terminal sends SIGHUP,
+// often more than once, so SIGHUP only drains and never stops at once.
 import { closeSync, openSync } from 'node:fs';
 import { say } from './command.ts';
 
-/** Whether a SIGHUP ends the command, or may be an order for something else while its terminal is there. */
+/** Whether every SIGHUP ends the command, or only one from a closed terminal (any other may mean "reload"). */
 export type HangUp = 'ends' | 'ends-with-terminal';
 
-/** Resolves at the first signal that ends the command; a second SIGINT or SIGTERM ends the process where it stands. */
+/** Resolves at the first signal that ends the command; a second SIGINT or SIGTERM exits at once. */
 export function untilSignal(hangUp: HangUp = 'ends'): Promise<NodeJS.Signals> {
   const hadTerminal = hasTerminal();
   return new Promise((resolve) => {
-    const first = (signal: NodeJS.Signals) => {
-      process.off('SIGINT', first).off('SIGTERM', first);
-      process.on('SIGINT', atOnce).on('SIGTERM', atOnce);
+    const onFirst = (signal: NodeJS.Signals) => {
+      process.off('SIGINT', onFirst).off('SIGTERM', onFirst);
+      process.on('SIGINT', exitAtOnce).on('SIGTERM', exitAtOnce);
       resolve(signal);
     };
-    process.on('SIGINT', first).on('SIGTERM', first);
-    // Never taken off: without a listener the signal would end a process that is draining.
+    process.on('SIGINT', onFirst).on('SIGTERM', onFirst);
+    // The listener stays: without one, the signal would kill a process that is draining.
     process.on('SIGHUP', () => {
-      if (hangUp === 'ends' || (hadTerminal && !hasTerminal())) first('SIGHUP');
+      if (hangUp === 'ends' || (hadTerminal && !hasTerminal())) onFirst('SIGHUP');
     });
   });
 }
 
-/** Aborts at the first signal, for a command that ends by itself. */
+/** Aborts at the first signal, for a command that also ends without one. */
 export function abortOnSignal(): AbortSignal {
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
   return stop.signal;
 }
 
-/** Whether there is a terminal that the process was started from and that is still open. */
+/** Whether the controlling terminal of the process is open. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -40,7 +40,7 @@ function hasTerminal(): boolean {
   }
 }
 
-function atOnce(): void {
+function exitAtOnce(): void {
   say('Stopped at once.');
   process.exit(130);
 }

@@ -1,17 +1,17 @@
-// roadbook start: the daemon. Runs until SIGTERM, SIGINT or the end of its terminal; the first drains, a second stops at
-// once. Any other SIGHUP has the configuration read again.
+// roadbook start: the daemon. It runs until SIGTERM, SIGINT or the end of its terminal. The first signal drains, a second
+// one stops at once. Any other SIGHUP reloads the configuration.
 import type { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { isoInstant } from '../core/time/clock.ts';
 import { createScheduler, type ScheduledJob } from '../schedule/scheduler.ts';
 import { nextTick } from '../schedule/ticks.ts';
-import { createWatch } from '../schedule/watch.ts';
+import { createControlWatch } from '../schedule/watch.ts';
 import { startStatusServer } from '../status/server/server.ts';
 import { runChain } from '../sync/job-chain.ts';
 import { readControls } from '../warehouse/control/job-controls.ts';
 import { readTicks } from '../warehouse/control/tick-store.ts';
 import type { Engine } from '../warehouse/engine.ts';
-import { fillCommand, print, say, withApp } from './command.ts';
+import { defineCommand, print, say, withApp } from './command.ts';
 import { daemonAlerts } from './daemon-alerts.ts';
 import { followEdits } from './follow-edits.ts';
 import { enabledJobs, jobLookup, namedJob } from './named-job.ts';
@@ -19,17 +19,17 @@ import { pageDependencies } from './page-dependencies.ts';
 import { untilSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
-/** How long running jobs may take to end by themselves after the first signal. */
+/** Time for running jobs to finish after the first signal. */
 const GRACE_MS = 25_000;
-/** And how long everything else may take after that. */
-const LAST_MS = 5_000;
+/** Additional time for everything else. */
+const CLOSE_MS = 5_000;
 
-export const fillStart = (command: Command): Command =>
-  fillCommand(command, {
+export const defineStart = (command: Command): Command =>
+  defineCommand(command, {
     logLevel: 'info',
     action: withApp(
       async (app, _args, { json }) => {
-        // Listened for before anything is said: whoever reads the first line may answer it with Ctrl-C.
+        // Listens before the first output, because the user may press Ctrl-C as soon as it appears.
         const stopped = untilSignal('ends-with-terminal');
         const { engine } = await app.sync();
         const { address } = await app.service();
@@ -42,9 +42,9 @@ export const fillStart = (command: Command): Command =>
         );
         const scheduler = schedule(app, engine, jobs);
         const heartbeat = await app.heartbeat();
-        // Everything that lives as long as the daemon; what is started last is stopped first.
+        // Services that run as long as the daemon; they stop in reverse order.
         const companions = [
-          createWatch({
+          createControlWatch({
             clock: app.clock,
             log: app.log,
             scheduler,
@@ -64,18 +64,17 @@ export const fillStart = (command: Command): Command =>
         for (const companion of companions) companion.start();
         const signal = await stopped;
         say(
-          `${signal}: no further runs; waiting up to ${GRACE_MS / 1_000} s for what is running. Again to stop at once.`,
+          `${signal}: no new runs; waiting up to ${GRACE_MS / 1_000} s for active runs to end. Send the signal again to stop at once.`,
         );
-        // What does not end in time, such as a database that does not answer, is left where it is: it is safe there.
-        setTimeout(() => process.exit(0), GRACE_MS + LAST_MS).unref();
-        const ended = Promise.all([
+        // Exits even if something hangs, such as a database that does not answer. The stored data stays consistent.
+        setTimeout(() => process.exit(0), GRACE_MS + CLOSE_MS).unref();
+        await Promise.all([
           scheduler.stop(GRACE_MS),
           app.dispatcher.stop(),
           ...companions.toReversed().map((companion) => companion.stop()),
-        ])
-          .then(() => heartbeat.stop())
-          .then(() => page.close());
-        await ended;
+        ]);
+        await heartbeat.stop();
+        await page.close();
         return 0;
       },
       { keepsLog: true },
@@ -86,10 +85,10 @@ const schedule = (app: App, engine: Engine, jobs: readonly ScheduledJob[]) =>
   createScheduler(jobs, {
     clock: app.clock,
     log: app.log,
-    look: (name) => readTicks(engine, name),
-    async run(name, order, stops) {
+    readTicks: (name) => readTicks(engine, name),
+    async run(name, due, signals) {
       const { job, settings } = namedJob(app, name);
-      const request = { job, options: settings.options, ...order, ...stops };
+      const request = { job, options: settings.options, ...due, ...signals };
       await app.during((dependencies) => runChain(request, jobLookup(app), dependencies));
     },
   });
@@ -106,7 +105,7 @@ function welcome(app: App, address: string, page: string | null, jobs: readonly 
     `  service    ${sandbox}${address}`,
     `  warehouse  ${warehouse.engine} ${warehouse.file ?? `schema ${warehouse.schema}`}`,
     `  config     ${app.loaded.file}`,
-    `  page       ${page ?? 'not up: its port is taken; trying again'}`,
+    `  page       ${page ?? 'not available: the port is in use; retrying'}`,
     `Jobs (${jobs.length}):`,
     ...lines,
   ].join('\n');

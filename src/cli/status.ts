@@ -1,20 +1,20 @@
-// roadbook status: health word a job, freshness a table, outbox and quarantine counts, every daemon.
+// roadbook status: health of each job, freshness of each table, outbox and quarantine counts, every daemon.
 import type { Command } from 'commander';
 import { formatDuration } from '../core/time/durations.ts';
 import { refusalOf } from '../status/health/config-error.ts';
 import { type StatusDocument, statusDocument } from '../status/health/status-document.ts';
 import { configState } from '../warehouse/control/config-state.ts';
-import { fillCommand, print, withApp } from './command.ts';
+import { defineCommand, print, withApp } from './command.ts';
 import { coloured, textTable } from './output/text-table.ts';
 import { VERSION } from './version.ts';
 
-export const fillStatus = (command: Command): Command =>
-  fillCommand(command, {
+export const defineStatus = (command: Command): Command =>
+  defineCommand(command, {
     action: withApp(
       async (app, _args, { json }) => {
         const engine = await app.warehouse();
         const state = await configState(engine).read();
-        // A wrong file does not keep anybody from seeing how a daemon fares that goes on without it.
+        // An invalid file must not hide the status of a daemon that runs with its last valid configuration.
         if (app.loaded.error !== null && state === undefined) throw app.loaded.error;
         const document = await statusDocument({
           version: VERSION,
@@ -35,7 +35,7 @@ export const fillStatus = (command: Command): Command =>
     ),
   });
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 function deadlineLine({ deadline }: StatusDocument): string[] {
   if (deadline === undefined) return [];
@@ -44,12 +44,12 @@ function deadlineLine({ deadline }: StatusDocument): string[] {
     return [
       `Deadline ${at}: of the plans that start tomorrow, ${confirmed} are confirmed and ${open} are open`,
     ];
-  const named = missed.slice(0, MOST_NAMED).join(', ') + (missed.length > MOST_NAMED ? ', …' : '');
+  const named = missed.slice(0, MAX_NAMED).join(', ') + (missed.length > MAX_NAMED ? ', …' : '');
   const plans = missed.length === 1 ? 'plan that starts' : 'plans that start';
   return [`Deadline ${at}: missed by ${missed.length} ${plans} tomorrow: ${named}`];
 }
 
-/** A sign of life that is old is told as such: what stands beside it may no longer be true. */
+/** Shows the age of each heartbeat: the other columns of a silent daemon may be out of date. */
 function daemonLines({ daemons, queue }: StatusDocument, nowMs: number): string[] {
   const rows = daemons.map((daemon) => [
     `${daemon.host} ${daemon.pid}`,
@@ -59,7 +59,7 @@ function daemonLines({ daemons, queue }: StatusDocument, nowMs: number): string[
     `${formatDuration(Math.max(0, nowMs - Date.parse(daemon.heartbeat_at)))} ago`,
     daemon.slices_per_minute,
   ]);
-  const head = ['daemon', 'state', 'version', 'since', 'last sign of life', 'slices a minute'];
+  const head = ['daemon', 'state', 'version', 'since', 'last heartbeat', 'slices per minute'];
   return [
     ...(queue === undefined
       ? []
@@ -92,7 +92,7 @@ function show(document: StatusDocument, nowMs: number): string {
       ? []
       : [
           '',
-          'The file is wrong; a running daemon goes on with its last good configuration:',
+          'The file is invalid; a running daemon keeps its last valid configuration:',
           document.config.error,
         ]),
     '',

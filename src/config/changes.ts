@@ -1,7 +1,7 @@
-// What an edit changes, by the names that the file uses, and what of it a running daemon cannot take over.
+// The settings that an edit changes, by their names in the file, and those that a running daemon cannot apply.
 import type { Config } from './schema.ts';
 
-/** Dotted names, as `service.password` or `jobs.pull-events`, in the order of the sections. */
+/** Dotted names such as `service.password` or `jobs.pull-events`, in the order of the sections. */
 export function configChanges(old: Config, next: Config): string[] {
   return (Object.keys(next) as (keyof Config)[]).flatMap((section) => {
     const [before, after] = [old[section], next[section]];
@@ -21,25 +21,31 @@ export interface RestartNeed {
 
 const IMAGES = 'warehouse.images';
 
-/** The changes that only a restart can bring; undefined where there are none. */
+/** The first change that needs a restart; undefined if there is none. */
 export function restartNeeded(old: Config, next: Config): RestartNeed | undefined {
   const changed = configChanges(old, next).find((name) => name.startsWith('warehouse.') && name !== IMAGES);
   if (changed !== undefined) {
-    return { path: changed.split('.'), message: 'another warehouse needs a restart' };
+    return { path: changed.split('.'), message: 'a change of the warehouse needs a restart' };
   }
-  // Runs under way would go on storing what the rewrite has just taken away.
+  // Active runs would keep storing values that the rewrite has just removed.
   if (!isSame(old.privacy, next.privacy)) {
-    return { path: ['privacy'], message: 'another policy needs a restart, which rewrites what is stored' };
+    return {
+      path: ['privacy'],
+      message: 'a change of the privacy policy needs a restart, which rewrites the stored rows',
+    };
   }
   if (!isSame(old.scale, next.scale)) {
-    return { path: ['scale'], message: 'another dispatcher or number of workers needs a restart' };
+    return {
+      path: ['scale'],
+      message: 'a change of the dispatcher or of the number of workers needs a restart',
+    };
   }
-  // A file that lost its service section would otherwise have the plans of the day pushed to a simulated service.
+  // Otherwise a file that lost its service section would push the plans of the day to the simulated service.
   const sandbox = (config: Config): boolean => config.service.baseUrl === 'sandbox';
   if (sandbox(old) === sandbox(next)) return undefined;
   return {
     path: ['service', 'base_url'],
-    message: 'going to or from the built-in sandbox needs a restart',
+    message: 'a switch to or from the built-in sandbox needs a restart',
   };
 }
 
@@ -47,6 +53,6 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 
 const settingOf = (section: object, key: string): unknown => (section as Record<string, unknown>)[key];
 
-/** A duration bears its unit in the code and not in the file. */
+/** In the code, the name of a duration ends in its unit (`timeoutMs`); in the file it does not (`timeout`). */
 const fileName = (key: string): string =>
   key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

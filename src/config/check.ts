@@ -1,6 +1,5 @@
-// The values of a file against the schema: a configuration, or everything that is wrong with them. A text
-// from a reference becomes a number or a truth value only where the schema wants one, so a password of
-// digits stays text.
+// Checks the values of a file against the schema. The result is a configuration, or all issues. A text from a reference
+// becomes a number or a boolean only if the schema expects one, so a password of digits stays text.
 import type { z } from 'zod';
 import { type Path, schemaPlace, valueAt } from '../core/schema-place.ts';
 import { suggest } from '../core/text/near-word.ts';
@@ -14,7 +13,7 @@ export type Checked<T> = { config: T; issues: [] } | { config: undefined; issues
 type Issue = z.core.$ZodIssue;
 
 export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> {
-  // Each turn turns at least one text into something else, and no text twice.
+  // Each round converts at least one text, and no text twice, so the loop ends.
   for (;;) {
     const result = parseInWords(schema, tree.value);
     if (result.success) return { config: result.data, issues: [] };
@@ -22,30 +21,30 @@ export function checkTree<T>(schema: z.ZodType<T>, tree: ValueTree): Checked<T> 
     if (convertReferences(found, tree)) continue;
     return {
       config: undefined,
-      issues: distinct(singleIssues(found).flatMap((issue) => offsetIssues(issue, schema, tree))),
+      issues: deduplicated(singleIssues(found).flatMap((issue) => offsetIssues(issue, schema, tree))),
     };
   }
 }
 
-/** The configuration without what is wrong in it; undefined where that leaves nothing that can be used. */
+/** The configuration without its invalid settings; undefined if the rest is not usable. */
 export function checkTolerantly<T>(schema: z.ZodType<T>, tree: ValueTree): T | undefined {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = schema.safeParse(tree.value);
     if (result.success) return result.data;
-    // All are found before the first goes: what is named twice must not take its section along.
-    const faulty = result.error.issues.flatMap((issue) => faultyPaths(issue, tree.value));
-    for (const path of faulty) remove(tree.value, path);
+    // All paths are collected before the first removal: a path listed twice must not remove its section too.
+    const invalid = result.error.issues.flatMap((issue) => invalidPaths(issue, tree.value));
+    for (const path of invalid) remove(tree.value, path);
   }
   return undefined;
 }
 
-/** What one removal uncovers, the next takes away. */
-const MOST_ROUNDS = 8;
+/** A removal may reveal further issues, which the next round removes. */
+const MAX_ROUNDS = 8;
 
-function faultyPaths(issue: Issue, root: unknown): Path[] {
+function invalidPaths(issue: Issue, root: unknown): Path[] {
   const path = pathOf(issue, root);
   const wrong = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-  // Where a key is missing, what lacks it goes.
+  // If a required key is missing, its section is removed.
   return wrong.map((each) => (valueAt(root, each) === undefined ? each.slice(0, -1) : each));
 }
 
@@ -54,27 +53,27 @@ function remove(root: unknown, path: Path): void {
   if (parent !== undefined) delete parent[path.at(-1) ?? ''];
 }
 
-/** A rule between two keys is broken at the one it names as `orAt` where the other is left at its default. */
+/** A rule between two keys is reported at `orAt` if the file does not set the first key. */
 function pathOf(issue: Issue, root: unknown): Path {
   const path = issue.path as Path;
   const orAt = issue.code === 'custom' ? (issue.params?.orAt as Path | undefined) : undefined;
   return orAt === undefined || valueAt(root, path) !== undefined ? path : orAt;
 }
 
-/** Several defaults may break a rule at one place. */
-const distinct = (issues: readonly OffsetIssue[]): OffsetIssue[] => [
+/** Several defaults may break the same rule at one place. */
+const deduplicated = (issues: readonly OffsetIssue[]): OffsetIssue[] => [
   ...new Map(issues.map((issue) => [`${issue.offset} ${issue.message}`, issue])).values(),
 ];
 
 const CONVERTIBLE = ['number', 'boolean'] as const;
 
-/** True where a text that came through a reference was turned into what the schema wants there. */
+/** Converts texts that came from references to the type the schema expects; true if any was converted. */
 function convertReferences(issues: readonly Issue[], tree: ValueTree): boolean {
   let converted = false;
   for (const { path, wanted } of issues.flatMap((issue) => wantedKinds(issue))) {
     const text = valueAt(tree.value, path);
     const place = tree.places.get(placeKey(path));
-    if (typeof text !== 'string' || place === undefined || place.pieces.length === 0) continue;
+    if (typeof text !== 'string' || place === undefined || place.referenced.length === 0) continue;
     const value = wanted === 'boolean' ? asBoolean(text) : asNumber(text);
     if (value === undefined) continue;
     const parent = valueAt(tree.value, path.slice(0, -1)) as Record<string | number, unknown>;
@@ -103,21 +102,21 @@ function offsetIssues(issue: Issue, schema: z.ZodType, tree: ValueTree): OffsetI
   const path = pathOf(issue, tree.value);
   const { message } = issue;
   const place = tree.places.get(placeKey(path));
-  const around = schemaPlace(schema, path.slice(0, -1), tree.value);
+  const parent = schemaPlace(schema, path.slice(0, -1), tree.value);
   if (issue.code === 'unrecognized_keys') {
     const offset = place?.key ?? offsetOf(path, tree.places);
-    const hint = retiredHint(path) ?? suggest(String(path.at(-1)), around.keys ?? []);
+    const hint = retiredHint(path) ?? suggest(String(path.at(-1)), parent.keys ?? []);
     return [{ offset, path, message, hint }];
   }
   if (place?.broken) return [];
   if (issue.code === 'invalid_key') {
-    return [{ offset: place?.key ?? 0, path, message, hint: around.description }];
+    return [{ offset: place?.key ?? 0, path, message, hint: parent.description }];
   }
   const hint = hintOf(issue, valueAt(tree.value, path), schemaPlace(schema, path, tree.value));
   return [{ offset: offsetOf(path, tree.places), path, message, hint }];
 }
 
-/** Where the value stands; where there is none, the key of the nearest map around it. */
+/** Offset of the value; if there is none, of the key of the nearest enclosing map. */
 export function offsetOf(path: Path, places: ReadonlyMap<string, Place>): number {
   const exact = places.get(placeKey(path));
   if (exact !== undefined) return exact.value;

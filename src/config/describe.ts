@@ -1,5 +1,4 @@
-// The running configuration for display: the same shape, each secret replaced. An empty secret stays empty,
-// so that people see that it is not set.
+// The running configuration for display, with each secret replaced. An empty secret stays empty, to show that it is not set.
 import { REDACTED } from '../core/text/redaction.ts';
 import type { Config } from './schema.ts';
 import { isSecretKey } from './secrets.ts';

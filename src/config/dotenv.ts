@@ -1,10 +1,10 @@
-// The `.env` file beside package.json. The process environment wins: spread it over what this returns.
+// The `.env` file in the working directory. The process environment takes precedence: the caller spreads it over the result.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError, fileFault } from './faults.ts';
 
-/** The variables of `dir`/.env; none where there is no such file. */
+/** The variables of `dir`/.env; none if the file does not exist. */
 export function readDotenv(dir: string): Record<string, string> {
   const file = join(dir, '.env');
   try {

@@ -1,9 +1,9 @@
-// What is wrong with a configuration file, all of it at once and each at its place. A fault names keys and
-// what is allowed, never a value from the file, the environment or a secret file, save durations that do not go together.
+// The errors of a configuration file, all at once, each with its position. A fault names keys and allowed values, never a
+// value from the file, the environment or a secret file, except durations that conflict.
 import { Fatal } from '../core/errors.ts';
 import type { Path } from '../core/schema-place.ts';
 
-/** Something wrong at an offset of the text; it becomes a fault when lines are known. */
+/** An issue at an offset of the text; with line and column it becomes a fault. */
 export interface OffsetIssue {
   offset: number;
   path: Path;
@@ -17,14 +17,14 @@ export interface Fault {
   line: number;
   /** From 1. */
   column: number;
-  /** Dotted, as `service.timeout`; empty for the file as a whole. */
+  /** Dotted, for example `service.timeout`; empty for the file itself. */
   path: string;
   message: string;
   hint?: string;
 }
 
-/** More than this are counted, not listed. */
-const MOST_LISTED = 50;
+/** Further faults are counted, not listed. */
+const MAX_LISTED = 50;
 
 export class ConfigError extends Fatal {
   readonly faults: readonly Fault[];
@@ -40,7 +40,7 @@ export class ConfigError extends Fatal {
   }
 }
 
-/** A fault of the file as a whole, which has no better place than its beginning. */
+/** A fault of the file itself, shown at its first line. */
 export function fileFault(file: string, message: string, hint: string): Fault {
   return { file, line: 1, column: 1, path: '', message, hint };
 }
@@ -52,7 +52,7 @@ export function formatFault(fault: Fault): string {
 }
 
 function listFaults(faults: readonly Fault[]): string {
-  const lines = faults.slice(0, MOST_LISTED).map(formatFault);
+  const lines = faults.slice(0, MAX_LISTED).map(formatFault);
   const left = faults.length - lines.length;
   return left > 0 ? `${lines.join('\n')}\n… and ${left} more` : lines.join('\n');
 }

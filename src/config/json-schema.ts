@@ -1,9 +1,9 @@
-// The configuration as JSON Schema, for completion and checking in editors. Its text depends on nothing but
-// the schema, so that the checked-in copy can be compared.
+// The configuration as JSON Schema, for completion and validation in editors. The output depends only on the schema, so
+// that a test can compare it with the checked-in copy.
 import { z } from 'zod';
 import { type ConfigDeclarations, configSchema } from './schema.ts';
 
-/** A text that holds a reference may stand wherever a number, a truth value or a certain form is expected. */
+/** A text with a reference is allowed wherever a number, a boolean or a certain format is expected. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{.*\\}' } as const;
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -11,10 +11,10 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 export function configJsonSchema(dependencies: ConfigDeclarations): object {
   const schema = z.toJSONSchema(configSchema(dependencies), {
     io: 'input',
-    // The draft that YAML language servers know best.
+    // The draft that YAML language servers support best.
     target: 'draft-7',
     override: ({ jsonSchema, path }) => {
-      // References stand in values, not in keys.
+      // References are allowed in values, not in keys.
       if (path.at(-1) !== 'propertyNames') adapt(jsonSchema);
     },
   });

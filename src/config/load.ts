@@ -1,5 +1,4 @@
-// From the file to the configuration: read, parse, expand, check. Either all of it is right, or one error
-// holds everything that is wrong.
+// Loads the configuration file: read, parse, expand references, check. The file is valid, or one error lists all faults.
 import { readFile, stat } from 'node:fs/promises';
 import type { LineCounter } from 'yaml';
 import type { Path } from '../core/schema-place.ts';
@@ -18,17 +17,17 @@ export interface LoadedConfig {
   config: Config;
   /** Texts that no log, error or page may show. */
   secrets: string[];
-  /** What is wrong with the file, for who reads it all the same; null where nothing is. */
+  /** The faults of a file loaded tolerantly; null if it is valid. */
   error: ConfigError | null;
-  /** A fault at the place of a key of this file. */
+  /** A fault at the position of a key of this file. */
   faultAt(path: Path, message: string, hint: string): Fault;
 }
 
-/** Larger files are refused unread: the parser would take seconds over a hostile one. */
-const LARGEST_FILE = 64 * 1_024;
+/** Larger files are rejected unread: the parser would take seconds for a hostile one. */
+const MAX_FILE_BYTES = 64 * 1_024;
 
 export interface LoadOptions {
-  /** What is wrong is left out instead of refused, unless it has to do with the warehouse. */
+  /** Ignores invalid settings instead of rejecting the file, except those of the warehouse. */
   tolerant?: boolean;
 }
 
@@ -48,17 +47,17 @@ export function parseConfig(
   env: Environment,
   { tolerant = false }: LoadOptions = {},
 ): LoadedConfig {
-  if (Buffer.byteLength(text) > LARGEST_FILE) throw tooLarge(file);
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw tooLarge(file);
   const { document, lines, issues } = readYaml(text);
   if (issues.length > 0) throw new ConfigError(issues.map(faultIn(file, lines)));
   const tree = readTree(document, env);
-  const { config, issues: wrong } = tree.whole
+  const { config, issues: schemaIssues } = tree.isComplete
     ? checkTree(configSchema(dependencies), tree)
     : { config: undefined, issues: [] };
-  const all = [...tree.issues, ...wrong];
+  const all = [...tree.issues, ...schemaIssues];
   const error =
     config === undefined || all.length > 0 ? new ConfigError(all.map(faultIn(file, lines))) : null;
-  const mayTolerate = tolerant && tree.whole && all.every(({ path }) => path[0] !== 'warehouse');
+  const mayTolerate = tolerant && tree.isComplete && all.every(({ path }) => path[0] !== 'warehouse');
   const usable =
     error === null ? config : mayTolerate ? checkTolerantly(configSchema(dependencies), tree) : undefined;
   if (usable === undefined) throw error;
@@ -80,14 +79,14 @@ const faultIn =
     return { file, line: Math.max(1, line), column: Math.max(1, col), path: shownPath(path), message, hint };
   };
 
-/** A key with a blank in it may be a value whose colon was forgotten, as in `password secret: x`. */
+/** Hides a key that contains a space: it may include a value whose colon is missing, as in `password secret: x`. */
 const shownPath = (path: Path): string =>
   pathText(path.map((step) => (/\s/.test(String(step)) ? '?' : step)));
 
 async function readText(file: string): Promise<string> {
   try {
     const { size } = await stat(file);
-    if (size > LARGEST_FILE) throw tooLarge(file);
+    if (size > MAX_FILE_BYTES) throw tooLarge(file);
     // Decodes strictly and drops a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {
@@ -97,7 +96,7 @@ async function readText(file: string): Promise<string> {
 }
 
 function tooLarge(file: string): ConfigError {
-  const hint = 'keep data out of the file; the whole configuration fits in a few KiB';
+  const hint = 'keep data out of the file; a configuration needs only a few KiB';
   return new ConfigError([fileFault(file, 'the file is larger than 64 KiB', hint)]);
 }
 
@@ -113,9 +112,9 @@ function unreadable(file: string, error: unknown): ConfigError {
 const UNREADABLE: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ENOENT: [
     'the file does not exist',
-    'name another with `--config FILE`, or run in the folder that holds it',
+    'name another file with `--config FILE`, or run the command in the folder that contains it',
   ],
   EISDIR: ['this is a folder, not a file', 'name the file with `--config FILE`'],
-  EACCES: ['the file may not be read', 'give the user who runs the command the right to read it'],
+  EACCES: ['permission to read the file is denied', 'give the user who runs the command read permission'],
   ERR_ENCODING_INVALID_ENCODED_DATA: ['the file is not UTF-8 text', 'save it as UTF-8'],
 };

@@ -1,9 +1,9 @@
-// The whole configuration as one zod schema: snake_case as ops write it, going in; the settings of each part
-// as the code names them, coming out. Defaults are stated here and in the parts, once.
+// The configuration as one zod schema. Input: snake_case keys, as users write them. Output: the settings of each section,
+// as the code names them. Each default is stated once, here or in its section.
 import { z } from 'zod';
 import { formatDuration } from '../core/time/durations.ts';
 import { erpSection } from './sections/erp.ts';
-import { type JobPart, jobsSection } from './sections/jobs.ts';
+import { type JobDeclaration, jobsSection } from './sections/jobs.ts';
 import { type PersonalColumn, type PrivacySettings, privacySection } from './sections/privacy.ts';
 import { scaleSection } from './sections/scale.ts';
 import { section } from './sections/section.ts';
@@ -12,23 +12,23 @@ import { alertsSection, statusSection } from './sections/status.ts';
 import { timeZone } from './sections/time-zone.ts';
 import { type WarehouseSettings, warehouseSection } from './sections/warehouse.ts';
 
-/** What other layers declare about themselves; the configuration knows none of them. */
+/** Declarations of other layers. The configuration does not import these layers. */
 export interface ConfigDeclarations {
-  /** Each job by name. */
-  jobs: Record<string, JobPart>;
+  /** The jobs, by name. */
+  jobs: Record<string, JobDeclaration>;
   /** Settings of each warehouse engine by name, without the `engine` key. */
   engines: Record<string, z.ZodObject>;
-  /** Names of the engines in whose database a queue can live. */
+  /** Names of the engines whose database can hold a queue. */
   queueEngines: readonly string[];
-  /** The personal columns by `table.column`. */
+  /** The personal columns, by `table.column`. */
   personal: Record<string, PersonalColumn>;
 }
 
 export interface JobSettings {
-  /** Whether the scheduler starts it. */
+  /** Whether the scheduler runs the job. */
   enabled: boolean;
   schedule: string;
-  /** IANA zone in which the schedule is read. */
+  /** IANA zone of the schedule. */
   timezone: string;
   /** The job's own options, as its schema gives them. */
   options: Record<string, unknown>;
@@ -38,7 +38,7 @@ export interface Config {
   timezone: string;
   service: z.output<typeof serviceSection>;
   warehouse: WarehouseSettings;
-  /** Feeds by kind, under the kinds' own names. */
+  /** The feeds, by kind. */
   erp: z.output<typeof erpSection>;
   privacy: PrivacySettings;
   scale: z.output<typeof scaleSection>;
@@ -75,10 +75,10 @@ export function configSchema(dependencies: ConfigDeclarations): z.ZodType<Config
   return section(file).transform((value) => ({ ...value, jobs: withTimezone(value.jobs, value.timezone) }));
 }
 
-/** A send that is still under way must not be believed absent: a push settles for longer than a request may take. */
+/** A request in flight must not count as absent, so `settle` of a push job must be longer than a request may take. */
 function settleIssues(jobs: Record<string, Partial<JobSettings>>, timeoutMs: number) {
   return Object.entries(jobs).flatMap(([name, { options }]) => {
-    // Without options where something else is wrong with the job.
+    // `options` is undefined if the job has another issue.
     const settleMs = name.startsWith('push-') ? options?.settle : undefined;
     if (typeof settleMs !== 'number' || !(settleMs <= timeoutMs)) return [];
     const [settle, timeout] = [formatDuration(settleMs), formatDuration(timeoutMs)];
@@ -91,7 +91,7 @@ function settleIssues(jobs: Record<string, Partial<JobSettings>>, timeoutMs: num
   });
 }
 
-/** A job without a time zone of its own takes that of the file. */
+/** A job without its own time zone uses the `timezone` of the file. */
 function withTimezone(jobs: Record<string, Partial<JobSettings>>, timezone: string): Config['jobs'] {
   const entries = Object.entries(jobs).map(([name, job]) => [
     name,

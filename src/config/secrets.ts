@@ -1,24 +1,24 @@
-// Which settings are secret, by the name of their key, and the secret texts of a loaded file. What lies
-// beneath a secret key is secret too.
+// Which settings are secret, by the name of their key, and the secret texts of a loaded file. Everything below a secret
+// key is secret too.
 import type { ValueTree } from './yaml/value-tree.ts';
 
 const SECRET_KEY =
   /(password|passwd|secret|token|webhook|connection|headers|authorization|(api|private|access)_?key|url)$/i;
 
-/** `base_url` cannot hold credentials (the schema refuses them) and people need to see it. */
+/** `base_url` cannot contain credentials (the schema rejects them), and users need to see it. */
 const PUBLIC_KEY = /^base_?url$/i;
 
 export const isSecretKey = (key: string): boolean => SECRET_KEY.test(key) && !PUBLIC_KEY.test(key);
 
-/** Secret in any case, whether written in the file or referred to. */
+/** Values of these keys are always secret; others below a secret key only if they come from a reference. */
 const ALWAYS_SECRET_KEY = /(password|passwd|secret|token)$/i;
 
-/** Every secret text: as a whole, each piece that came through a reference, and a password inside an address. */
+/** All secret texts: complete values, texts from references, and passwords inside addresses. */
 export function secretsOf(tree: ValueTree, config: object): string[] {
   const secrets = new Set<string>();
-  for (const [encoded, { pieces }] of tree.places) {
+  for (const [encoded, { referenced }] of tree.places) {
     const path = JSON.parse(encoded) as (string | number)[];
-    if (pieces.length > 0 && isUnderSecretKey(path)) for (const piece of pieces) secrets.add(piece);
+    if (isUnderSecretKey(path)) for (const text of referenced) secrets.add(text);
   }
   collect(config, [], (text, path) => {
     if (!isUnderSecretKey(path)) return;

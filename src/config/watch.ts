@@ -1,7 +1,6 @@
-// Watches the files that make up the configuration. The folders are watched, not the files, so that an editor that
-// saves by rename is seen; a slow look at the contents is the net under file systems that tell nothing and under
-// links whose target lies elsewhere. A change counts once the contents have stood still, so that half a file is
-// not taken for a whole one.
+// Watches the configuration file and the files it depends on. It watches their folders, because many editors save by
+// rename. It also polls the contents, because some file systems send no events and the target of a link may be in another
+// folder. A change counts only when the contents are stable, so that a half-written file is not loaded.
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -11,72 +10,73 @@ import type { Clock } from '../core/time/clock.ts';
 import { secretFilesIn } from './yaml/interpolation.ts';
 
 export interface WatchDependencies {
-  /** The configuration file; the secret files that it names are watched with it. */
+  /** The configuration file; the secret files it names are watched too. */
   file: string;
-  /** Others that it depends on, such as `.env`. */
+  /** Other files that it depends on, such as `.env`. */
   beside: readonly string[];
   clock: Clock;
   log: Log;
-  /** Called once for each change, never twice at a time. */
+  /** Called once for each change; calls do not overlap. */
   changed(): Promise<void>;
 }
 
 export interface ConfigWatch {
   start(): void;
-  /** Idempotent, safe before start; resolves when nothing is called any more. */
+  /** Idempotent and safe before start; resolves after the last call of `changed`. */
   stop(): Promise<void>;
 }
 
-/** Between two looks where nothing was told. */
-const LOOK_MS = 1_000;
-/** How long contents must stand still. */
-const SETTLE_MS = 300;
-/** How long a file must be gone: some editors and tools remove it before they write it anew. */
+/** Time between two polls without a folder event. */
+const POLL_MS = 1_000;
+/** Contents count as stable after this time without a change. */
+const STABLE_MS = 300;
+/** The same for a missing file: some editors and tools delete the file before they write it again. */
 const GONE_MS = 1_500;
-const LARGEST_READ = 256 * 1_024;
+const MAX_READ_BYTES = 256 * 1_024;
 
 export function watchConfig(dependencies: WatchDependencies): ConfigWatch {
   const { clock, log } = dependencies;
   const stopping = new AbortController();
-  let nudge = new AbortController();
-  const folders = watchFolders(() => nudge.abort());
+  let wakeUp = new AbortController();
+  const folders = watchFolders(() => wakeUp.abort());
   let running: Promise<void> | undefined;
 
   const pause = (ms: number): Promise<void> => clock.sleep(ms, stopping.signal);
 
-  /** A look may come early, by what a folder tells; a nudge that came during a look is not lost. */
-  async function untilNextLook(): Promise<void> {
-    const either = AbortSignal.any([stopping.signal, nudge.signal]);
-    await clock.sleep(LOOK_MS, either).catch(() => undefined);
-    nudge = new AbortController();
+  /** A folder event ends the wait early. An event during the previous poll is not lost. */
+  async function untilNextPoll(): Promise<void> {
+    const either = AbortSignal.any([stopping.signal, wakeUp.signal]);
+    await clock.sleep(POLL_MS, either).catch(() => undefined);
+    wakeUp = new AbortController();
   }
 
-  async function settled(first: Look): Promise<Look> {
+  async function whenStable(first: Snapshot): Promise<Snapshot> {
     for (let last = first; ; ) {
-      await pause(last.gone ? GONE_MS : SETTLE_MS);
-      const next = await lookAt(dependencies);
+      await pause(last.gone ? GONE_MS : STABLE_MS);
+      const next = await takeSnapshot(dependencies);
       if (next.contents === last.contents) return next;
       last = next;
     }
   }
 
   async function loop(): Promise<void> {
-    // Nothing is known at first: what changed between the first load and now is found by loading once more.
+    // Starts empty, so that the file is loaded once more: it may have changed since the first load.
     let known = '';
     while (!stopping.signal.aborted) {
-      const look = await lookAt(dependencies);
-      folders.watch(look.files);
-      if (look.contents !== known) {
-        known = (await settled(look)).contents;
+      const snapshot = await takeSnapshot(dependencies);
+      folders.watch(snapshot.files);
+      if (snapshot.contents !== known) {
+        known = (await whenStable(snapshot)).contents;
         await dependencies.changed();
-      } else await untilNextLook();
+      } else await untilNextPoll();
     }
   }
 
   return {
     start() {
       running ??= loop().catch((error) => {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'configuration is not watched any more');
+        if (!stopping.signal.aborted)
+          log.error({ err: error }, 'the configuration file is no longer watched');
       });
     },
     async stop() {
@@ -87,14 +87,14 @@ export function watchConfig(dependencies: WatchDependencies): ConfigWatch {
   };
 }
 
-interface Look {
+interface Snapshot {
   files: string[];
   contents: string;
-  /** The configuration file is not there. */
+  /** The configuration file does not exist. */
   gone: boolean;
 }
 
-async function lookAt({ file, beside }: Pick<WatchDependencies, 'file' | 'beside'>): Promise<Look> {
+async function takeSnapshot({ file, beside }: Pick<WatchDependencies, 'file' | 'beside'>): Promise<Snapshot> {
   const main = await contentsOf(file);
   const files = [...beside, ...secretFilesIn(main?.toString() ?? '')];
   const all = [main, ...(await Promise.all(files.map(contentsOf)))];
@@ -105,38 +105,38 @@ async function lookAt({ file, beside }: Pick<WatchDependencies, 'file' | 'beside
 export const digestOf = (contents: Buffer | string): string =>
   createHash('sha256').update(contents).digest('hex');
 
-/** A file too large to be one of ours stands for itself by its size and time. */
+/** A file too large for a configuration is not read; its size and time stand for its contents. */
 async function contentsOf(file: string): Promise<Buffer | undefined> {
   try {
     const { size, mtimeMs } = await statFile(file);
-    return size > LARGEST_READ ? Buffer.from(`${size} ${mtimeMs}`) : await readFile(file);
+    return size > MAX_READ_BYTES ? Buffer.from(`${size} ${mtimeMs}`) : await readFile(file);
   } catch {
     return undefined;
   }
 }
 
-/** What is not a file may never end, and is not read. */
+/** Rejects anything but a regular file: a read from a pipe or device may never end. */
 async function statFile(file: string) {
   const found = await stat(file);
   if (!found.isFile()) throw new Error('not a file');
   return found;
 }
 
-/** Watches the folders of files, as many as can be; tells when something in them may have changed. */
-function watchFolders(told: () => void) {
+/** Watches the folders of the files, as far as possible; calls `onChange` when a file may have changed. */
+function watchFolders(onChange: () => void) {
   const watchers = new Map<string, FSWatcher>();
   let names = new Set<string>();
 
   function open(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, (event, name) => {
-        // A rename may put a link in place, under whatever name; other files of the folder may change often.
-        if (event === 'rename' || name === null || names.has(name)) told();
+        // A rename under any name may replace a link. Other events count only for our files: the folder may change often.
+        if (event === 'rename' || name === null || names.has(name)) onChange();
       });
       watcher.on('error', () => close(folder));
       watchers.set(folder, watcher);
     } catch {
-      // Without it the slow look remains.
+      // The folder cannot be watched; polling still finds changes.
     }
   }
 

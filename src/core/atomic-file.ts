@@ -1,14 +1,14 @@
-// Files that are there whole or not at all, after a power cut too: the content is on disk before the file has its name,
-// and the name before the promise resolves. Other processes may do the same at the same time.
+// Atomic file writes that survive a power cut: the content is synced to disk before the file gets its name, and the name
+// before the promise resolves. Several processes may write the same file at once.
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Whoever reads `path` sees the old content or the new one, never a part. The folder is made where it is missing. */
+/** A reader of `path` sees the old content or the new one, never a part. Creates the folder if it is missing. */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await makeFolder(dirname(path));
-  const own = randomBytes(4).toString('hex');
-  const draft = join(dirname(path), `.${basename(path)}.${own}.tmp`);
+  const suffix = randomBytes(4).toString('hex');
+  const draft = join(dirname(path), `.${basename(path)}.${suffix}.tmp`);
   try {
     const handle = await open(draft, 'wx');
     try {
@@ -24,19 +24,19 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
 }
 
-/** Gives a draft, written by somebody else into the same folder, its name. */
+/** Syncs a draft in the same folder and renames it to `path`. */
 export async function publishFile(draft: string, path: string): Promise<void> {
   await syncPath(draft);
   await moveFile(draft, path);
 }
 
-/** Of a file whose content is on disk. */
+/** For a file whose content is already synced. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   for (const folder of new Set([dirname(to), dirname(from)])) await syncFolder(folder);
 }
 
-/** With those above it, where they are missing. */
+/** Creates missing parent folders too. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -44,7 +44,7 @@ export async function makeFolder(folder: string): Promise<void> {
     await syncFolder(dirname(made));
 }
 
-/** After a file was made or moved in it. Windows cannot sync a folder and does without. */
+/** Needed after a file was created or moved in the folder. Windows cannot sync a folder. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform !== 'win32') await syncPath(folder);
 }

@@ -1,5 +1,5 @@
-// The code lists of the service, as data: requests are held to them, the warehouse makes lookup tables of them.
-// Records are not held to them: a code that is not here is kept as it came.
+// The code lists of the service, as data. Requests are validated against them, and the warehouse has a lookup table for
+// each. Records are not validated against them: an unknown code is stored as it is.
 
 export interface CodedName {
   readonly code: string;

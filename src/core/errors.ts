@@ -1,10 +1,10 @@
-// The four kinds of error, named by what the caller does about them. A message says what happened and where,
-// the hint what to try; neither ever holds a record, a token or a bound value.
+// The four kinds of error, named by what the caller does about them. The message says what happened and where, the hint
+// what to try. Neither contains a record, a token or a bound value.
 
 export interface ErrorDetails {
-  /** Stable word for machines, snake_case. */
+  /** Stable identifier for machines, snake_case. */
   code: string;
-  /** What a person can try, one sentence. */
+  /** What the user can try, one sentence. */
   hint?: string;
   cause?: unknown;
 }
@@ -21,12 +21,12 @@ export class RoadbookError extends Error {
   }
 }
 
-/** Trying again cannot help: the run stops. */
+/** A retry cannot help: the run stops. */
 export class Fatal extends RoadbookError {}
 
 /** The same call may succeed later. */
 export class Retriable extends RoadbookError {
-  /** The other side asked to wait this long, for every call; such a failure consumes no attempt. */
+  /** The server asked for this pause, for every call. Such a failure consumes no attempt. */
   readonly pauseMs: number | undefined;
 
   constructor(message: string, details: ErrorDetails & { pauseMs?: number }) {
@@ -35,13 +35,13 @@ export class Retriable extends RoadbookError {
   }
 }
 
-/** This one thing cannot be done; the others go on. */
+/** This item fails; the others continue. */
 export class Skippable extends RoadbookError {}
 
-/** It may or may not have happened: read back before doing anything again. */
+/** The call may or may not have taken effect: read back before repeating it. */
 export class Ambiguous extends RoadbookError {}
 
-/** Any thrown value as a RoadbookError; what was not foreseen is fatal and named by its class alone. */
+/** Any thrown value as a RoadbookError. An unexpected error is fatal and shows only its class: its message may hold data. */
 export function asRoadbookError(thrown: unknown): RoadbookError {
   if (thrown instanceof RoadbookError) return thrown;
   const name = thrown instanceof Error ? thrown.name : typeof thrown;
@@ -49,7 +49,7 @@ export function asRoadbookError(thrown: unknown): RoadbookError {
   const detail = typeof code === 'string' ? `${name} ${code}` : name;
   return new Fatal(`Unexpected failure (${detail})`, {
     code: 'unexpected',
-    hint: 'Run again with --log-level debug; if it stays, report it with the log line.',
+    hint: 'Run again with --log-level debug; if it happens again, report it with the log line.',
     cause: thrown,
   });
 }

@@ -1,6 +1,5 @@
-// Rules over several fields of an object, held together with the schema of each field: zod's own refinements would be left
-// out where a field is wrong, and one answer has to name everything. A field that aborts (`abort: true`, the default of
-// z.custom) leaves the rules out all the same.
+// Rules over several fields of an object, checked even if single fields are invalid, so that one answer lists all issues.
+// (zod skips its own refinements then.) A field with `abort: true`, the default of z.custom, still skips the rules.
 import type { z } from 'zod';
 import { isJsonObject } from './glossary.ts';
 
@@ -9,7 +8,7 @@ export interface BrokenRule {
   message: string;
 }
 
-/** Sees the object even where single fields are wrong, so it trusts none. */
+/** Also gets objects with invalid fields, so it must check the type of each field it uses. */
 export type FieldRule = (given: Record<string, unknown>) => readonly BrokenRule[];
 
 export function withRules<Schema extends z.ZodType<object>>(schema: Schema, ...rules: FieldRule[]): Schema {
@@ -22,6 +21,6 @@ export function withRules<Schema extends z.ZodType<object>>(schema: Schema, ...r
   );
 }
 
-/** Has something in it. */
+/** Not null, not undefined, not an empty list. */
 export const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);

@@ -1,11 +1,11 @@
-// The words of the product, and the few shapes that every layer shares.
+// The terms of the product, and the few types that every layer shares.
 //
 // service    the remote fleet API             ERP        where route plans come from
 // warehouse  the SQL database that BI reads   job        one file in jobs/, named as the file
 // run        one execution of a job           tick       the planned instant of a run
 // slice      the smallest unit of pull work   record     an object as the service sends it
-// row        a record as a table holds it     outbox     items to push, each entry with its state
-// coverage   what has been read, and until    quarantine records that did not fit, kept whole
+// row        a record as a table stores it    outbox     items to push, each entry with its state
+// coverage   which periods have been read     quarantine invalid records, with the reason
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -13,10 +13,10 @@ export type JsonObject = { [key: string]: Json };
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** How a run ended; `partial` means that some of it failed or was quarantined and the rest is safe. */
+/** How a run ended; `partial`: some items failed or were quarantined, the others are stored. */
 export type RunStatus = 'ok' | 'partial' | 'failed';
 
-/** What a run counted. records = inserted + updated + unchanged + quarantined. */
+/** Counters of a run. records = inserted + updated + unchanged + quarantined. */
 export interface RunCounts {
   slices: number;
   requests: number;

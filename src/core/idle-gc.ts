@@ -1,9 +1,9 @@
-// What a process does once nothing has been under way for a while: it gives memory back. V8 keeps what start and work
-// made it take, room for new objects and code that ran once, until somebody asks; between two runs nobody would.
+// Frees memory when the process has been idle for a while. V8 keeps the heap space and the compiled code of past work until
+// a full garbage collection, which does not happen by itself between two runs.
 import type { Clock } from './time/clock.ts';
 
 export interface IdleGc {
-  /** Not at rest while this is under way. */
+  /** The process is not idle while `work` runs. */
   during<T>(work: () => Promise<T>): Promise<T>;
   start(): void;
   /** Idempotent and safe before start. */
@@ -12,32 +12,32 @@ export interface IdleGc {
 
 export interface IdleGcOptions {
   clock: Clock;
-  /** What is done at rest, once after each time of work. */
-  settle?: () => void;
+  /** Called once after each period of work. Default: a full garbage collection. */
+  collect?: () => void;
 }
 
-/** Long enough that runs which follow each other are not held up in between. */
+/** Long enough not to delay runs that follow each other. */
 export const IDLE_AFTER_MS = 8_000;
 
-export function createIdleGc({ clock, settle = giveMemoryBack }: IdleGcOptions): IdleGc {
+export function createIdleGc({ clock, collect = collectGarbage }: IdleGcOptions): IdleGc {
   let isStarted = false;
-  let underWay = 0;
+  let active = 0;
   let wake = new AbortController();
 
   function waitIdle(): void {
-    if (!isStarted || underWay > 0) return;
+    if (!isStarted || active > 0) return;
     wake = new AbortController();
-    clock.sleep(IDLE_AFTER_MS, wake.signal).then(settle, () => undefined);
+    clock.sleep(IDLE_AFTER_MS, wake.signal).then(collect, () => undefined);
   }
 
   return {
     async during(work) {
-      underWay += 1;
+      active += 1;
       wake.abort();
       try {
         return await work();
       } finally {
-        underWay -= 1;
+        active -= 1;
         waitIdle();
       }
     },
@@ -52,7 +52,7 @@ export function createIdleGc({ clock, settle = giveMemoryBack }: IdleGcOptions):
   };
 }
 
-/** Takes a tenth of a second of the event loop. Only where node runs with --expose-gc, as in src/roadbook.js. */
-function giveMemoryBack(): void {
+/** Blocks the event loop for about 0.1 s. Has an effect only with --expose-gc, see src/roadbook.js. */
+function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -1,9 +1,9 @@
-// A part that is opened when first asked for and closed once, however many share it.
+// A resource that is opened on first use and closed once, however many share it.
 
 export interface LazyResource<T> {
-  /** Tells the settings it is made with: two parts of one key are interchangeable. */
+  /** Identifies the settings: two resources with the same key are interchangeable. */
   readonly key: string;
-  /** Opened by the first call; a failed opening is tried again by the next. */
+  /** The first call opens the resource; after a failure the next call tries again. */
   open(): Promise<T>;
   /** Idempotent and safe before any use. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export function lazyResource<T>(
     async close() {
       const mine = opened;
       opened = undefined;
-      // What could not be opened was told to whoever asked for it.
+      // A failure to open was already thrown to the caller of `open`.
       if (mine !== undefined) await mine.then(close, () => undefined);
     },
   };

@@ -1,19 +1,19 @@
-// The last log lines of the latest runs, for people who look at a run. In memory and bounded: so many runs, so
-// many lines of each, so many characters of a line. Gone with the process; the log itself is on stderr.
+// The last log lines of the latest runs, for the page of a run. In memory only, with a bounded number of runs, of lines for
+// each run and of characters for each line. The full log goes to stderr.
 
 export interface LogTail {
-  /** Takes a finished, redacted line; one that belongs to no run is let go. */
+  /** Takes a finished, redacted line; ignores a line that belongs to no run. */
   keep(line: string): void;
-  /** Lines of a run in order, oldest first; empty where nothing is kept of it. */
+  /** Lines of a run, oldest first; empty if none are kept. */
   linesOf(runId: string): readonly string[];
 }
 
-const RUNS = 100;
-const LINES = 200;
-const LONGEST_LINE = 2_000;
+const MAX_RUNS = 100;
+const MAX_LINES = 200;
+const MAX_LINE_LENGTH = 2_000;
 
 export function createLogTail(): LogTail {
-  // A map keeps the order of its keys, so the first is the run that was heard of first.
+  // A map keeps insertion order, so its first key is the oldest run.
   const runs = new Map<string, string[]>();
   return {
     keep(line) {
@@ -21,10 +21,10 @@ export function createLogTail(): LogTail {
       if (runId === undefined) return;
       const lines = runs.get(runId) ?? [];
       if (!runs.has(runId)) runs.set(runId, lines);
-      lines.push(line.trimEnd().slice(0, LONGEST_LINE));
-      if (lines.length > LINES) lines.shift();
+      lines.push(line.trimEnd().slice(0, MAX_LINE_LENGTH));
+      if (lines.length > MAX_LINES) lines.shift();
       const [oldest] = runs.keys();
-      if (runs.size > RUNS && oldest !== undefined) runs.delete(oldest);
+      if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
     },
     linesOf: (runId) => runs.get(runId) ?? [],
   };

@@ -1,5 +1,5 @@
-// The log: pino, JSON lines on stderr, one line an event, fields not prose. Redacted twice: by path while
-// pino builds the line, by value on the finished line.
+// The log: pino, JSON lines on stderr, one line for each event, with fields rather than prose. Redacted twice: by field
+// name while pino builds the line, and by value on the finished line.
 import { type Logger, multistream, pino, type StreamEntry } from 'pino';
 import { RoadbookError } from './errors.ts';
 import type { LogTail } from './log-tail.ts';
@@ -28,9 +28,9 @@ const SECRET_FIELDS = [
 export interface LogOptions {
   level: LogLevel;
   redactor: Redactor;
-  /** Where lines go; stderr unless told. */
+  /** Default: stderr. */
   write?: (line: string) => void;
-  /** Gets every line from debug on, whatever `level` says. */
+  /** Gets every line from debug on, regardless of `level`. */
   tail?: LogTail;
 }
 
@@ -55,7 +55,7 @@ export function createLog({ level, redactor, write, tail }: LogOptions): Log {
 
 function toStderr() {
   const out = pino.destination({ dest: 2, sync: true });
-  // A terminal that was closed must not end a process that is draining.
+  // A closed terminal must not end a process that is draining.
   out.on('error', () => undefined);
   return out;
 }
@@ -67,13 +67,13 @@ function withTail(stream: StreamEntry['stream'], level: LogLevel, tail: LogTail)
 }
 
 /**
- * An error for the log. A driver's own message may hold bound values, so only our errors' texts are kept; an
- * error that was not foreseen is told by the places it went through.
+ * An error for the log. A driver's message may contain bound values, so only messages of Roadbook's own errors are logged;
+ * an unexpected error is logged with its stack frames.
  */
 function describeError(error: Error): Record<string, unknown> {
   const { code, hint } = error as { code?: string; hint?: string };
-  const foreseen = error instanceof RoadbookError && code !== 'unexpected';
-  if (foreseen) return { type: error.name, code, message: error.message, hint };
+  const isExpected = error instanceof RoadbookError && code !== 'unexpected';
+  if (isExpected) return { type: error.name, code, message: error.message, hint };
   const origin = error.cause instanceof Error ? error.cause : error;
   const frames = (origin.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return { type: origin.name, code, stack: frames.slice(0, 12).join('\n') };

@@ -1,6 +1,4 @@
-// What may happen to a personal value before it is stored.
-
-/** As it is; all but the end blotted out; a keyed digest, equal for equal values; nothing. */
+// How a personal value is stored: unchanged; masked except for its end; as a keyed digest, equal for equal values; not at all.
 export const POLICIES = ['keep', 'mask', 'hash', 'drop'] as const;
 
 export type Policy = (typeof POLICIES)[number];

@@ -1,5 +1,5 @@
-// How far back jobs read again, and how soon rows may be deleted: the second is longer, so that no job brings back
-// what retention took away.
+// How far back jobs read again, and how soon rows may be deleted. The retention is longer, so that no job restores rows
+// that retention has deleted.
 import { durationOption } from './time/duration-option.ts';
 
 export const LONGEST_LOOKBACK = '30d';

@@ -1,14 +1,13 @@
-// What a schema says about one place of a value: the keys it allows and the words that describe it. Used for hints only;
-// whether a value is right is decided by zod alone.
+// The allowed keys and the description of one place in a schema. Used for hints only; zod alone validates values.
 import { z } from 'zod';
 import { isJsonObject } from './glossary.ts';
 
 export type Path = readonly (string | number)[];
 
 export interface SchemaPlace {
-  /** Keys allowed here; undefined where the place is no map with known keys. */
+  /** Keys allowed here; undefined if the place is not a map with known keys. */
   keys: string[] | undefined;
-  /** What is expected, as a noun: `duration`. */
+  /** The expected value, as a noun: `duration`. */
   title: string | undefined;
   /** One sentence. */
   description: string | undefined;
@@ -17,17 +16,17 @@ export interface SchemaPlace {
 
 type Type = z.core.$ZodType;
 
-/** The place at `path`; `value` is the whole value, which chooses between alternatives. */
+/** The place at `path`; `value` is the complete value, which selects between alternatives. */
 export function schemaPlace(schema: Type, path: Path, value: unknown): SchemaPlace {
   const place: SchemaPlace = { keys: undefined, title: undefined, description: undefined, examples: [] };
   let at: Type | undefined = schema;
   let here = value;
   for (const part of path) {
-    at = at === undefined ? undefined : childOf(bare(at, here), part);
+    at = at === undefined ? undefined : childOf(unwrap(at, here), part);
     here = valueAt(here, [part]);
   }
   if (at === undefined) return place;
-  const inner = bare(at, here, (layer) => addWords(place, layer));
+  const inner = unwrap(at, here, (layer) => addMeta(place, layer));
   if (inner instanceof z.ZodObject) place.keys = Object.keys(inner.shape);
   return place;
 }
@@ -41,7 +40,7 @@ export function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-function addWords(place: SchemaPlace, layer: Type): void {
+function addMeta(place: SchemaPlace, layer: Type): void {
   const meta = z.globalRegistry.get(layer);
   place.title ??= meta?.title;
   place.description ??= meta?.description;
@@ -56,11 +55,11 @@ function childOf(schema: Type, part: string | number): Type | undefined {
   return undefined;
 }
 
-/** The schema beneath defaults, transforms and alternatives; `visit` sees each layer, outermost first. */
-function bare(schema: Type, value: unknown, visit: (layer: Type) => void = () => {}): Type {
+/** The schema inside defaults, transforms and alternatives; `visit` gets each layer, outermost first. */
+function unwrap(schema: Type, value: unknown, visit: (layer: Type) => void = () => {}): Type {
   visit(schema);
   const inner = innerOf(schema, value);
-  return inner === undefined ? schema : bare(inner, value, visit);
+  return inner === undefined ? schema : unwrap(inner, value, visit);
 }
 
 function innerOf(schema: Type, value: unknown): Type | undefined {

@@ -1,47 +1,47 @@
-// Takes over an edited configuration, one edit at a time. A wrong edit changes nothing: the last good configuration
-// goes on, and what is wrong is logged and remembered until an edit is right.
+// Applies edits of the configuration file, one at a time. An invalid edit changes nothing: the last valid configuration
+// stays in force, and the error is logged and stored until an edit is valid.
 import PQueue from 'p-queue';
 import { ConfigError } from '../config/faults.ts';
 import type { Log } from '../core/log.ts';
 
 export interface ReloadDependencies {
-  /** Loads the file whole and takes it over; gives what changed. Throws, and has changed nothing, where it is wrong. */
+  /** Loads and applies the file; returns the changed settings. If the file is invalid, throws and changes nothing. */
   apply(): Promise<string[]>;
-  /** Keeps what is wrong for other processes; null once it is right. */
-  remember(refusal: ConfigError | null): Promise<void>;
+  /** Stores the error for other processes; null after a valid edit. */
+  storeResult(error: ConfigError | null): Promise<void>;
   log: Log;
 }
 
-/** Resolves when the file, as it is now, has been taken over or refused. */
+/** Resolves when the current file has been applied or rejected. */
 export type Reload = (cause: 'edit' | 'signal') => Promise<void>;
 
-export function createReload({ apply, remember, log }: ReloadDependencies): Reload {
-  const turns = new PQueue({ concurrency: 1 });
+export function createReload({ apply, storeResult, log }: ReloadDependencies): Reload {
+  const queue = new PQueue({ concurrency: 1 });
 
-  let refusal: string | undefined;
+  let lastError: string | undefined;
 
   async function reload(cause: string): Promise<void> {
     let changed: string[];
     try {
       changed = await apply();
     } catch (error) {
-      // The same fault twice is no news, unless somebody asked.
-      const isNews = String(error) !== refusal || cause === 'signal';
-      refusal = String(error);
+      // The same error again is logged at debug level only, unless a signal asked for the reload.
+      const isNews = String(error) !== lastError || cause === 'signal';
+      lastError = String(error);
       log[isNews ? 'error' : 'debug'](
         { event: 'config_refused', cause, err: error },
-        'edit refused; the last good configuration goes on',
+        'edit rejected; the last valid configuration stays in force',
       );
       if (!(error instanceof ConfigError)) throw error;
-      return remember(error);
+      return storeResult(error);
     }
-    // A file that was saved as it was is no news, unless somebody asked.
+    // A file saved without changes is logged at debug level only, unless a signal asked for the reload.
     const level = changed.length > 0 || cause === 'signal' ? 'info' : 'debug';
-    log[level]({ event: 'config_reloaded', cause, changed }, 'configuration taken over');
-    refusal = undefined;
-    await remember(null);
+    log[level]({ event: 'config_reloaded', cause, changed }, 'configuration applied');
+    lastError = undefined;
+    await storeResult(null);
   }
 
   return (cause) =>
-    turns.add(() => reload(cause).catch((error) => log.error({ err: error }, 'config state not kept')));
+    queue.add(() => reload(cause).catch((error) => log.error({ err: error }, 'config state not stored')));
 }

@@ -1,11 +1,11 @@
-// Runs each job at its ticks. Nothing overlaps itself; what was missed while the daemon was down, or the job was
-// paused, is caught up once. What has run is asked of the warehouse before each decision, so that several daemons
-// agree. Waiting is done on the injected clock; stop is idempotent, safe before start, and drains.
+// Runs each job at its ticks. A job never overlaps itself. Ticks missed while the daemon was down or the job was paused
+// are caught up with one run. Each decision first reads the past runs from the warehouse, so that several daemons agree.
+// All waits use the injected clock; stop is idempotent, safe before start, and drains.
 
 import { RoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { type DueRun, decide, type JobPlan, type Outlook, scheduleOf } from './decision.ts';
+import { type DueRun, decide, type JobState, scheduleOf, type TickState } from './decision.ts';
 import { changeSchedule, firstEra } from './due.ts';
 import type { Schedule } from './ticks.ts';
 
@@ -16,39 +16,39 @@ export interface ScheduledJob extends Schedule {
 export interface SchedulerDependencies {
   clock: Clock;
   log: Log;
-  look(job: string): Promise<Outlook>;
-  /** Throws `tick_taken` where another daemon has made the run. */
-  run(job: string, order: DueRun, stops: Stops): Promise<void>;
+  readTicks(job: string): Promise<TickState>;
+  /** Throws `tick_taken` if another daemon has already run the tick. */
+  run(job: string, due: DueRun, stops: StopSignals): Promise<void>;
 }
 
-/** How a run is told to end: first to begin nothing new, then to end where it stands. */
-export interface Stops {
+/** `draining` asks a run to start no new work, `signal` to stop at once. */
+export interface StopSignals {
   draining: AbortSignal;
   signal: AbortSignal;
 }
 
 export interface Scheduler {
   start(): void;
-  /** Takes on a changed set of jobs. A running job is let finish; ticks that are due by now stay due. */
+  /** Replaces the set of jobs. A running job finishes; ticks that are already due stay due. */
   update(jobs: readonly ScheduledJob[]): void;
-  /** Looks at a job again, at all of them unless told: it was paused or freed, or the clock was set. */
+  /** Decides again for one job (default: all), because it was paused or freed, or the clock was set. */
   wake(job?: string): void;
-  /** Runs a job as soon as it can, whatever its schedule says. */
+  /** Runs a job as soon as possible, regardless of its schedule. */
   runNow(job: string): void;
-  /** No further tick; resolves when running jobs have ended. After `graceMs` they are told to stop. */
+  /** Starts no more runs; resolves when the running jobs have ended. Aborts them after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** After a run that could not even be opened, the job waits this long. */
-const BACK_OFF_MS = 30_000;
-/** Another process has made the run, or has taken it over, or there is no time left to begin it. */
-const NOT_MADE_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
+/** Wait of a job after a run that could not start. */
+const BACKOFF_MS = 30_000;
+/** Another process has run the tick or taken the run over, or the daemon is stopping. */
+const NOT_RUN_HERE: readonly string[] = ['tick_taken', 'lease_lost', 'stopped'];
 
-interface Entry extends JobPlan {
-  /** Not in the configuration any more. */
-  gone: AbortController;
-  /** Ends the wait that is under way. */
-  bell: AbortController;
+interface Entry extends JobState {
+  /** Aborted when the job is no longer in the configuration. */
+  removed: AbortController;
+  /** Ends the current wait. */
+  wakeUp: AbortController;
 }
 
 export function createScheduler(
@@ -57,16 +57,16 @@ export function createScheduler(
 ): Scheduler {
   const { clock, log } = dependencies;
   const stopping = new AbortController();
-  const cutting = new AbortController();
+  const aborting = new AbortController();
   const entries = new Map<string, Entry>();
   const loops = new Set<Promise<void>>();
   let isStarted = false;
 
   function add({ name, cron, timezone }: ScheduledJob): void {
-    const gone = new AbortController();
+    const removed = new AbortController();
     const eras = firstEra({ cron, timezone });
-    const bell = new AbortController();
-    const entry: Entry = { name, eras, isRequested: false, setBack: undefined, gone, bell };
+    const wakeUp = new AbortController();
+    const entry: Entry = { name, eras, isRequested: false, clockSetBack: undefined, removed, wakeUp };
     entries.set(name, entry);
     if (isStarted) begin(entry);
   }
@@ -77,41 +77,41 @@ export function createScheduler(
   }
 
   async function loop(entry: Entry): Promise<void> {
-    const over = AbortSignal.any([stopping.signal, entry.gone.signal]);
-    while (!over.aborted) {
-      // A bell that rings while the warehouse is looked at must not be missed.
-      entry.bell = new AbortController();
-      const rung = entry.bell.signal;
+    const ended = AbortSignal.any([stopping.signal, entry.removed.signal]);
+    while (!ended.aborted) {
+      // Created before the read, so that a wake-up during the read is not lost.
+      entry.wakeUp = new AbortController();
+      const wokenUp = entry.wakeUp.signal;
       try {
-        const decision = decide(entry, await dependencies.look(entry.name), clock.now());
-        if (over.aborted) return;
+        const decision = decide(entry, await dependencies.readTicks(entry.name), clock.now());
+        if (ended.aborted) return;
         if ('isNeverDue' in decision) log.warn({ job: entry.name }, 'schedule is never due');
-        if ('order' in decision) await runOnce(entry, decision.order);
-        else await rest(decision.waitMs, AbortSignal.any([over, rung]));
+        if ('run' in decision) await runOnce(entry, decision.run);
+        else await sleep(decision.waitMs, AbortSignal.any([ended, wokenUp]));
       } catch (error) {
-        log.error({ job: entry.name, err: error }, 'run could not be made');
-        await rest(BACK_OFF_MS, over);
+        log.error({ job: entry.name, err: error }, 'run could not start');
+        await sleep(BACKOFF_MS, ended);
       }
     }
   }
 
-  async function runOnce(entry: Entry, order: DueRun): Promise<void> {
+  async function runOnce(entry: Entry, due: DueRun): Promise<void> {
     entry.isRequested = false;
     try {
-      await dependencies.run(entry.name, order, { draining: stopping.signal, signal: cutting.signal });
+      await dependencies.run(entry.name, due, { draining: stopping.signal, signal: aborting.signal });
     } catch (error) {
-      if (!(error instanceof RoadbookError) || !NOT_MADE_HERE.includes(error.code)) throw error;
-      log.info({ job: entry.name, code: error.code }, 'run is not made here');
+      if (!(error instanceof RoadbookError) || !NOT_RUN_HERE.includes(error.code)) throw error;
+      log.info({ job: entry.name, code: error.code }, 'run skipped: made elsewhere, or stopping');
     }
   }
 
-  /** For ever unless told; ends early, without a failure, when the signal aborts. */
-  async function rest(ms: number | undefined, signal: AbortSignal): Promise<void> {
+  /** Waits for `ms` (default: without end). Resolves early when the signal aborts. */
+  async function sleep(ms: number | undefined, signal: AbortSignal): Promise<void> {
     const waiting = ms === undefined ? aborted(signal) : clock.sleep(ms, signal);
     await waiting.catch(() => undefined);
   }
 
-  const wakeEntry = (entry: Entry | undefined): void => entry?.bell.abort();
+  const wakeEntry = (entry: Entry | undefined): void => entry?.wakeUp.abort();
 
   for (const job of jobs) add(job);
 
@@ -124,7 +124,7 @@ export function createScheduler(
       const names = new Set(changed.map(({ name }) => name));
       for (const [name, entry] of entries) {
         if (names.has(name)) continue;
-        entry.gone.abort();
+        entry.removed.abort();
         entries.delete(name);
       }
       for (const job of changed) {
@@ -151,7 +151,7 @@ export function createScheduler(
       stopping.abort();
       const drained = new AbortController();
       const grace = clock.sleep(graceMs, drained.signal).then(
-        () => cutting.abort(),
+        () => aborting.abort(),
         () => undefined,
       );
       await Promise.all(loops);

@@ -1,5 +1,5 @@
-// Looks once a second at what other processes do to the schedule through the warehouse: orders that were given,
-// leases that were let go or whose holder died. And at the clock: where it was set, every wait is thought over.
+// Polls the warehouse once a second for changes by other processes that affect the schedule: pause and run requests,
+// released leases, dead lease holders. Also detects that the clock was set, so that every job decides again.
 
 import { asRoadbookError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -8,57 +8,64 @@ import { createLoop } from '../core/time/loop.ts';
 import type { JobControl } from '../warehouse/control/job-controls.ts';
 import type { Scheduler } from './scheduler.ts';
 
-export interface WatchDependencies {
+export interface ControlWatchDependencies {
   clock: Clock;
   log: Log;
   scheduler: Pick<Scheduler, 'wake' | 'runNow'>;
-  /** The orders, by job. */
+  /** Pause and run requests, by job. */
   controls(): Promise<ReadonlyMap<string, JobControl>>;
-  /** Frees the leases of the dead; gives those that were let go since the last time. */
+  /** Frees the leases of dead processes; returns the leases freed since the last call. */
   freedLeases(): Promise<string[]>;
 }
 
-export interface Watch {
+export interface ControlWatch {
   start(): void;
-  /** One look; the loop makes one a second. */
+  /** Polls once. */
   runOnce(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const LOOK_MS = 1_000;
-/** A clock that has moved by this much more or less than the time that passed was set. */
-const SET_MS = 1_000;
+const POLL_MS = 1_000;
+/** If the clock and the elapsed time differ by more than this, the clock was set. */
+const CLOCK_JUMP_MS = 1_000;
 
-export function createWatch({ clock, log, scheduler, controls, freedLeases }: WatchDependencies): Watch {
+export function createControlWatch({
+  clock,
+  log,
+  scheduler,
+  controls,
+  freedLeases,
+}: ControlWatchDependencies): ControlWatch {
   let paused = new Set<string>();
-  let isAway = false;
-  /** What the clock shows beyond the time that has passed. */
+  let isUnreachable = false;
+  /** Clock time minus elapsed time. */
   const offset = (): number => clock.now() - clock.monotonic();
-  let setTo = offset();
+  let lastOffset = offset();
 
   async function runOnce(): Promise<void> {
-    if (Math.abs(offset() - setTo) > SET_MS) {
-      log.warn({ by_ms: Math.round(offset() - setTo) }, 'the clock was set');
+    if (Math.abs(offset() - lastOffset) > CLOCK_JUMP_MS) {
+      log.warn({ by_ms: Math.round(offset() - lastOffset) }, 'the clock was set');
       scheduler.wake();
     }
-    setTo = offset();
+    lastOffset = offset();
     try {
-      await readOrders();
+      await applyControls();
       for (const job of await freedLeases()) scheduler.wake(job);
-      isAway = false;
+      isUnreachable = false;
     } catch (thrown) {
-      if (!isAway) log.warn({ err: asRoadbookError(thrown) }, 'orders and leases cannot be read');
-      isAway = true;
+      if (!isUnreachable)
+        log.warn({ err: asRoadbookError(thrown) }, 'job controls and leases cannot be read');
+      isUnreachable = true;
     }
   }
 
-  async function readOrders(): Promise<void> {
-    const orders = await controls();
-    const now = new Set([...orders].filter(([, order]) => order.paused).map(([job]) => job));
+  async function applyControls(): Promise<void> {
+    const byJob = await controls();
+    const now = new Set([...byJob].filter(([, control]) => control.paused).map(([job]) => job));
     for (const job of paused.symmetricDifference(now)) scheduler.wake(job);
     paused = now;
-    for (const [job, { runRequestedAt }] of orders) if (runRequestedAt !== null) scheduler.runNow(job);
+    for (const [job, { runRequestedAt }] of byJob) if (runRequestedAt !== null) scheduler.runNow(job);
   }
 
-  return { runOnce, ...createLoop(clock, LOOK_MS, runOnce) };
+  return { runOnce, ...createLoop(clock, POLL_MS, runOnce) };
 }

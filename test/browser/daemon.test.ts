@@ -34,7 +34,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
     await page.getByLabel('Token').fill('open-sesame-7');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
-    await page.getByText('pull-vehicles: It runs within seconds.').waitFor();
+    await page.getByText('pull-vehicles: The run starts within seconds.').waitFor();
     await daemon.printed(/"run finished"[\s\S]*"run finished"/);
     await page.getByRole('button', { name: 'Pause: pull-vehicles' }).click();
     await page.getByRole('button', { name: 'Resume: pull-vehicles' }).click();

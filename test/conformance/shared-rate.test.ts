@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
 import type { PermitSource } from '../../src/core/rate/permits.ts';
-import { type Asked, paceOf } from '../../src/core/rate/rate.ts';
+import { type PermitRequest, paceOf } from '../../src/core/rate/rate.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import { ratePermits } from '../../src/warehouse/control/rate-store.ts';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await stopPostgres();
 });
 
-const ask = (rest: Partial<Asked> = {}): Asked => ({
+const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   priorities: [1, 1, 1, 1, 1],
   turn: 0,
   perMinute: 60,

@@ -74,7 +74,7 @@ describe('roadbook start', () => {
     const daemon = place.start(['start', '--log-level', 'debug']);
     await daemon.printed(/"run opened"/);
     daemon.kill('SIGINT');
-    await daemon.printed(/Again to stop at once/);
+    await daemon.printed(/again to stop at once/);
     daemon.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 130 });
   });

@@ -64,7 +64,7 @@ describe('a dry run on an empty warehouse', () => {
       expect(stderr).toMatch(
         /pull-drivers would run first, because it has never succeeded: 1 step and 2 calls\./,
       );
-      expect(stderr).toMatch(/depend on what pull-vehicles and pull-drivers will bring/);
+      expect(stderr).toMatch(/depend on the result of pull-vehicles and pull-drivers/);
       expect(stderr).not.toMatch(/ 0 (?:steps|calls)/);
       const { stdout } = await place.runHere(['run', 'pull-events', '--dry-run', '--json']);
       expect(JSON.parse(stdout)).toMatchObject({

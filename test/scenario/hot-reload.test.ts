@@ -92,10 +92,10 @@ describe('an edit of the running daemon', () => {
   it('that needs a restart is refused in those words', async () => {
     await start({ 'pull-vehicles': ONCE_A_YEAR });
     edit(configFor(sandbox.url, `${only({})}warehouse: { file: data/other.db }\n`));
-    await daemon.printed(/"config_refused"[^\n]*warehouse.file: another warehouse needs a restart/);
+    await daemon.printed(/"config_refused"[^\n]*warehouse.file: a change of the warehouse needs a restart/);
     edit(configFor(sandbox.url, `${only({})}scale: { workers: 2 }\n`));
     await daemon.printed(
-      /"config_refused"[^\n]*scale: another dispatcher or number of workers needs a restart/,
+      /"config_refused"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
     );
     edit('');
     await daemon.printed(/"config_refused"[^\n]*service.base_url: going to or from the built-in sandbox/);

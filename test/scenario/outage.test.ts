@@ -34,7 +34,7 @@ it('a service that is away for ten minutes is asked little, not stormed at its r
     {
       clock,
       log: dependencies.log,
-      look: (job) => readTicks(engine, job),
+      readTicks: (job) => readTicks(engine, job),
       async run(name, order, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);

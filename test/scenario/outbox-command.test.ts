@@ -85,7 +85,7 @@ describe('roadbook outbox', () => {
     expect(unread.code).toBe((await place.runHere(['run', 'push-route-plans'])).code);
     expect(unread.code).not.toBe(0);
     expect(unread).toMatchObject({ stdout: expect.stringMatching(/LOST: \S*unknown/) });
-    expect(unread.stderr).toMatch(/read it back: .*400/);
+    expect(unread.stderr).toMatch(/read the entry back: .*400/);
     sandbox.clearFaults();
     expect((await json(['outbox', 'retry', 'LOST'])).document).toMatchObject({ state: 'confirmed' });
     expect((await json(['outbox', 'retry', 'NO'])).document).toMatchObject({ state: 'ready' });
@@ -100,12 +100,12 @@ describe('roadbook outbox', () => {
     [
       'neither code nor state',
       ['retry'],
-      /No entry is named to retry\n {2}Try: .*retry CODE .*--state rejected/,
+      /No entry to retry is named\n {2}Try: .*retry CODE .*--state rejected/,
     ],
     [
       'a part of a code alone',
       ['cancel', '--code', 'N'],
-      /No entry is named to cancel\n {2}Try: .*cancel CODE/,
+      /No entry to cancel is named\n {2}Try: .*cancel CODE/,
     ],
     [
       'a code and a state',
@@ -114,9 +114,13 @@ describe('roadbook outbox', () => {
     ],
     ['a code and a part of one', ['cancel', 'NO', '--code', 'N'], /one entry; --code is for many\n {2}Try: /],
     ['a use without a code', ['retry', '--state', 'rejected', '--use', '2'], /--use 2/],
-    ['a wrong state', ['retry', '--state', 'rejectd'], /no state of an entry: did you mean `rejected`/],
-    ['a code behind the states', ['retry', '--state', 'ready', 'NO'], /'NO' is invalid.*no state.*`ready`, /],
-    ['a use that is no number', ['show', 'NO', '--use', 'last'], /whole number from 1/],
+    ['a wrong state', ['retry', '--state', 'rejectd'], /not a state of an entry: did you mean `rejected`/],
+    [
+      'a code behind the states',
+      ['retry', '--state', 'ready', 'NO'],
+      /'NO' is invalid.*not a state.*`ready`, /,
+    ],
+    ['a use that is no number', ['show', 'NO', '--use', 'last'], /whole number, at least 1/],
   ])('answers %s with words, what to try and exit code 2', async (_what, args, words) => {
     const { code, stdout, stderr } = await typed(['outbox', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -162,7 +166,7 @@ describe('roadbook outbox', () => {
   });
 
   it('lists what needs a person first and says why', async () => {
-    expect((await place.runHere(['outbox', 'list'])).stdout).toMatch(/no such entries/);
+    expect((await place.runHere(['outbox', 'list'])).stdout).toMatch(/No entry matches/);
     const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });
     const entries = [
       entryIn('unknown', { external_code: 'LOST', unknown_since: new Date().toISOString() }),
@@ -179,7 +183,7 @@ describe('roadbook outbox', () => {
       expect.stringMatching(/^confirmed +found twice +route_plans +TWICE \(use 2\)/),
       expect.stringMatching(/^unknown +- +route_plans +LOST /),
     ]);
-    expect(stderr).toMatch(/These are 2 of 3 entries\. Try: --limit 3/);
+    expect(stderr).toMatch(/Shown: 2 of 3 entries\. Try: --limit 3/);
     expect(stderr).toMatch(/Needs a person: 1 item: at the service more than once\. Try: Remove all but one/);
   });
 });

@@ -5,7 +5,7 @@ import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { DueRun } from '../../src/schedule/decision.ts';
 import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
-import { createWatch } from '../../src/schedule/watch.ts';
+import { createControlWatch } from '../../src/schedule/watch.ts';
 import type { JobControl } from '../../src/warehouse/control/job-controls.ts';
 
 export interface SimulatedRun extends DueRun {
@@ -50,7 +50,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, open, work }: Simulation
   const scheduler = createScheduler(jobs, {
     clock,
     log,
-    async look(job) {
+    async readTicks(job) {
       looks++;
       const last = lasts.get(job);
       const paused = controls.get(job)?.paused ?? false;
@@ -66,7 +66,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, open, work }: Simulation
       await work?.(job, clock);
     },
   });
-  const watch = createWatch({
+  const watch = createControlWatch({
     clock,
     log,
     scheduler,

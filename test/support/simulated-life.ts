@@ -126,7 +126,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
     {
       clock,
       log,
-      look: (job) => readTicks(engine, job),
+      readTicks: (job) => readTicks(engine, job),
       async run(name, order, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);

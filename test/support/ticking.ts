@@ -34,7 +34,7 @@ export async function tick(engine: Engine, { jobs, from, to, restartsAt }: Ticki
     const made = createScheduler(jobs, {
       clock,
       log: createLog({ level: 'silent', redactor: createRedactor() }),
-      look: (job) => counted(() => readTicks(engine, job)),
+      readTicks: (job) => counted(() => readTicks(engine, job)),
       run: (job, { cause, tickAt = clock.now() }) =>
         counted(async () => {
           const [runId, startedAt] = [`run ${++runs} of ${job}`, isoInstant(clock.now())];

@@ -1,14 +1,14 @@
 // What a command gets of what was typed.
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { fillCommand } from '../../src/cli/command.ts';
+import { defineCommand } from '../../src/cli/command.ts';
 
 it.each([
   [[], []],
   [['7'], ['7']],
 ])('an argument that may be left out: %j gives %j', async (typed, given) => {
   const got: string[][] = [];
-  const command = fillCommand(new Command().argument('[id]'), {
+  const command = defineCommand(new Command().argument('[id]'), {
     action: async (args) => {
       got.push(args);
       return 0;

@@ -88,14 +88,14 @@ describe('`settle` of a push job', () => {
 
 describe('an option that is gone', () => {
   test.each([
-    ['push-route-plans', 'check_before_send', 'every item is looked for'],
-    ['push-points-of-interest', 'check_before_send', 'every item is looked for'],
-    ['push-points-of-interest', 'match', 'by its id once known, else by its title'],
+    ['push-route-plans', 'check_before_send', 'every item is looked up'],
+    ['push-points-of-interest', 'check_before_send', 'every item is looked up'],
+    ['push-points-of-interest', 'match', 'by its id if known, else by its title'],
   ])('%s.%s is refused with what came in its place', (job, key, words) => {
     const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
-    expect(fault?.hint).toMatch(/^it is gone: .*; delete the line$/);
+    expect(fault?.hint).toMatch(/^the option was removed: .*; delete the line$/);
     expect(fault?.hint).toContain(words);
   });
 

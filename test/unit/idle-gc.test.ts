@@ -6,7 +6,7 @@ import { createManualClock } from '../../src/core/time/manual-clock.ts';
 function makeRest() {
   const clock = createManualClock(0);
   const seen = { settled: 0 };
-  const rest = createIdleGc({ clock, settle: () => (seen.settled += 1) });
+  const rest = createIdleGc({ clock, collect: () => (seen.settled += 1) });
   return { clock, seen, rest };
 }
 

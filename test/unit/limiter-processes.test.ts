@@ -248,7 +248,7 @@ describe('a rate that', () => {
     const before = starts.flat().length;
     await clock.advance(40_000);
     expect(starts.flat().length).toBe(before);
-    expect(warnings).toEqual(Array(2).fill('the shared rate cannot be reached; calls wait'));
+    expect(warnings).toEqual(Array(2).fill('the shared rate cannot be reached; calls are waiting'));
     rate.isDown = false;
     await clock.advance(MINUTE_MS);
     expect(starts.flat().length).toBeGreaterThanOrEqual(before + 250);

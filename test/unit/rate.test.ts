@@ -1,11 +1,17 @@
 // Which permits an ask gets, apart from where the rate is stored.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Asked, newRate, paceOf, type RateState, takePermits } from '../../src/core/rate/rate.ts';
+import {
+  newRate,
+  type PermitRequest,
+  paceOf,
+  type RateState,
+  takePermits,
+} from '../../src/core/rate/rate.ts';
 
 const NOW = 1_800_000_000_000;
 
-const ask = (rest: Partial<Asked> = {}): Asked => ({
+const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   priorities: [1, 1, 1, 1],
   turn: 0,
   perMinute: 600,
@@ -28,7 +34,7 @@ const claimed = (priority: number, turn: number, untilMs?: number): RateState =>
   turn,
   ...claim(priority, turn, untilMs),
 });
-const given = (state: RateState, asked: Asked, nowMs = NOW) =>
+const given = (state: RateState, asked: PermitRequest, nowMs = NOW) =>
   takePermits(state, asked, nowMs).grant.waitsMs.length;
 
 describe('permits', () => {

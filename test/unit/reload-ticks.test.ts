@@ -48,7 +48,7 @@ beforeEach(async () => {
   scheduler = createScheduler(await scheduled(), {
     clock,
     log,
-    look: async () => ({ paused: false, lastRunId: null, lastMs, unfinishedMs: undefined }),
+    readTicks: async () => ({ paused: false, lastRunId: null, lastMs, unfinishedMs: undefined }),
     async run(_job, { tickAt = 0 }) {
       ticks.push(tickAt);
       lastMs = Math.max(clock.now(), tickAt);
@@ -60,7 +60,7 @@ beforeEach(async () => {
       scheduler.update(await scheduled());
       return ['something'];
     },
-    remember: async (refusal) => void refusals.push(refusal),
+    storeResult: async (refusal) => void refusals.push(refusal),
   });
   scheduler.start();
 });

@@ -1,4 +1,4 @@
-// The exit codes of the contract, by the code of the error that ended the command.
+// The documented exit codes, by the code of the error that ended the command.
 import type { RunSummary } from '../../core/glossary.ts';
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, login: 4, partial: 5, temporary: 75 } as const;

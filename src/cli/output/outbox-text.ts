@@ -3,20 +3,20 @@ import { attentionReason } from '../../status/health/attention-reason.ts';
 import { isChangedAfterPush, type OutboxEntry, reasonsOf } from '../../warehouse/outbox/entry.ts';
 import { coloured, textTable } from './text-table.ts';
 
-/** One line of what a person has to know. */
-const wordsOf = (entry: OutboxEntry): string =>
+/** Message and reasons in one line. */
+const messageOf = (entry: OutboxEntry): string =>
   [entry.message, ...reasonsOf(entry)].filter((text) => text !== null).join('; ');
 
-export const numberOf = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
+export const entryCount = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
 
-/** Why a person has to look, in words. */
+/** Why the entry needs a person, in words. */
 const attentionOf = (entry: OutboxEntry, nowMs: number): string | null =>
   attentionReason(entry, nowMs)?.replaceAll('_', ' ') ?? null;
 
 export function entriesText(entries: readonly OutboxEntry[], nowMs: number): string {
-  if (entries.length === 0) return 'The outbox has no such entries.';
+  if (entries.length === 0) return 'No entry matches.';
   return textTable(
-    ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'what'],
+    ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'message'],
     entries.map((entry) => [
       coloured(entry.state),
       attentionOf(entry, nowMs),
@@ -24,7 +24,7 @@ export function entriesText(entries: readonly OutboxEntry[], nowMs: number): str
       entry.code_use === 1 ? entry.external_code : `${entry.external_code} (use ${entry.code_use})`,
       entry.remote_id,
       entry.updated_at,
-      wordsOf(entry),
+      messageOf(entry),
     ]),
   );
 }
@@ -36,7 +36,7 @@ export function entryText(entry: OutboxEntry, nowMs: number): string {
     ['state', coloured(entry.state)],
     ['needs a person', attentionOf(entry, nowMs)],
     ['id at the service', entry.remote_id],
-    ['status there', entry.remote_status],
+    ['status at service', entry.remote_status],
     ['source', entry.origin],
     ['starts', entry.period_start],
     ['received', entry.created_at],
@@ -65,9 +65,9 @@ export interface AttemptRow {
 
 export const attemptsText = (attempts: readonly AttemptRow[]): string =>
   attempts.length === 0
-    ? 'It was never sent nor read back.'
+    ? 'The entry was never sent or read back.'
     : textTable(
-        ['#', 'what', 'began', 'ended', 'outcome', 'status', 'times', 'message'],
+        ['#', 'what', 'started', 'ended', 'outcome', 'status', 'times', 'message'],
         attempts.map((attempt) => [
           attempt.number,
           attempt.what,

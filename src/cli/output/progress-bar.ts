@@ -1,4 +1,4 @@
-// Progress of long work: a bar with the time left on a terminal, a plain line for every tenth of the way elsewhere.
+// Progress of long work: on a terminal a bar with the remaining time, elsewhere a plain line for every 10 %.
 import type { Clock } from '../../core/time/clock.ts';
 import { formatDuration } from '../../core/time/durations.ts';
 
@@ -9,7 +9,7 @@ export interface ProgressBar {
 
 const WIDTH = 30;
 
-/** `stream` is stderr in the product: stdout belongs to data. */
+/** Commands pass stderr as `stream`: stdout is for data. */
 export function createProgressBar(
   label: string,
   clock: Clock,
@@ -38,7 +38,7 @@ export function createProgressBar(
   };
 }
 
-/** By the pace so far; the slices that were done before it began do not count. */
+/** Estimated from the pace so far; slices done in an earlier run do not count. */
 export function timeLeft(elapsedMs: number, done: number, left: number): string {
   if (left <= 0) return `done in ${formatDuration(elapsedMs)}`;
   if (done <= 0) return 'time left unknown';

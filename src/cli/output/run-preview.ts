@@ -1,11 +1,10 @@
-// What `run --dry-run` prints: the steps, how many calls they take, and in words which calls cannot be counted before
-// they are made.
+// The output of `run --dry-run`: the steps, the number of calls, and in words the calls that cannot be counted in advance.
 import type { Preview } from '../../sync/job.ts';
 import type { ChainPreview, JobPreview } from '../../sync/job-chain.ts';
 import { print, say } from '../command.ts';
 
 export function showPreview({ first, ...own }: ChainPreview, json: boolean): void {
-  // What it needs has yet to be brought, so its own steps are not those of the run.
+  // The jobs that run first change the data, so the steps of the job itself are not final.
   const document = { ...counted(own), first: first.map(counted) };
   if (first.length > 0) document.exact = false;
   if (json) {
@@ -20,22 +19,22 @@ export function showPreview({ first, ...own }: ChainPreview, json: boolean): voi
   );
 }
 
-/** A slice is told by its name; its work, which may name hundreds of vehicles, is in the JSON. */
+/** Shows only the calls of a slice: its detail may list hundreds of vehicles. The JSON output has it. */
 const detailOf = ({ calls, detail }: Preview): string =>
   calls === undefined ? JSON.stringify(detail) : amount(calls, 'call');
 
 function laterWords({ first, ...own }: ReturnType<typeof counted> & { first: JobPreview[] }): string {
   const names = first.map(({ job }) => job).join(' and ');
   const known = own.steps.length > 0 ? `; known so far: ${inWords(own)}` : '';
-  return `follow with steps that depend on what ${names} will bring and cannot be told yet${known}`;
+  return `follow with steps that depend on the result of ${names} and are not known yet${known}`;
 }
 
 const counted = ({ job, steps }: JobPreview) => ({
   job,
   calls: steps.reduce((sum, { calls }) => sum + (calls ?? 0), 0),
-  /** Retries aside, the run makes these calls and no others. */
+  /** Apart from retries, the run makes exactly these calls. */
   exact: steps.every(isExact),
-  /** Which calls come on top. */
+  /** Additional calls, in words. */
   further: [...new Set(steps.flatMap(({ further }) => further ?? []))],
   steps,
 });

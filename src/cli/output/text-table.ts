@@ -1,4 +1,4 @@
-// Rows as aligned columns for a terminal.
+// Formats rows as aligned columns for a terminal.
 import { harmlessText, styled, widthOf } from '../../core/text/terminal-text.ts';
 
 export type Cells = readonly (string | number | null | undefined)[];
@@ -17,7 +17,7 @@ export function textTable(head: readonly string[], rows: readonly Cells[]): stri
     .join('\n');
 }
 
-/** A cell with a line end of its own would pass for a row. */
+/** A line end inside a cell would look like a new row. */
 const oneLine = (cell: string): string => harmlessText(cell).replace(/\s/g, ' ');
 
 const COLOURS = {
@@ -36,6 +36,6 @@ const COLOURS = {
   rejected: 'red',
 } as const;
 
-/** A status word in its colour; plain where the terminal has none. */
+/** A status word in its colour, if the terminal supports colours. */
 export const coloured = (word: string): string =>
   word in COLOURS ? styled(COLOURS[word as keyof typeof COLOURS], word) : word;

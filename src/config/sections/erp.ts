@@ -1,5 +1,4 @@
-// `erp`: one feed for each kind of item that is pushed. The sources check the meaning of their settings;
-// here stands which settings there are.
+// `erp`: one feed for each kind of item to push. This file declares the settings; the sources check their meaning.
 import { z } from 'zod';
 import { durationOption } from '../../core/time/duration-option.ts';
 import { section } from './section.ts';
@@ -11,17 +10,20 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
 const mappingRule = z
   .strictObject({
-    column: z.string().min(1).optional().describe("The ERP's own column, exactly as it is named there."),
+    column: z.string().min(1).optional().describe('Column of the ERP, with its exact name.'),
     value: scalar.optional().describe('A constant instead of a column.'),
-    default: scalar.optional().describe('Stands in for an empty cell of the column.'),
-    values: z.record(z.string(), scalar).optional().describe('What the words of the column mean.'),
+    default: scalar.optional().describe('Replaces an empty cell of the column.'),
+    values: z.record(z.string(), scalar).optional().describe('Meaning of each word of the column.'),
   })
   .refine(({ column, value }) => (column === undefined) !== (value === undefined), {
     message: 'must have either `column` or `value`',
   })
-  .refine(({ value, default: stand, values }) => value === undefined || (stand ?? values) === undefined, {
-    message: 'must not have `default` or `values` beside `value`',
-  });
+  .refine(
+    ({ value, default: fallback, values }) => value === undefined || (fallback ?? values) === undefined,
+    {
+      message: 'must not have `default` or `values` beside `value`',
+    },
+  );
 
 const mapped = z
   .union([z.string().min(1), mappingRule])
@@ -31,13 +33,13 @@ const shared = {
   mapping: z
     .record(z.string(), mapped)
     .default({})
-    .describe("Canonical path to the ERP's own column, or to a constant (default none)."),
+    .describe('Column of the ERP, or a constant, for each canonical path (default none).'),
   options: z
     .strictObject({
-      optimize: flag('The service orders the stops; false keeps the given order.'),
-      geocoding: flag('Coordinates are obtained from the addresses.'),
+      optimize: flag('The service optimizes the order of the stops; false keeps the order of the ERP.'),
+      geocoding: flag('The service derives coordinates from the addresses.'),
       source: z.string().min(1).optional().describe('Source of the route calculation.'),
-      has_time_window: flag('Time windows count in the optimisation.'),
+      has_time_window: flag('The optimisation respects time windows.'),
       is_async: flag('The optimisation runs after the plan is created.'),
     })
     .default({})
@@ -47,11 +49,11 @@ const shared = {
 const files = z
   .strictObject({
     source: z.literal('files').describe('Where the feed comes from: files, sql or http.'),
-    folder: z.string().min(1).describe('Folder into which the ERP drops its files.'),
-    settle: durationOption('2s', 'How long a file must stay the same before it is read (default 2s).', {
+    folder: z.string().min(1).describe('Folder in which the ERP puts its files.'),
+    settle: durationOption('2s', 'Time that a file must stay unchanged before it is read (default 2s).', {
       max: '1h',
     }),
-    keep_files: durationOption('90d', 'How long finished files and their results are kept (default 90d).', {
+    keep_files: durationOption('90d', 'Retention of finished files and their results (default 90d).', {
       min: '1h',
     }),
     ...shared,
@@ -64,7 +66,7 @@ const sql = z.strictObject({
   connection: z
     .union([z.string().min(1), z.record(z.string(), z.unknown())])
     .describe("The client's connection: an address or its settings."),
-  query: z.string().min(1).describe('Statement that gives the flat rows.'),
+  query: z.string().min(1).describe('Statement that returns the flat rows.'),
   acknowledge: z.string().min(1).optional().describe('Statement run when the state of an item is known.'),
   return: z.string().min(1).optional().describe('Statement run for each outcome of a stop.'),
   ...shared,
@@ -73,7 +75,7 @@ const sql = z.strictObject({
 const http = z
   .strictObject({
     source: z.literal('http').describe('Where the feed comes from: files, sql or http.'),
-    url: webAddress.describe('Address that gives the records.'),
+    url: webAddress.describe('Address that returns the records.'),
     headers: z.record(z.string(), z.string()).default({}).describe('Headers of each request (default none).'),
     records: z
       .string()
@@ -100,4 +102,4 @@ export const erpSection = section(
     agents: feed.optional().describe('Feed of agents; without one, none are pushed.'),
     itineraries: feed.optional().describe('Feed of itineraries; without one, none are pushed.'),
   }),
-).describe('Where route plans and other items to push come from; one feed a kind.');
+).describe('Where route plans and other items to push come from; one feed for each kind.');

@@ -1,34 +1,36 @@
-// `jobs`: one entry a job, each optional. Beside the three keys that every job has stand the job's own
-// options, which come from its declaration.
+// `jobs`: one optional entry for each job. Every entry has three common keys and the job's own options, which the job
+// declares.
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
 import { section } from './section.ts';
 import { timeZone } from './time-zone.ts';
 
-export interface JobPart {
-  /** The declared schedule, which holds unless the file gives another. */
+export interface JobDeclaration {
+  /** The default schedule. */
   schedule: string;
   /** The job's own options, each with a default. */
   options: z.ZodObject;
 }
 
-export function jobsSection(jobs: Readonly<Record<string, JobPart>>) {
+export function jobsSection(jobs: Readonly<Record<string, JobDeclaration>>) {
   const names = Object.keys(jobs).toSorted();
   const shape: Record<string, ReturnType<typeof jobSection>> = {};
   for (const name of names) {
-    const part = jobs[name];
-    if (part !== undefined) shape[name] = jobSection(name, part);
+    const declared = jobs[name];
+    if (declared !== undefined) shape[name] = jobSection(name, declared);
   }
-  return section(z.strictObject(shape)).describe('One entry a job; a job without one takes its defaults.');
+  return section(z.strictObject(shape)).describe(
+    'One entry for each job; a job without an entry uses its defaults.',
+  );
 }
 
-function jobSection(name: string, { schedule, options }: JobPart) {
+function jobSection(name: string, { schedule, options }: JobDeclaration) {
   const entry = options
     .safeExtend({
-      enabled: z.boolean().default(true).describe('Whether the job runs by itself (default true).'),
+      enabled: z.boolean().default(true).describe('Whether the scheduler runs the job (default true).'),
       schedule: cronSchedule
         .default(schedule)
-        .describe(`When it runs: five cron fields, or six with seconds first (default ${schedule}).`),
+        .describe(`When the job runs: five cron fields, or six with seconds first (default ${schedule}).`),
       timezone: timeZone
         .optional()
         .describe('Time zone of the schedule (default the `timezone` at the top).'),
@@ -55,18 +57,17 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week',
 };
 
-/** Five cron fields, or six with seconds first, as node-cron understands them. */
 const cronSchedule = z
   .string()
   .superRefine((schedule, context) => {
-    const message = faultOf(schedule);
+    const message = scheduleError(schedule);
     if (message !== undefined) context.addIssue({ code: 'custom', message, params: { hint: HINT } });
   })
   .meta({ title: 'cron schedule', examples: ['*/10 * * * *', '0 6 * * *'] });
 
-function faultOf(schedule: string): string | undefined {
+function scheduleError(schedule: string): string | undefined {
   const count = schedule.trim() === '' ? 0 : schedule.trim().split(/\s+/).length;
-  // node-cron also takes nicknames such as `@daily`; the contract knows fields only.
+  // node-cron also accepts nicknames such as `@daily`; Roadbook documents only fields.
   if (count !== 5 && count !== 6) return `a schedule has 5 fields, or 6 with seconds first, not ${count}`;
   const { valid, errors } = validateDetailed(schedule);
   if (valid) return undefined;

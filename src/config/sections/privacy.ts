@@ -1,18 +1,18 @@
-// `privacy`: what happens to each personal column before it is stored, and the secret that keys the digests.
-// Which columns are personal, and what each can bear, the warehouse declares.
+// `privacy`: the policy of each personal column, and the secret that keys the digests. The warehouse declares the personal
+// columns and the policies that each allows.
 import { z } from 'zod';
 import type { Policy } from '../../core/privacy-policy.ts';
 import { section } from './section.ts';
 
 export interface PersonalColumn {
-  /** What the column can hold. */
+  /** The policies that the column allows. */
   allowed: readonly Policy[];
   default: Policy;
 }
 
 export interface PrivacySettings {
   secret: string;
-  /** Policy by `table.column`, of every personal column. */
+  /** Policy of every personal column, by `table.column`. */
   policies: Readonly<Record<string, Policy>>;
 }
 
@@ -25,17 +25,17 @@ export function privacySection(columns: Readonly<Record<string, PersonalColumn>>
         z
           .enum(allowed as [Policy, ...Policy[]])
           .default(usual)
-          .describe(`What is stored of ${name} (default ${usual}).`),
+          .describe(`Policy for ${name} (default ${usual}).`),
       ]),
   );
   const secret = z
     .string()
     .default('')
-    .describe('Secret of the digests; empty takes one made at the first start (default empty).');
+    .describe('Secret that keys the digests; if empty, the first start generates one (default empty).');
   return section(z.strictObject({ secret, ...shape }))
     .transform((value): PrivacySettings => {
       const { secret, ...policies } = value as { secret: string } & Record<string, Policy>;
       return { secret, policies };
     })
-    .describe('What happens to personal columns, by `table.column`.');
+    .describe('How personal columns are stored, by `table.column`.');
 }

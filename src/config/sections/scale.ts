@@ -1,4 +1,4 @@
-// `scale`: how the slices of a run are shared out.
+// `scale`: how the slices of a run are distributed.
 import { z } from 'zod';
 import { section } from './section.ts';
 
@@ -8,13 +8,13 @@ export const scaleSection = section(
       .enum(['local', 'pg-boss'])
       .default('local')
       .describe(
-        'Who works the slices of a pull: `local`, the process that planned it; `pg-boss`, all daemons on one PostgreSQL warehouse (default local).',
+        'Which processes work on the slices of a pull: `local`, only the one that planned it; `pg-boss`, all daemons on one PostgreSQL warehouse (default local).',
       ),
     workers: z
       .int()
       .min(1)
       .max(64)
       .default(4)
-      .describe('Slices that one daemon works at once with pg-boss (default 4).'),
+      .describe('Slices that one daemon processes at the same time with pg-boss (default 4).'),
   }),
-).describe('How many daemons share the work; a change needs a restart.');
+).describe('How daemons share the work; a change needs a restart.');

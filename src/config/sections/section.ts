@@ -1,4 +1,4 @@
-// A section of the file: a map whose every key has a default, so that it may be absent or left empty.
+// A section of the file: a map in which every key has a default, so that the section may be absent or empty.
 import type { z } from 'zod';
 
 export function section<T extends z.ZodObject>(object: T) {

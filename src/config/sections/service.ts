@@ -1,4 +1,4 @@
-// `service`: how to reach the fleet service and how hard to press it.
+// `service`: how to reach the fleet service, and the limits of its use.
 import { z } from 'zod';
 import { durationOption } from '../../core/time/duration-option.ts';
 import { section } from './section.ts';
@@ -12,10 +12,10 @@ const baseUrl = z.string().superRefine((text, context) => {
 
 function baseUrlFault(text: string): string | undefined {
   if (text === 'sandbox') return undefined;
-  return webAddressFault(text) ?? (/[?#]/.test(text) ? 'must not hold a query or a hash' : undefined);
+  return webAddressFault(text) ?? (/[?#]/.test(text) ? 'must not contain a query or a hash' : undefined);
 }
 
-/** The most that the file may ask for. */
+/** Upper bounds for the file. */
 export const SERVICE_LIMITS = { concurrency: 64, requestsPerMinute: 100_000 } as const;
 
 const settings = z.strictObject({
@@ -32,17 +32,17 @@ const settings = z.strictObject({
     .string()
     .min(1)
     .default('demo')
-    .describe('Password of the account, best as a reference to the environment (default demo).'),
+    .describe('Password of the account; preferably a reference to the environment (default demo).'),
   realm: z.string().default('demo').describe('Realm of the account (default demo).'),
   renewal: z
     .enum(['auto', 'refresh-bearer', 'access-bearer', 'body', 'login'])
     .default('auto')
-    .describe('How a session is renewed (default auto: finds out what the service takes).'),
+    .describe('How a session is renewed (default auto: finds out what the service accepts).'),
   collections: z
     .enum(['json', 'comma', 'repeat'])
     .default('json')
     .describe('How Collection parameters are sent (default json).'),
-  timeout: durationOption('60s', 'Longest time one request may take (default 60s).', {
+  timeout: durationOption('60s', 'Timeout of one request (default 60s).', {
     min: '1s',
     max: '1h',
   }),
@@ -51,16 +51,21 @@ const settings = z.strictObject({
     .min(1)
     .max(SERVICE_LIMITS.concurrency)
     .default(4)
-    .describe('Most requests at one time in one process, all jobs together (default 4).'),
+    .describe('Maximum number of simultaneous requests in one process, all jobs together (default 4).'),
   requests_per_minute: z
     .int()
     .min(1)
     .max(SERVICE_LIMITS.requestsPerMinute)
     .default(600)
     .describe(
-      'Most requests a minute, all jobs together; on PostgreSQL of all processes of the account (default 600).',
+      'Maximum number of requests per minute, all jobs together; on PostgreSQL, all processes of the account together (default 600).',
     ),
-  max_body_mb: z.int().min(1).max(1_024).default(64).describe('Largest answer body in MiB (default 64).'),
+  max_body_mb: z
+    .int()
+    .min(1)
+    .max(1_024)
+    .default(64)
+    .describe('Maximum size of an answer in MiB (default 64).'),
 });
 
 export const serviceSection = section(settings)

@@ -1,5 +1,4 @@
-// `status` and `alerts`: the page for people, and where to call when something is wrong. A page that others
-// can reach has a token.
+// `status` and `alerts`: the status page and the webhook for alerts. A page that other machines can reach needs a token.
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { section } from './section.ts';
@@ -9,12 +8,12 @@ export const statusSection = section(
   z
     .strictObject({
       host: z.string().min(1).default('127.0.0.1').describe('Address to listen on (default 127.0.0.1).'),
-      port: z.int().min(0).max(65_535).default(4_780).describe('Port; 0 takes any free one (default 4780).'),
+      port: z.int().min(0).max(65_535).default(4_780).describe('Port; 0 selects a free one (default 4780).'),
       token: z
         .string()
         .default('')
         .describe(
-          'Bearer token for reading and for actions. Without one, every action is refused (default empty).',
+          'Bearer token for reading and for actions. Without a token, every action is rejected (default empty).',
         ),
     })
     .superRefine(({ host, token }, context) => {
@@ -22,15 +21,15 @@ export const statusSection = section(
       context.addIssue({
         code: 'custom',
         path: ['host'],
-        message: 'an address that others can reach needs `status.token`',
+        message: 'an address that other machines can reach needs `status.token`',
         params: {
-          hint: 'set the token, best as a reference to ROADBOOK_STATUS_TOKEN, or use `host: 127.0.0.1`',
+          hint: 'set the token, preferably as a reference to ROADBOOK_STATUS_TOKEN, or use `host: 127.0.0.1`',
         },
       });
     }),
 ).describe('The status page.');
 
-/** Only this machine can reach it. */
+/** Only this machine can reach a loopback address. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
@@ -45,6 +44,6 @@ export const alertsSection = section(
   z.strictObject({
     webhook: webhook
       .default('')
-      .describe('Address that is sent each alert; empty sends none (default empty).'),
+      .describe('Address to which each alert is sent; if empty, none are sent (default empty).'),
   }),
-).describe('Who is told when something is wrong.');
+).describe('Where alerts are sent.');

@@ -1,4 +1,4 @@
-// An IANA time zone by name. Offsets such as `+03:00` are refused: they know no daylight saving time.
+// An IANA time zone by name. Offsets such as `+03:00` are rejected: they ignore daylight saving time.
 import { z } from 'zod';
 import { nearest } from '../../core/text/near-word.ts';
 
@@ -30,7 +30,7 @@ function hintFor(name: string): string {
   return near === undefined ? 'write it as `America/Sao_Paulo` or `UTC`' : `did you mean \`${near}\`?`;
 }
 
-/** The zone of a name that lacks its continent. */
+/** Finds the zone for a city without its continent. */
 function zoneOfCity(name: string, zones: readonly string[]): string | undefined {
   const ending = `/${name.replaceAll(' ', '_')}`.toLowerCase();
   return zones.find((zone) => zone.toLowerCase().endsWith(ending));

@@ -1,4 +1,4 @@
-// `warehouse`: which engine, and the settings that the engine declares for itself.
+// `warehouse`: the engine, and the settings that the engine declares.
 import { z } from 'zod';
 
 const DEFAULT_ENGINE = 'sqlite';

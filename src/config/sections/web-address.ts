@@ -1,4 +1,4 @@
-// An http or https address. Credentials in it are refused: they would show wherever the address does.
+// An http or https address. Credentials in the address are rejected: they would be visible wherever the address is shown.
 import { z } from 'zod';
 
 export const webAddress = z
@@ -14,6 +14,6 @@ const HINT = 'write it as `https://host/path`';
 export function webAddressFault(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http or https address';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   return undefined;
 }

@@ -1,5 +1,5 @@
-// `${NAME}`, `${NAME:-default}`, `${file:PATH}` inside one text of the file; `$${` is a literal `${`. Works on
-// parsed texts only, so a value can never change the structure, and no problem ever quotes what was read.
+// Expands `${NAME}`, `${NAME:-default}` and `${file:PATH}` in one text of the file; `$${` is a literal `${`. Works on parsed
+// texts only, so a value can never change the structure. No problem ever quotes a value.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hints show the syntax of references.
 import { readFileSync, statSync } from 'node:fs';
 import { nearest } from '../../core/text/near-word.ts';
@@ -13,17 +13,17 @@ export interface Problem {
 
 export interface Expansion {
   text: string;
-  /** What came from outside, one for each reference; empty where the text held none. */
-  pieces: string[];
+  /** The values of the references, one each; empty if the text has none. */
+  referenced: string[];
   problems: Problem[];
 }
 
 const REFERENCE = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
-const LARGEST_SECRET_FILE = 64 * 1_024;
+const MAX_SECRET_FILE_BYTES = 64 * 1_024;
 
 export function expandReferences(text: string, env: Environment): Expansion {
-  const pieces: string[] = [];
+  const referenced: string[] = [];
   const problems: Problem[] = [];
   const expanded = text.replace(REFERENCE, (match, body: string | undefined) => {
     if (match === '$${') return '${';
@@ -32,19 +32,19 @@ export function expandReferences(text: string, env: Environment): Expansion {
       problems.push(found);
       return match;
     }
-    pieces.push(found);
+    referenced.push(found);
     return found;
   });
-  // What follows an open brace is read wrongly, so the other problems are echoes.
-  return { text: expanded, pieces, problems: problems.includes(UNCLOSED) ? [UNCLOSED] : problems };
+  // Text after an unclosed brace is misread, so other problems are only consequences.
+  return { text: expanded, referenced, problems: problems.includes(UNCLOSED) ? [UNCLOSED] : problems };
 }
 
 const UNCLOSED: Problem = {
-  message: '`${` is not closed by `}`, or holds another brace',
+  message: '`${` is not closed by `}`, or contains another brace',
   hint: 'write `${NAME}` or `${NAME:-default}`; for a literal `${` write `$${`',
 };
 
-/** The secret files that a text names, whether they can be read or not. */
+/** The secret files that a text names, readable or not. */
 export const secretFilesIn = (text: string): string[] =>
   [...text.matchAll(/\$\{file:([^{}]+)\}/g)].map(([, path = '']) => path.trim());
 
@@ -53,7 +53,7 @@ function resolve(body: string, env: Environment): string | Problem {
   const [, name, fallback] = VARIABLE.exec(body) ?? [];
   if (name === undefined) {
     return {
-      message: '`${…}` does not hold the name of a variable',
+      message: '`${…}` does not contain the name of a variable',
       hint: 'write `${NAME}`, `${NAME:-default}` or `${file:PATH}`; for a literal `${` write `$${`',
     };
   }
@@ -64,10 +64,10 @@ function resolve(body: string, env: Environment): string | Problem {
 
 function missingVariable(name: string, env: Environment): Problem {
   const near = nearest(name, Object.keys(env));
-  const other = near === undefined ? '' : `did you mean \`${near}\`? Else `;
+  const other = near === undefined ? '' : `did you mean \`${near}\`? Otherwise `;
   return {
     message: `the environment variable ${name} is not set`,
-    hint: `${other}set ${name} in the environment or in .env, or give a default: \`\${${name}:-default}\``,
+    hint: `${other}set ${name} in the environment or in .env, or add a default: \`\${${name}:-default}\``,
   };
 }
 
@@ -75,7 +75,7 @@ function readSecretFile(path: string): string | Problem {
   try {
     const stat = statSync(path);
     if (!stat.isFile()) return secretFileProblem(path, 'is not a file');
-    if (stat.size > LARGEST_SECRET_FILE) return secretFileProblem(path, 'is larger than 64 KiB');
+    if (stat.size > MAX_SECRET_FILE_BYTES) return secretFileProblem(path, 'is larger than 64 KiB');
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
@@ -86,6 +86,6 @@ function readSecretFile(path: string): string | Problem {
 function secretFileProblem(path: string, what: string): Problem {
   return {
     message: `the secret file ${path === '' ? '(no path)' : path} ${what}`,
-    hint: 'name a readable file; a relative path starts at the folder the command runs in',
+    hint: 'name a readable file; a relative path starts at the working directory of the command',
   };
 }

@@ -1,5 +1,5 @@
-// The document as plain values, with references expanded and the place of every key and value kept. Aliases
-// and merge keys are followed here, under a limit, so that no document can grow without bound.
+// Converts the YAML document to plain values, expands references and records the position of every key and value. Aliases
+// and merge keys are resolved here, under a limit, so that no document can grow without bound.
 import {
   type Document,
   isAlias,
@@ -16,13 +16,13 @@ import { type Environment, expandReferences } from './interpolation.ts';
 import { unmask } from './yaml-source.ts';
 
 export interface Place {
-  /** Offset of the key, where the value has one. */
+  /** Offset of the key, if the value has one. */
   key: number | undefined;
   /** Offset of the value. */
   value: number;
-  /** What came through references; empty for a literal. */
-  pieces: readonly string[];
-  /** It could not be read, and an issue says so. */
+  /** The values of references in the text; empty for a literal. */
+  referenced: readonly string[];
+  /** The value could not be read; an issue already reports it. */
   broken: boolean;
 }
 
@@ -30,13 +30,13 @@ export interface ValueTree {
   value: unknown;
   places: ReadonlyMap<string, Place>;
   issues: readonly OffsetIssue[];
-  /** False where reading stopped at the limit, so that nothing can be said about the rest. */
-  whole: boolean;
+  /** False if reading stopped at the limit: the rest of the file is unknown. */
+  isComplete: boolean;
 }
 
-/** Values, aliases followed; a real file has some hundred. */
-const MOST_VALUES = 10_000;
-const DEEPEST = 32;
+/** Limit of values after aliases are resolved; a real file has a few hundred. */
+const MAX_VALUES = 10_000;
+const MAX_DEPTH = 32;
 
 export const placeKey = (path: Path): string => JSON.stringify(path);
 
@@ -52,21 +52,21 @@ interface Reader {
 }
 
 export function readTree(document: Document.Parsed, env: Environment): ValueTree {
-  const reader: Reader = { env, places: new Map(), issues: [], anchors: new Map(), left: MOST_VALUES };
+  const reader: Reader = { env, places: new Map(), issues: [], anchors: new Map(), left: MAX_VALUES };
   const value = readNode(reader, document.contents, [], undefined);
-  return { value, places: reader.places, issues: reader.issues, whole: reader.left > 0 };
+  return { value, places: reader.places, issues: reader.issues, isComplete: reader.left > 0 };
 }
 
 function report(reader: Reader, offset: number, path: Path, message: string, hint: string): void {
   reader.issues.push({ offset, path, message, hint });
 }
 
-/** False once the document has grown too large or too deep; said once, then reading ends. */
+/** False once the document is too large or too deep. Reported once; then reading ends. */
 function isWithinLimit(reader: Reader, offset: number, path: Path): boolean {
   if (reader.left <= 0) return false;
-  reader.left = path.length > DEEPEST ? 0 : reader.left - 1;
+  reader.left = path.length > MAX_DEPTH ? 0 : reader.left - 1;
   if (reader.left > 0) return true;
-  const hint = 'use fewer aliases (`*name`), none of them inside its own anchor';
+  const hint = 'use fewer aliases (`*name`), and none inside its own anchor';
   report(reader, offset, path.slice(0, 2), 'too many or too deeply nested values', hint);
   return false;
 }
@@ -76,7 +76,7 @@ function readNode(reader: Reader, node: Node, path: Path, key: number | undefine
   if (!isWithinLimit(reader, offset, path)) return undefined;
   const target = followAlias(reader, node, path);
   const broken = isAlias(node) && target === undefined;
-  const place: Place = { key, value: offset, pieces: [], broken };
+  const place: Place = { key, value: offset, referenced: [], broken };
   reader.places.set(placeKey(path), place);
   if (isScalar(target)) return readScalar(reader, target, path, place);
   if (isMap(target)) return readMap(reader, target, path);
@@ -89,7 +89,7 @@ function followAlias(reader: Reader, node: Node, path: Path): Node {
   if (isAlias(node)) {
     if (reader.anchors.has(node.source)) return reader.anchors.get(node.source);
     const hint = 'set the anchor `&name` on an earlier value';
-    report(reader, offsetOf(node), path, 'an alias names no earlier anchor', hint);
+    report(reader, offsetOf(node), path, 'the alias refers to no earlier anchor', hint);
     return undefined;
   }
   if (node?.anchor) reader.anchors.set(node.anchor, node);
@@ -98,8 +98,8 @@ function followAlias(reader: Reader, node: Node, path: Path): Node {
 
 function readScalar(reader: Reader, node: Scalar, path: Path, place: Place): unknown {
   if (typeof node.value !== 'string') return node.value;
-  const { text, pieces, problems } = expandReferences(unmask(node.value), reader.env);
-  place.pieces = pieces;
+  const { text, referenced, problems } = expandReferences(unmask(node.value), reader.env);
+  place.referenced = referenced;
   place.broken = problems.length > 0;
   for (const { message, hint } of problems) report(reader, place.value, path, message, hint);
   return text;
@@ -112,7 +112,7 @@ function readMap(reader: Reader, map: YAMLMap, path: Path): Values {
     const keyNode = pair.key as Node;
     const offset = offsetOf(keyNode);
     const key = keyText(keyNode);
-    if (key === undefined) report(reader, offset, path, 'a key must be one word', 'write `key: value`');
+    if (key === undefined) report(reader, offset, path, 'a key must be a single word', 'write `key: value`');
     else if (isMergeKey(keyNode)) mergeMap(reader, pair.value as Node, path, values, firsts);
     else if (firsts.get(key) === keyNode) {
       values[key] = readNode(reader, pair.value as Node, [...path, key], offset);
@@ -121,7 +121,7 @@ function readMap(reader: Reader, map: YAMLMap, path: Path): Values {
   return values;
 }
 
-/** Takes the keys of another map, beneath those that this map has of its own. */
+/** Adds the keys of another map; the map's own keys take precedence. */
 function mergeMap(
   reader: Reader,
   node: Node,
@@ -151,7 +151,7 @@ const offsetOf = (node: Node, otherwise = 0): number => node?.range?.[0] ?? othe
 
 const isMergeKey = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && node.value === '<<';
 
-/** A later key of the same name is a fault. */
+/** A later key with the same name is reported as a fault. */
 function firstOfEachKey(map: YAMLMap): Map<string, Node> {
   const firsts = new Map<string, Node>();
   for (const pair of map.items) {

@@ -1,5 +1,5 @@
-// The text of the file as a YAML document. References such as `${NAME:-}` are masked while YAML reads the
-// text, character for character, so that they may stand unquoted in `{ … }` and every offset stays true.
+// Parses the text of the file as a YAML document. References such as `${NAME:-}` are masked for the parser, character by
+// character, so that they may appear unquoted in `{ … }` and every offset stays correct.
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import type { OffsetIssue } from '../faults.ts';
 import { yamlWords } from './yaml-words.ts';
@@ -7,11 +7,11 @@ import { yamlWords } from './yaml-words.ts';
 export interface YamlSource {
   document: Document.Parsed;
   lines: LineCounter;
-  /** Errors of syntax; where there are any, the tree behind them is a guess. */
+  /** Syntax errors; if there are any, the document is unreliable. */
   issues: OffsetIssue[];
 }
 
-/** Noncharacters of Unicode: they occur in no text, and YAML gives them no meaning. */
+/** Unicode noncharacters: no real text contains them, and they have no meaning in YAML. */
 const MASKS: ReadonlyMap<string, string> = new Map([
   ['{', '\uFDD0'],
   ['}', '\uFDD1'],
@@ -28,13 +28,13 @@ const maskReferences = (text: string): string =>
     reference.replace(/[{}[\],:#]/g, (character) => MASKS.get(character) ?? character),
   );
 
-/** A text of the document as the file has it. */
+/** Restores a text of the document to its form in the file. */
 export const unmask = (text: string): string =>
   text.replace(/[\uFDD0-\uFDD6]/g, (mask) => UNMASKS.get(mask) ?? mask);
 
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();
-  // Duplicate keys are found by the tree reader: the parser compares every key with every other.
+  // The tree reader finds duplicate keys; the parser would compare every key with every other.
   const document = parseDocument(maskReferences(text), {
     lineCounter: lines,
     prettyErrors: false,
@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlSource {
   const issues: OffsetIssue[] = [];
   const seen = new Set<number>();
   for (const { code, pos } of [...document.errors, ...document.warnings]) {
-    // One error a line: the parser's next ones on it are echoes of the first.
+    // One error for each line: further ones on the same line follow from the first.
     const { line } = lines.linePos(pos[0]);
     if (seen.has(line)) continue;
     seen.add(line);

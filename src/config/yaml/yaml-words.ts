@@ -1,5 +1,5 @@
-// The YAML parser's errors in plain words. Its own messages may quote the text, and with it a secret, so
-// they are chosen by code and never passed on.
+// YAML syntax errors in plain words, by error code. The parser's own messages are never shown: they may quote the text and
+// with it a secret.
 import type { ErrorCode } from 'yaml';
 
 interface Words {
@@ -8,8 +8,8 @@ interface Words {
 }
 
 const INDENT: Words = {
-  message: 'the indentation does not fit, or a bracket is open',
-  hint: 'close what was opened; indent with spaces, the same number for every key of one section',
+  message: 'the indentation is wrong, or a bracket is not closed',
+  hint: 'close the bracket; indent with spaces, the same number for every key of one section',
 };
 
 const STRUCTURE: Words = {
@@ -26,8 +26,8 @@ const WORDS: Partial<Record<ErrorCode, Words>> = {
   TAB_AS_INDENT: { message: 'a tab is used as indentation', hint: 'use spaces instead of tabs' },
   BAD_INDENT: INDENT,
   BLOCK_AS_IMPLICIT_KEY: {
-    message: 'two `:` on one line, or a wrong indentation',
-    hint: 'put a text that contains `: ` in quotes, or begin a new line',
+    message: 'two `:` on one line, or wrong indentation',
+    hint: 'put a text that contains `: ` in quotes, or start a new line',
   },
   MULTILINE_IMPLICIT_KEY: {
     message: 'a key has no `:` on its line',
@@ -35,7 +35,7 @@ const WORDS: Partial<Record<ErrorCode, Words>> = {
   },
   MISSING_CHAR: {
     message: 'a quote, bracket, comma or colon is missing',
-    hint: 'close what was opened, and write `key: value` with a space after the colon',
+    hint: 'add the missing character; write `key: value` with a space after the colon',
   },
   BAD_SCALAR_START: {
     message: 'a text cannot start with this character',
@@ -45,10 +45,10 @@ const WORDS: Partial<Record<ErrorCode, Words>> = {
     message: 'an unknown `\\` sequence in double quotes',
     hint: 'use single quotes, or write `\\\\` for one backslash',
   },
-  MULTIPLE_DOCS: { message: 'a second document begins here', hint: 'remove the `---` line' },
+  MULTIPLE_DOCS: { message: 'a second document starts here', hint: 'remove the `---` line' },
   BAD_DIRECTIVE: { message: 'an unknown `%` directive', hint: 'remove the line' },
   TAG_RESOLVE_FAILED: { message: 'an unknown `!` tag', hint: 'remove the tag, or put the text in quotes' },
-  RESOURCE_EXHAUSTION: { message: 'nested too deeply', hint: 'keep to the sections of the example file' },
+  RESOURCE_EXHAUSTION: { message: 'nested too deeply', hint: 'use only the sections of the example file' },
   KEY_OVER_1024_CHARS: {
     message: 'a key is too long',
     hint: 'write `key: value`, with a space after the colon',

@@ -1,5 +1,5 @@
-// The limiter of all calls to the service: so many at once in this process, and each with a permit that is good now. If no
-// permits can be had, no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
+// Limits all calls to the service: at most `concurrency` at once in this process, each with a permit that is valid now.
+// Without permits no call starts. All times are monotonic: setting the machine's clock neither delays nor starts a call.
 
 import { asRoadbookError, Fatal, type Retriable } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -10,39 +10,39 @@ import { type Grant, RATE } from './rate.ts';
 export interface Limits {
   /** Calls in flight at once in this process. */
   concurrency: number;
-  /** Arrivals at the service in any 60 s, of all processes that share the source of permits. */
+  /** Calls that arrive at the service in any 60 s, from all processes that share the source of permits. */
   perMinute: number;
 }
 
 export interface LimiterOptions extends Limits {
   clock: Clock;
-  /** Default: a rate of this process alone. */
+  /** Default: a rate for this process alone. */
   permits?: PermitSource;
-  /** Is warned when the source of permits cannot be reached. */
+  /** Gets a warning when the source of permits cannot be reached. */
   log?: Log;
 }
 
 export interface Limiter {
-  /** Runs `call` once it has a slot and a permit; higher `priority` goes first, equals in the order they came. */
+  /** Runs `call` once it has a slot and a permit. Higher `priority` goes first, equal priorities in order of arrival. */
   run<T>(call: () => Promise<T>, options?: { signal?: AbortSignal; priority?: number }): Promise<T>;
-  /** Starts nothing for `ms` from now; a longer pause that is under way stays. */
+  /** Starts no call for `ms` from now; a longer pause stays in force. */
   pause(ms: number): void;
-  /** Applies other limits from now on; calls that have started count. */
+  /** Applies new limits from now on; calls already started count. */
   change(limits: Limits): void;
-  /** Rejects the calls that wait and starts no more. Idempotent. */
+  /** Rejects the waiting calls and starts no more. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Which waiting call goes first: a login or renewal, which all others need; a push, which somebody waits for; what is
- * happening now; history.
+ * Which waiting call goes first: a login or renewal, which all others need; a push, which people wait for; live data;
+ * history.
  */
 export const PRIORITY = { session: 1_000, push: 2, live: 1, history: 0 };
 
-/** Until the next ask if one failed. */
+/** Wait before the next request for permits after a failed one. */
 const RETRY_MS = 1_000;
-/** A call that has waited this long while the source cannot be reached fails. */
-const GIVE_UP_MS = 60_000;
+/** A call fails after waiting this long for an unreachable source. */
+const FAIL_AFTER_MS = 60_000;
 
 const LONG_AGO = Number.NEGATIVE_INFINITY;
 
@@ -64,20 +64,20 @@ export function createLimiter(options: LimiterOptions): Limiter {
   let queue: Waiter[] = [];
   let permits: Permit[] = [];
   let inFlight = 0;
-  /** When the last calls ended: about as many end before the next ask. */
-  const ends: number[] = [];
+  /** When the last calls ended. About as many calls will end before the next request for permits. */
+  const recentEnds: number[] = [];
   let turn = 0;
   let pausedUntilMs = LONG_AGO;
-  /** A pause that the other processes do not know of yet. */
+  /** A pause that the other processes have not received yet. */
   let ownPauseUntilMs = LONG_AGO;
-  let againAtMs = LONG_AGO;
-  /** Since when the source has given no usable answer. */
-  let awaySinceMs: number | undefined;
+  let nextAskMs = LONG_AGO;
+  /** Since when the source has given no usable answer; undefined while it answers. */
+  let unreachableSinceMs: number | undefined;
   let isClosed = false;
   let asking: Promise<void> | undefined;
   let timer: AbortController | undefined;
 
-  /** Starts the calls that may start now, asks for the permits that are missing, and comes back when more can be done. */
+  /** Starts the calls that may start now, asks for missing permits, and schedules the next step. */
   function proceed(): void {
     const nowMs = clock.monotonic();
     permits = permits.filter(({ untilMs }) => untilMs > nowMs);
@@ -103,7 +103,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     void clock.sleep(Math.ceil(atMs - clock.monotonic()), timer.signal).then(proceed, () => undefined);
   }
 
-  /** When the first waiting call may start with the permits there are. */
+  /** When the first waiting call may start with the permits at hand. */
   function startAtMs(): number {
     if (queue.length === 0 || inFlight >= concurrency) return Number.POSITIVE_INFINITY;
     return Math.max(permits[0]?.fromMs ?? Number.POSITIVE_INFINITY, pausedUntilMs);
@@ -111,27 +111,29 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   function askAtMs(nowMs: number): number {
     if (isClosed) return Number.POSITIVE_INFINITY;
-    if (ownPauseUntilMs > nowMs) return awaySinceMs === undefined ? nowMs : againAtMs;
-    return missing(nowMs).length === 0 ? Number.POSITIVE_INFINITY : Math.max(againAtMs, pausedUntilMs);
+    if (ownPauseUntilMs > nowMs) return unreachableSinceMs === undefined ? nowMs : nextAskMs;
+    return callsWithoutPermit(nowMs).length === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(nextAskMs, pausedUntilMs);
   }
 
-  /** The calls that could start and have no permit yet. */
-  function missing(nowMs: number): Waiter[] {
-    while ((ends[0] ?? nowMs) < nowMs - RATE.aheadMs) ends.shift();
-    const usable = Math.max(0, concurrency - inFlight + ends.length);
-    // A source that is slow wastes the permits that it gives.
-    return queue.slice(permits.length, awaySinceMs === undefined ? usable : permits.length + 1);
+  /** The waiting calls that could start if they had a permit. */
+  function callsWithoutPermit(nowMs: number): Waiter[] {
+    while ((recentEnds[0] ?? nowMs) < nowMs - RATE.aheadMs) recentEnds.shift();
+    const usable = Math.max(0, concurrency - inFlight + recentEnds.length);
+    // A failing source gets one call at a time: permits that arrive too late are wasted.
+    return queue.slice(permits.length, unreachableSinceMs === undefined ? usable : permits.length + 1);
   }
 
   async function ask(askedMs: number): Promise<void> {
     const pauseUntilMs = ownPauseUntilMs;
     try {
-      const priorities = missing(askedMs).map(({ priority }) => priority);
+      const priorities = callsWithoutPermit(askedMs).map(({ priority }) => priority);
       const pauseMs = Math.max(0, pauseUntilMs - askedMs);
       receive(await source.take({ priorities, turn, perMinute, pauseMs }), askedMs);
       if (ownPauseUntilMs === pauseUntilMs) ownPauseUntilMs = LONG_AGO;
     } catch (thrown) {
-      sourceIsAway(thrown, askedMs);
+      onSourceFailure(thrown, askedMs);
     }
   }
 
@@ -140,50 +142,50 @@ export function createLimiter(options: LimiterOptions): Limiter {
     turn = grant.turn;
     if (grant.pausedMs > 0) pauseUntil(nowMs + grant.pausedMs);
     if (nowMs - askedMs >= RATE.permitMs) throw tooSlow();
-    // When between question and answer a permit was given is not known: it is good from the answer on, and ends as if it
-    // had been given with the question.
+    // The source granted the permit at an unknown instant between request and answer. To be safe, the permit is valid from
+    // the answer on and expires as if it had been granted at the request.
     for (const ms of grant.waitsMs)
       permits.push({ fromMs: nowMs + ms, untilMs: askedMs + ms + RATE.permitMs });
-    againAtMs = nowMs + grant.againMs;
-    awaySinceMs = undefined;
+    nextAskMs = nowMs + grant.againMs;
+    unreachableSinceMs = undefined;
   }
 
-  function sourceIsAway(thrown: unknown, askedMs: number): void {
+  function onSourceFailure(thrown: unknown, askedMs: number): void {
     const nowMs = clock.monotonic();
-    if (awaySinceMs === undefined)
-      log?.warn({ err: asRoadbookError(thrown) }, 'the shared rate cannot be reached; calls wait');
-    awaySinceMs ??= askedMs;
-    againAtMs = nowMs + RETRY_MS;
-    const fromMs = awaySinceMs;
-    reject(({ sinceMs }) => nowMs - Math.max(sinceMs, fromMs) >= GIVE_UP_MS, rateAway(thrown));
+    if (unreachableSinceMs === undefined)
+      log?.warn({ err: asRoadbookError(thrown) }, 'the shared rate cannot be reached; calls are waiting');
+    unreachableSinceMs ??= askedMs;
+    nextAskMs = nowMs + RETRY_MS;
+    const fromMs = unreachableSinceMs;
+    reject(({ sinceMs }) => nowMs - Math.max(sinceMs, fromMs) >= FAIL_AFTER_MS, rateUnreachable(thrown));
   }
 
-  function reject(isMeant: (waiter: Waiter) => boolean, error: unknown): void {
-    const rejected = queue.filter(isMeant);
+  function reject(matches: (waiter: Waiter) => boolean, error: unknown): void {
+    const rejected = queue.filter(matches);
     queue = queue.filter((waiter) => !rejected.includes(waiter));
     for (const waiter of rejected) waiter.reject(error);
   }
 
-  /** Permits from before a pause are worth nothing after it. */
+  /** Discards all permits: they are not valid after a pause. */
   function pauseUntil(untilMs: number): void {
     pausedUntilMs = Math.max(pausedUntilMs, untilMs);
     permits = [];
   }
 
-  /** Another ask may get more than the last grant said. */
+  /** A new request may get more permits than the last grant announced. */
   function askSoon(): void {
-    if (awaySinceMs === undefined) againAtMs = LONG_AGO;
+    if (unreachableSinceMs === undefined) nextAskMs = LONG_AGO;
   }
 
   async function wait(priority: number, signal: AbortSignal | undefined): Promise<void> {
-    const { promise, ...settle } = Promise.withResolvers<void>();
-    const waiter: Waiter = { priority, sinceMs: clock.monotonic(), ...settle };
+    const { promise, ...resolvers } = Promise.withResolvers<void>();
+    const waiter: Waiter = { priority, sinceMs: clock.monotonic(), ...resolvers };
     const onAbort = () => {
       reject((each) => each === waiter, signal?.reason);
       proceed();
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    // The other processes have to know of a call that is more urgent than those they know of.
+    // The other processes have to learn at once of a call more urgent than those announced so far.
     if (priority > (queue[0]?.priority ?? LONG_AGO)) askSoon();
     const behind = queue.findIndex((other) => other.priority < priority);
     queue.splice(behind < 0 ? queue.length : behind, 0, waiter);
@@ -200,7 +202,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         return await call();
       } finally {
         inFlight--;
-        ends.push(clock.monotonic());
+        recentEnds.push(clock.monotonic());
         proceed();
       }
     },
@@ -225,18 +227,18 @@ export function createLimiter(options: LimiterOptions): Limiter {
 }
 
 const closedError = (): Fatal =>
-  new Fatal('The call was not sent: the process is ending', {
+  new Fatal('The call was not sent: the process is stopping', {
     code: 'closed',
     hint: 'Start the command again.',
   });
 
-const rateAway = (cause: unknown): Retriable =>
+const rateUnreachable = (cause: unknown): Retriable =>
   unreachable(
-    'The call was not sent: the warehouse, which holds the rate of all processes, cannot be reached',
+    'The call was not sent: the warehouse, which stores the rate limit of all processes, cannot be reached',
     cause,
   );
 
 const tooSlow = (): Retriable =>
   unreachable(
-    `The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long to keep a rate`,
+    `The warehouse takes longer than ${RATE.permitMs / 1_000} s to answer, too long for the rate limit`,
   );

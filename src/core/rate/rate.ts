@@ -1,63 +1,63 @@
-// The rate of one account as one small value. Taking permits is a pure function of that value, so that one process can keep
-// it in memory and several can keep it in a row. Invariant: in any 60 s no more than the lowest `perMinute` of the processes
-// that ask arrives at the service, even if a permit is used late and requests are under way for different times.
+// The rate of one account as one small value. Taking permits is a pure function of that value, so one process can hold it
+// in memory and several can share it in a database row. Invariant: in any 60 s no more calls arrive at the service than the
+// lowest `perMinute` of the asking processes, even if a permit is used late and requests take different times in transit.
 
 export interface RateState {
-  /** GCRA's theoretical arrival time: from then on a whole burst may start at once. */
+  /** GCRA's theoretical arrival time: from then on a full burst may start at once. */
   nextMs: number;
   pausedUntilMs: number;
-  /** Where the process stood that was served last, see `Asked.turn`. */
+  /** The turn of the process served last, see `PermitRequest.turn`. */
   turn: number;
-  /** The first call that was left without a permit: calls after it get none until then. */
+  /** The most urgent call that got no permit: until `untilMs`, calls that come after it get none. */
   urgent: Place & { untilMs: number };
-  /** The lowest figure that was asked with lately. */
+  /** The lowest `perMinute` of recent requests. */
   perMinute: { figure: number; seenMs: number };
 }
 
-/** Higher priority goes first; among equals the process that was given fewer permits, which is the lower turn. */
+/** Higher priority goes first; among equals the process with fewer permits so far, which has the lower turn. */
 interface Place {
   priority: number;
   turn: number;
 }
 
-export interface Asked {
-  /** Of each call that could start, the highest first; empty to pass on a pause alone. */
+export interface PermitRequest {
+  /** Priority of each call that could start, the highest first; empty to report only a pause. */
   priorities: readonly number[];
-  /** As the last grant said, 0 before: permits of this process, counted from where the others stood when it came. */
+  /** From the last grant, 0 before the first: permits of this process, counted from the turn of the others when it joined. */
   turn: number;
   perMinute: number;
-  /** How long the service wants no call; 0 if it said nothing. */
+  /** Pause that the service asked for; 0 if none. */
   pauseMs: number;
 }
 
 export interface Grant {
-  /** For each permit, ms until it is good. */
+  /** For each permit, ms until it is valid. */
   waitsMs: readonly number[];
   pausedMs: number;
-  /** An earlier ask would get no more. */
+  /** Wait before the next request; an earlier one would get no more permits. */
   againMs: number;
-  /** To ask with the next time. */
+  /** For the next request. */
   turn: number;
 }
 
 export const RATE = {
-  /** Permits are given this far ahead. */
+  /** Permits are granted this far ahead. */
   aheadMs: 300,
-  /** A permit lapses this long after its instant. */
+  /** A permit expires this long after its instant. */
   permitMs: 1_000,
-  /** One request may take so much longer than another to the service. */
+  /** Transit times of two requests to the service may differ by this much. */
   underWayMs: 2_000,
-  /** A process that got some permits but too few asks for more after this time, not for each one. */
+  /** A process that got too few permits waits this long, so that it asks for a batch and not for each one. */
   batchMs: 150,
-  /** A process that let another one go first asks again after this time. */
+  /** A process that yielded to a more urgent call asks again after this time. */
   yieldMs: 250,
-  /** A process that waits asks at least this often. */
+  /** A waiting process asks at least this often. */
   longestAgainMs: 10_000,
-  /** A process that should have asked again is waited for this long. */
+  /** A claim stays valid this long after its process should have asked again. */
   graceMs: 1_000,
-  /** A figure counts for this long after it was asked with. */
+  /** The `perMinute` of a request counts for this long. */
   figureMs: 20_000,
-  /** No pause is longer, even if the clock is set back. */
+  /** Longest pause, even if the clock is set back. */
   longestPauseMs: 600_000,
 };
 
@@ -72,7 +72,7 @@ export const newRate: RateState = {
 };
 
 interface Pace {
-  /** Starts that may follow one another at once: those of one second. */
+  /** Calls that may start at the same instant: those of one second. */
   burst: number;
   spacingMs: number;
 }
@@ -89,7 +89,7 @@ export function paceOf(perMinute: number): Pace {
 
 export function takePermits(
   state: RateState,
-  asked: Asked,
+  asked: PermitRequest,
   nowMs: number,
 ): { state: RateState; grant: Grant } {
   const perMinute = lowestFigure(state.perMinute, asked.perMinute, nowMs);
@@ -110,7 +110,7 @@ export function takePermits(
       ? (other ?? newRate.urgent)
       : { ...own, untilMs: nowMs + againMs + RATE.graceMs };
   return {
-    // A pause that is over is forgotten, so that it does not come back when the clock is set back.
+    // A pause that has ended is cleared; otherwise it would return if the clock were set back.
     state: {
       nextMs,
       pausedUntilMs: isPaused ? nowMs + pausedMs : 0,
@@ -122,16 +122,16 @@ export function takePermits(
   };
 }
 
-/** An edit reaches one process after another: until all have it, the lower figure counts. */
+/** An edit of the limit reaches one process after another. Until all have it, the lower figure counts. */
 function lowestFigure(stored: RateState['perMinute'], figure: number, nowMs: number): RateState['perMinute'] {
   const isOld = Math.abs(nowMs - stored.seenMs) > RATE.figureMs;
   return figure <= stored.figure || isOld ? { figure, seenMs: nowMs } : stored;
 }
 
-/** A claim that was made for too long ahead is from before the clock was set back. */
+/** Ignores a claim that ends too far ahead: it was made before the clock was set back. */
 function claimOfAnother(
   { priority, turn, untilMs }: RateState['urgent'],
-  asked: Asked,
+  asked: PermitRequest,
   nowMs: number,
 ): RateState['urgent'] | undefined {
   const isLive = untilMs > nowMs && untilMs <= nowMs + RATE.longestAgainMs + RATE.graceMs;
@@ -143,11 +143,11 @@ const goesBefore = (first: Place | undefined, second: Place): boolean =>
   first !== undefined &&
   (first.priority > second.priority || (first.priority === second.priority && first.turn < second.turn));
 
-/** A process that had no calls comes in where the others are; none is further ahead than one ask can bring it. */
+/** A process that had no calls joins at the turn of the others; no turn is further ahead than one request can bring it. */
 const boundedTurn = (turn: number, served: number, { burst, spacingMs }: Pace): number =>
   Math.min(Math.max(turn, served), served + burst + Math.ceil(RATE.aheadMs / spacingMs));
 
-/** The next instants that are near, at most `count` of them. */
+/** At most `count` start instants within the horizon. */
 function takeInstants(
   storedMs: number,
   count: number,
@@ -156,7 +156,7 @@ function takeInstants(
 ): { waitsMs: number[]; nextMs: number; untilNextMs: number } {
   const toleranceMs = (burst - 1) * spacingMs;
   const horizonMs = nowMs + RATE.aheadMs;
-  // The latest that taking can lead to; beyond it, the clock was set back.
+  // No sequence of requests leads beyond this bound; a later value means that the clock was set back.
   let nextMs = Math.min(storedMs, horizonMs + burst * spacingMs);
   const waitsMs: number[] = [];
   for (; waitsMs.length < count && nextMs - toleranceMs <= horizonMs; ) {
@@ -167,7 +167,7 @@ function takeInstants(
   return { waitsMs, nextMs, untilNextMs: nextMs - toleranceMs - horizonMs };
 }
 
-/** When a process that got fewer permits than it asked for should ask again. */
+/** Wait before the next request of a process that got too few permits. */
 function againAfter(
   given: number,
   { yields, untilNextMs }: { yields: boolean; untilNextMs: number },

@@ -1,8 +1,8 @@
-// Stops calling a service that is down: after so many outages in a row, calls are refused at once for a
-// cool-down, then one probe decides. While a probe is under way nobody else gets through.
+// A circuit breaker: after `threshold` outages in a row, calls fail at once for a cool-down. Then one probe call decides;
+// all other calls keep failing until the probe ends.
 import type { Clock } from '../time/clock.ts';
 
-/** What an outcome says about the service; `unknown` (an abort, say) says nothing. */
+/** What an outcome says about the service; `unknown`, for example an abort, says nothing. */
 export type Verdict = 'up' | 'down' | 'unknown';
 
 export interface BreakerOptions {
@@ -14,8 +14,8 @@ export interface BreakerOptions {
 }
 
 export interface Breaker {
-  /** Runs `call`, or throws what `refuse` makes of the time left in ms. */
-  run<T>(call: () => Promise<T>, refuse: (leftMs: number) => Error): Promise<T>;
+  /** Runs `call`. While the breaker is open, throws `openError` of the remaining ms instead. */
+  run<T>(call: () => Promise<T>, openError: (leftMs: number) => Error): Promise<T>;
 }
 
 export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOptions): Breaker {
@@ -23,7 +23,7 @@ export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOp
   let openedAt = 0;
   let probing = false;
 
-  function settle(verdict: Verdict): void {
+  function record(verdict: Verdict): void {
     if (verdict === 'up') outages = 0;
     if (verdict === 'down') {
       outages += 1;
@@ -32,17 +32,17 @@ export function createBreaker({ threshold, coolDownMs, clock, judge }: BreakerOp
   }
 
   return {
-    async run(call, refuse) {
+    async run(call, openError) {
       const isOpen = outages >= threshold;
       const leftMs = openedAt + coolDownMs - clock.monotonic();
-      if (isOpen && (leftMs > 0 || probing)) throw refuse(Math.max(0, leftMs));
+      if (isOpen && (leftMs > 0 || probing)) throw openError(Math.max(0, leftMs));
       if (isOpen) probing = true;
       try {
         const result = await call();
-        settle('up');
+        record('up');
         return result;
       } catch (error) {
-        settle(judge(error));
+        record(judge(error));
         throw error;
       } finally {
         if (isOpen) probing = false;

@@ -1,12 +1,12 @@
-// How long a server asks to wait: Retry-After in seconds or as a date, by the injected clock, bounded.
+// The wait that a server asks for: Retry-After in seconds or as a date, by the injected clock, within bounds.
 
 export const LONGEST_PAUSE_MS = 600_000;
-/** A pause consumes no attempt: one of nothing at all would let a call ask without end until its deadline. */
+/** A pause consumes no attempt: with a pause of zero, a call would repeat in a tight loop until its deadline. */
 export const SHORTEST_PAUSE_MS = 1_000;
-/** Where a server throttles and does not say for how long. */
+/** Used if a server throttles without a Retry-After. */
 export const DEFAULT_PAUSE_MS = 10_000;
 
-/** Milliseconds from `nowMs`, or undefined where the header is missing or makes no sense. */
+/** Milliseconds from `nowMs`; undefined if the header is missing or invalid. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

@@ -1,17 +1,17 @@
-// Bounds retries over all calls together: a few in reserve, then one for every five requests. When the service
-// is down for everybody, retries stay a fraction of the traffic instead of multiplying it.
+// Bounds the retries of all calls together: a small reserve, then one retry for every five requests. When the service is
+// down, retries stay a fraction of the traffic instead of multiplying it.
 
 export interface RetryBudget {
-  /** A request was made: it pays for a part of a retry. */
+  /** Call once for each request: it earns a fraction of a retry. */
   earn(): void;
-  /** Takes one retry out of the budget; false when there is none left. */
+  /** Takes one retry from the budget; false if none is left. */
   take(): boolean;
 }
 
 export interface RetryBudgetOptions {
-  /** Retries at hand at the start, and the most that are ever saved up. */
+  /** Retries available at the start, and the largest balance. */
   reserve: number;
-  /** What one request adds. */
+  /** Fraction of a retry that one request adds. */
   perRequest: number;
 }
 
@@ -24,7 +24,7 @@ export function createRetryBudget({ reserve, perRequest } = DEFAULT_RETRY_BUDGET
       balance = Math.min(reserve, balance + perRequest);
     },
     take() {
-      // Five times 0.2 is a hair under 1 in binary.
+      // Rounding: five times 0.2 may be slightly less than 1.
       if (balance < 1 - 1e-9) return false;
       balance -= 1;
       return true;

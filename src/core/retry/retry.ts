@@ -1,23 +1,23 @@
-// Tries again what may succeed later. The delay is a pure function with full jitter; the waiting is done on
-// the injected clock. A pause that the other side asked for consumes no attempt; a deadline bounds the whole.
+// Retries calls that may succeed later. The delay is a pure function with full jitter; waits use the injected clock. A
+// pause that the server asked for consumes no attempt; a deadline bounds all attempts and waits together.
 import pRetry from 'p-retry';
 import { Retriable } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 
 export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+  /** Number of attempts, including the first. */
   attempts: number;
   /** Largest delay before the second attempt; doubles for each later one. */
   baseMs: number;
   /** No single delay is longer. */
   capMs: number;
-  /** After this long no further attempt is made, whatever the failures were. */
+  /** No attempt starts after this time, whatever the failures were. */
   deadlineMs: number;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 5, baseMs: 500, capMs: 30_000, deadlineMs: 900_000 };
 
-/** Full jitter: anywhere between nothing and the exponential bound. `random` is in [0, 1). */
+/** Full jitter: between zero and the exponential bound. `random` is in [0, 1). */
 export function backoffMs(failures: number, policy: RetryPolicy, random: number): number {
   const bound = Math.min(policy.capMs, policy.baseMs * 2 ** (failures - 1));
   return Math.floor(bound * random);
@@ -28,23 +28,23 @@ export interface RetryContext {
   random: () => number;
   policy?: RetryPolicy;
   signal?: AbortSignal;
-  /** Told of each failure that will be tried again, before the wait. */
+  /** Called for each failure that is retried, before the wait. */
   onRetry?: (error: Retriable, delayMs: number) => void;
-  /** Asked before each retry; false gives up at once (a spent retry budget). */
+  /** Called before each retry; false stops retrying (the retry budget is spent). */
   mayRetry?: () => boolean;
 }
 
 export function retry<T>(attempt: () => Promise<T>, context: RetryContext): Promise<T> {
   const { clock, random, policy = DEFAULT_RETRY, signal, onRetry, mayRetry } = context;
   const giveUpAt = clock.monotonic() + policy.deadlineMs;
-  const guarded = () => {
+  const abortable = () => {
     signal?.throwIfAborted();
     return attempt();
   };
-  // p-retry's own waiting is off: the wait happens in onFailedAttempt, on the injected clock. It is not given
-  // the signal: it would put the abort in place of the outcome of an attempt that has ended. It is given one
-  // retry more than the policy, since without any left it would not go on after a pause.
-  return pRetry(guarded, {
+  // p-retry's own wait is off: onFailedAttempt waits, on the injected clock. p-retry does not get the signal, because an
+  // abort would replace the outcome of an attempt that has already ended. It gets one retry more than the policy, because
+  // with none left it would stop after a pause.
+  return pRetry(abortable, {
     retries: policy.attempts,
     minTimeout: 0,
     maxTimeout: 0,

@@ -1,15 +1,15 @@
-// JSON.parse without its losses: an integer beyond 2^53 and a number beyond any double stay as text. What is nested deeper than
-// anybody could write down again is refused, because later steps would run out of stack on it.
+// JSON.parse without loss of digits: an integer beyond 2^53 and a number beyond the range of a double stay text. Values that
+// are nested too deep are rejected, because later steps would overflow the stack.
 
 const INTEGER = /^-?\d+$/;
-/** What is nested no deeper can be walked, written down and stored. */
+/** Deepest nesting that later steps can traverse, serialize and store. */
 export const MOST_LEVELS = 100;
 
-/** Throws a SyntaxError for broken text, a RangeError for what is nested deeper than `levels`. */
+/** Throws a SyntaxError for invalid JSON, a RangeError for nesting deeper than `levels`. */
 export function parseLossless(text: string, levels = MOST_LEVELS): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const value: unknown = JSON.parse(plain);
-  // Parsing with a reviver takes several times as long, so it is done only where a digit may be lost.
+  // A reviver makes parsing several times slower, so it is used only if a digit may be lost.
   return holdsUnsafeNumber(value, levels) ? JSON.parse(plain, keepUnsafeNumbers) : value;
 }
 
@@ -28,7 +28,7 @@ function holdsUnsafeNumber(value: unknown, levels: number): boolean {
   return found;
 }
 
-/** Whether digits may be gone: a fraction is as near as a double comes, infinity is no number of JSON. */
+/** Whether digits may be lost. Fractions are accepted as rounded; an infinite value stands for a number beyond the range. */
 const isRounded = (value: number): boolean => Number.isInteger(value) || !Number.isFinite(value);
 
 function keepUnsafeNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {

@@ -1,7 +1,7 @@
-// "Did you mean": the known word nearest to a mistyped one, or none where nothing is near.
+// "Did you mean": the known word nearest to a mistyped one, or none if no word is near.
 import { distance } from 'fastest-levenshtein';
 
-/** Longer words are no typos of ours, and comparing them takes time. */
+/** Longer words are no typos of known words, and comparing them takes time. */
 const LONGEST_WORD = 64;
 
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
@@ -19,17 +19,17 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** The nearest word as a question, or else all of them. */
+/** The nearest word as a question, or the list of all words. */
 export function suggest(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   if (near !== undefined) return `did you mean \`${near}\`?`;
-  if (candidates.length === 0) return 'nothing is allowed here; remove it';
+  if (candidates.length === 0) return 'no value is allowed here; remove it';
   return `use one of ${candidates.map((candidate) => `\`${candidate}\``).join(', ')}`;
 }
 
 const plain = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}/]/gu, '');
 
-/** ` (did you mean …?)` for the end of a sentence, or nothing. */
+/** ` (did you mean …?)` for the end of a sentence, or an empty text. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? '' : ` (did you mean "${near}"?)`;

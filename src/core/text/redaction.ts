@@ -1,23 +1,22 @@
-// Takes secrets and people's tax numbers out of any text that leaves the process: known values, anything
-// shaped like a JWT, anything that is a CPF by its check digits. The last gate before logs, errors, output
-// and control tables, whatever path the value came by.
+// Removes secrets and personal tax numbers from every text that leaves the process: known values, anything shaped like a
+// JWT, any number with valid CPF check digits. The last step before logs, errors, output and control tables.
 
 export interface Redactor {
-  /** Makes `secret` (and its JSON- and URL-escaped forms) known; short ones would blot out common words. */
+  /** Redacts `secret` and its JSON- and URL-escaped forms from now on. Ignores short ones: they would redact common words. */
   add(secret: string | undefined): void;
   redact(text: string): string;
 }
 
 export const REDACTED = '[redacted]';
 
-/** A secret shorter than this is redacted by its path only. */
+/** A shorter secret is redacted only by the name of its log field. */
 const SHORTEST_KNOWN_SECRET = 6;
 
-/** All that a JWT is made of, its dots too: a text is divided into these, so that each character is looked at once. */
+/** The characters of a JWT, dots included. Splitting a text into such runs keeps the search linear. */
 const DOTTED_RUN = /[\w.-]{10,}/g;
-/** Within a part between dots. */
+/** Start of a JWT, within a part between dots. */
 const JWT_START = /\beyJ[\w-]{5}/;
-/** Not a part of a longer number, nor the decimals of one. */
+/** Not part of a longer number, and not its decimals. */
 const CPF_SHAPE = /(?<!\d|\d\.)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11})(?!\d)/g;
 
 export function createRedactor(): Redactor {
@@ -43,7 +42,7 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** A JWT begins within a part and takes the next one with it, and one more where there is one. */
+/** A JWT starts within a part and includes the next part, and a third one if present. */
 function withoutJwts(run: string): string {
   if (!run.includes('eyJ')) return run;
   const parts = run.split('.');
@@ -59,8 +58,8 @@ function withoutJwts(run: string): string {
 }
 
 /**
- * The JSON text of a value, its texts and names redacted one by one: redacting the finished text could take a number
- * out of it and leave no JSON.
+ * The JSON text of a value, with each text and name redacted separately. Redacting the finished JSON could remove a bare
+ * number and leave invalid JSON.
  */
 export function redactedJson(value: unknown, redact: Redactor['redact']): string {
   return JSON.stringify(redactedValue(value, redact)) ?? 'null';
@@ -83,7 +82,7 @@ function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
   );
 }
 
-/** Names that are alike once redacted are numbered, so that no field takes another's place; `taken` has the last number. */
+/** Numbers names that are equal after redaction, so that no field replaces another. `taken` holds the last number. */
 function unusedName(name: string, taken: Map<string, number>): string {
   let number = taken.get(name) ?? 0;
   let unused = name;
@@ -92,7 +91,7 @@ function unusedName(name: string, taken: Map<string, number>): string {
   return unused;
 }
 
-/** True where the check digits of a personal tax number are right; dots and dash are optional. */
+/** True if the check digits of a personal tax number are valid; dots and dash are optional. */
 export function isCpf(text: string): boolean {
   const digits = text.replace(/\D/g, '');
   if (digits.length !== 11 || /^(\d)\1+$/.test(digits)) return false;

@@ -1,16 +1,16 @@
-// JSON text that does not depend on the order in which fields came: the same content is the same text.
+// JSON text with sorted keys: equal content gives equal text, whatever the order of the fields.
 import type { Json } from '../glossary.ts';
 
 export const stableJson = (value: Json): string => JSON.stringify(sorted(value, true));
 
-/** The same, and a field that is null is like one that is absent. */
+/** The same, with null fields left out. */
 export const stableJsonWithoutNulls = (value: Json): string => JSON.stringify(sorted(value, false));
 
 function sorted(value: Json, keepsNulls: boolean): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((part) => sorted(part, keepsNulls));
   const names = Object.keys(value).sort();
-  // A field named __proto__ is a field like any other, where there is no prototype; an object with one is made faster.
+  // Without a prototype, a field named __proto__ is an ordinary field. Objects with a prototype are faster to create.
   const result = (names.includes('__proto__') ? Object.create(null) : {}) as { [name: string]: Json };
   for (const name of names) {
     const part = value[name] as Json;

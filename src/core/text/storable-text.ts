@@ -1,9 +1,9 @@
-// Texts that every database keeps as they are: PostgreSQL stores no NUL and no half of a character (a lone surrogate), so
-// records and items of the ERP that hold one are refused alike, whatever the engine.
+// Texts that every database can store. PostgreSQL stores neither NUL nor a lone surrogate (half a character), so records
+// and ERP items that contain one are rejected on every engine.
 
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** Of all texts in a value, by what JSON.stringify made of it. */
+/** Whether every text in a value is storable, from its JSON.stringify output. */
 export const isStorableJson = (json: string): boolean => !ESCAPED.test(json);
 
 /** NUL and lone surrogates as JSON.stringify writes them. */

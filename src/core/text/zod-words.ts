@@ -1,12 +1,12 @@
-// The issues of zod in plain words, the same for items of the ERP, calls and records of the service and the
-// configuration. An issue names its path, kinds and allowed words, never a value: it may be a secret or personal data.
+// zod issues in plain words, the same for ERP items, calls and records of the service, and the configuration. An issue
+// names its path, types and allowed words, never a value: the value may be a secret or personal data.
 import { z } from 'zod';
 import { type Path, schemaPlace } from '../schema-place.ts';
 import { didYouMean } from './near-word.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** zod's `safeParse` in these words; a message that a schema has of its own wins. */
+/** zod's `safeParse` with these messages; a schema's own message takes precedence. */
 export const parseInWords = <T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -27,7 +27,7 @@ export function issueTexts(
   });
 }
 
-/** Each by itself: an unknown key has an issue of its own, and of alternatives only the issues of the one that was meant are kept. */
+/** Flattens issues: one for each unknown key, and of a union only the issues of the intended alternative. */
 export const singleIssues = (issues: readonly Issue[]): Issue[] => issues.flatMap(single);
 
 function single(issue: Issue): Issue[] {
@@ -35,15 +35,15 @@ function single(issue: Issue): Issue[] {
     return issue.keys.map((key) => ({ ...issue, keys: [key], path: [...issue.path, key] }));
   }
   if (issue.code !== 'invalid_union') return [issue];
-  // What is wrong inside a value says more than that it should be something else.
+  // The intended alternative is the one whose issues are all inside the value.
   const meant = issue.errors.map(singleIssues).find((branch) => branch.every(({ path }) => path.length > 0));
   return meant?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
 }
 
-/** A key that could be anything but a name is left out: it may be a misplaced value. */
+/** Other keys are not shown: they may be misplaced values. */
 const NAME = /^[\p{L}\p{N}_@./() -]{1,64}$/u;
 
-/** As in `route_points[3].external_code`. */
+/** For example `route_points[3].external_code`. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = '';
   for (const step of path) {
@@ -69,13 +69,13 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return wrongKind(title ?? expectation(issue), issue.input);
     case 'invalid_format':
-      return title === undefined ? 'is not written in the right form' : `is not ${title}`;
+      return title === undefined ? 'has the wrong format' : `is not ${title}`;
     case 'too_small':
       return sizeMessage(issue.origin, 'at least', issue.minimum);
     case 'too_big':
       return sizeMessage(issue.origin, 'at most', issue.maximum);
     case 'invalid_key':
-      return 'the key is not written in the right form';
+      return 'the key has the wrong format';
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     default:
@@ -83,16 +83,16 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** What the schema calls its values, as in `a duration`. */
+/** The title of the schema with its article: `a duration`. */
 function titleOf({ inst, schema }: z.core.$ZodRawIssue): string | undefined {
   const title = z.globalRegistry.get((schema ?? inst) as z.core.$ZodType)?.title;
   return title === undefined ? undefined : `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`;
 }
 
-/** The words of an enumeration that could stand here. */
+/** The allowed words, if the place takes an enumeration. */
 export function allowedWords(issue: Issue | z.core.$ZodRawIssue): string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
-  // zod gives `options` for a discriminated union, though its type does not say so.
+  // zod sets `options` for a discriminated union, though its type does not declare it.
   const { options = [] } = issue as { options?: unknown[] };
   return options.filter((word) => word !== undefined).map(String);
 }

@@ -1,15 +1,15 @@
-// Time as a dependency: everything that asks for the time or waits takes a Clock, so that a test can move it.
+// Time as a dependency: all code that reads the time or waits takes a Clock, so that a test can control it.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some fixed instant; setting the clock of the machine does not change them. */
+  /** Milliseconds since an arbitrary instant; not affected when the machine's clock is set. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Longest delay a Node timer holds; a longer sleep is taken in parts. */
+/** Longest delay of a Node timer; a longer sleep uses several timers. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
     const until = performance.now() + ms;
-    // A timer may end a millisecond early: whoever then looks at what the wait was for would find it unfinished.
+    // A timer may fire a millisecond early; the caller would then wake before its deadline.
     for (let left = ms; left > 0; left = until - performance.now()) {
       await timer(Math.min(Math.ceil(left), LONGEST_TIMER_MS), signal);
     }
@@ -40,5 +40,5 @@ function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** An instant as the warehouse writes it: UTC, milliseconds, `Z`. */
+/** An instant as the warehouse stores it: UTC, milliseconds, `Z`. */
 export const isoInstant = (ms: number): string => new Date(ms).toISOString();

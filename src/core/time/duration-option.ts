@@ -1,5 +1,5 @@
-// A duration as a zod type: text such as `6h` in the file, milliseconds in the code. Shared by the
-// configuration and by the jobs' own options, so that one way of writing a duration holds everywhere.
+// A duration as a zod type: text such as `6h` in the file, milliseconds in the code. The configuration and the jobs' own
+// options share it, so that every duration is written in the same way.
 import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from './durations.ts';
 
@@ -14,13 +14,13 @@ export const duration = z.codec(durationText, z.number(), {
 });
 
 export interface DurationBounds {
-  /** Shortest allowed, for example `1s`; no lower bound unless given. */
+  /** Shortest allowed, for example `1s`. Default: no lower bound. */
   min?: string;
-  /** Longest allowed, for example `1h`; no upper bound unless given. */
+  /** Longest allowed, for example `1h`. Default: no upper bound. */
   max?: string;
 }
 
-/** A duration with its default as ops would write it; `description` is one sentence. */
+/** A duration with a default such as `6h`; `description` is one sentence. */
 export const durationOption = (fallback: string, description: string, bounds: DurationBounds = {}) =>
   boundedDuration(bounds).prefault(fallback).describe(description);
 

@@ -1,33 +1,33 @@
-// Work that is done again and again, with a rest in between, until it is told to stop.
+// Repeats work, with a pause after each repetition, until it is stopped.
 import type { Clock } from './clock.ts';
 
 export interface Loop {
   start(): void;
-  /** Idempotent and safe before start; resolves when the work that is under way has ended. */
+  /** Idempotent and safe before start; resolves when the current work has ended. */
   stop(): Promise<void>;
 }
 
 export interface LoopOptions {
-  /** Whether the first work comes after a rest; default: at once. */
+  /** Whether a pause comes before the first work. Default: false. */
   restFirst?: boolean;
 }
 
-/** `work` never throws. */
+/** `work` must not throw. */
 export function createLoop(
   clock: Clock,
-  restMs: number,
+  pauseMs: number,
   work: () => Promise<void>,
   { restFirst = false }: LoopOptions = {},
 ): Loop {
   const stopping = new AbortController();
-  const rest = () => clock.sleep(restMs, stopping.signal).catch(() => undefined);
+  const pause = () => clock.sleep(pauseMs, stopping.signal).catch(() => undefined);
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    if (restFirst) await rest();
+    if (restFirst) await pause();
     while (!stopping.signal.aborted) {
       await work();
-      await rest();
+      await pause();
     }
   }
 

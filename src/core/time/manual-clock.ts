@@ -1,15 +1,15 @@
-// A clock that stands still until it is moved. Sleepers wake in the order of their instants, and what they
-// do next is let run before the clock moves on, so that a sleep inside a sleep is met in the same advance.
+// A clock that stands still until a test advances it. Sleepers wake in order of time. Before the clock moves on, the code of
+// each woken sleeper runs, so that a new sleep started there can end in the same advance.
 import type { Clock } from './clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Moves time forward by `ms`, waking whoever sleeps until then. */
+  /** Moves time forward by `ms` and wakes the sleepers due by then. */
   advance(ms: number): Promise<void>;
-  /** Sets the clock forward or back, as an administrator does: nobody wakes earlier or later for it. */
+  /** Sets the clock forward or back, as an administrator does. Sleepers are not affected. */
   set(byMs: number): void;
-  /** How many sleepers wait now. */
+  /** Number of waiting sleepers. */
   sleepers(): number;
-  /** Time until the next of them wakes; undefined where nobody sleeps. */
+  /** Time until the next sleeper wakes; undefined if there is none. */
   untilNext(): number | undefined;
 }
 
@@ -19,9 +19,9 @@ interface Sleeper {
 }
 
 export function createManualClock(startAt: number): ManualClock {
-  // Sleepers live on the time that has passed; what the clock shows is that and how it was set.
+  // Sleepers use the elapsed time; the clock shows the elapsed time plus an offset.
   let nowMs = 0;
-  let shownMs = startAt;
+  let offsetMs = startAt;
   const waiting = new Set<Sleeper>();
 
   const nextUntil = (end: number): Sleeper | undefined => {
@@ -33,10 +33,10 @@ export function createManualClock(startAt: number): ManualClock {
   };
 
   return {
-    now: () => shownMs + nowMs,
+    now: () => offsetMs + nowMs,
     monotonic: () => nowMs,
     set(byMs) {
-      shownMs += byMs;
+      offsetMs += byMs;
     },
     sleepers: () => waiting.size,
     untilNext() {
@@ -63,17 +63,17 @@ export function createManualClock(startAt: number): ManualClock {
     },
     async advance(ms) {
       const end = nowMs + ms;
-      await settle();
+      await flushPromises();
       for (let next = nextUntil(end); next !== undefined; next = nextUntil(end)) {
         nowMs = Math.max(nowMs, next.at);
         waiting.delete(next);
         next.wake();
-        await settle();
+        await flushPromises();
       }
       nowMs = end;
     },
   };
 }
 
-/** Lets every promise that can go on without time or I/O do so. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Runs all code that waits for promises only, not for time or I/O. */
+const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
