@@ -9,7 +9,7 @@ import { checkRequest } from './request-check.ts';
 import type { WireAnswer, WireRequest } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
-  /** As in docs/service.md and in the ledger of the sandbox. */
+  /** As in docs/reference/service.md and in the ledger of the sandbox. */
   readonly name: string;
   /** A write changes something at the service: it is never sent again unless it is clear that it did nothing. */
   readonly kind: 'read' | 'write';

@@ -1,4 +1,4 @@
-// npm run bench: measures everything in one run and writes docs/performance.md with its chart. Parts can be run alone;
+// npm run bench: measures everything in one run and writes docs/explanation/performance.md with its chart. Parts can be run alone;
 // they are then printed and nothing is written.
 //   npm run bench                 a million events, and up to ten million: about half an hour
 //   npm run bench -- 100000       fewer
@@ -17,7 +17,7 @@ import { PROFILE } from './profile-notes.ts';
 import { pushBench } from './push.ts';
 import type { Section } from './task.ts';
 
-const DOCS = resolve(import.meta.dirname, '../../docs');
+const DOCS = resolve(import.meta.dirname, '../../docs/explanation');
 const args = process.argv.slice(2);
 const isCount = (arg: string): boolean => /^\d+$/.test(arg);
 const wanted = Number(args.find(isCount) ?? 1_000_000);

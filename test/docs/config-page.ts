@@ -42,7 +42,9 @@ export function configPage(root: Schema): string {
   return `${[
     HEAD,
     `## Top level\n\n${tableOf(top)}`,
-    ...sections.filter(([, schema]) => propertiesOf(schema).length > 0).map(([name, schema]) => section(name, schema)),
+    ...sections
+      .filter(([, schema]) => propertiesOf(schema).length > 0)
+      .map(([name, schema]) => section(name, schema)),
   ].join('\n\n')}\n`;
 }
 
@@ -79,9 +81,11 @@ const alternatives = ({ anyOf = [], oneOf = [], allOf = [] }: Schema): Schema[] 
   [...anyOf, ...oneOf, ...allOf].flatMap((each) => [each, ...alternatives(each)]);
 
 const tableOf = (rows: readonly [string, Schema][]): string =>
-  ['| key | values | default | meaning |', '|---|---|---|---|', ...rows.flatMap(([key, value]) => rowsOf(key, value))].join(
-    '\n',
-  );
+  [
+    '| key | values | default | meaning |',
+    '|---|---|---|---|',
+    ...rows.flatMap(([key, value]) => rowsOf(key, value)),
+  ].join('\n');
 
 function rowsOf(key: string, schema: Schema): string[] {
   const meaning = (schema.description ?? '').replace(DEFAULT, '').replaceAll('|', '\\|');

@@ -5,8 +5,7 @@ import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { commandsPage } from './commands-page.ts';
 import { configPage } from './config-page.ts';
 
-const inReference = (name: string): string =>
-  resolve(import.meta.dirname, '../../docs/reference', name);
+const inReference = (name: string): string => resolve(import.meta.dirname, '../../docs/reference', name);
 
 export const REFERENCE_PAGES: readonly { file: string; text: () => Promise<string> }[] = [
   { file: inReference('commands.md'), text: commandsPage },

@@ -1,5 +1,5 @@
 // The schema of each type of field, and of an object with a table of fields. Each names what is wrong in the words of
-// docs/erp-sources.md; null counts as absent.
+// docs/reference/erp-feeds.md; null counts as absent.
 import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';
 import { isJsonObject } from '../../core/glossary.ts';

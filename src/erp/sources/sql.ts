@@ -191,6 +191,6 @@ function firstFound(reading: Reading): string {
   if ('item' in reading) return 'The query of the ERP answers, and its rows can be read.';
   throw new Fatal(`The query of the ERP answers, but its rows cannot be read: ${reading.fault.reason}`, {
     code: 'erp_rows_unreadable',
-    hint: 'Name the columns by canonical paths, or map them; docs/erp-sources.md shows both.',
+    hint: 'Name the columns by canonical paths, or map them; docs/reference/erp-feeds.md shows both.',
   });
 }

@@ -68,10 +68,13 @@ export interface Sizing {
 const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const GB = 1e9;
-/** Records that one daemon takes in, about a third of what docs/performance.md shows: runs come in bursts. */
+/**
+ * Records that one daemon takes in, about a third of what docs/explanation/performance.md shows: runs come in bursts.
+ */
 const RECORDS_A_SECOND = 10_000;
 /**
- * Records that all daemons on one PostgreSQL compare and load, about a third of its load stage in docs/performance.md:
+ * Records that all daemons on one PostgreSQL compare and load, about a third of its load stage in
+ * docs/explanation/performance.md:
  * that is done by one transaction at a time.
  */
 const WRITER_RECORDS_A_SECOND = 20_000;
