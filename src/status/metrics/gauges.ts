@@ -137,7 +137,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   ),
   single(
     'config_last_reload_successful',
-    'Whether the last edit of the configuration is in effect (1) or was refused (0).',
+    'Whether the last edit of the configuration is in effect (1) or was rejected (0).',
     ({ document }) => Number(document.config.error === null),
   ),
   single('config_loaded_timestamp_seconds', 'When the running configuration was loaded.', ({ document }) =>
@@ -146,7 +146,7 @@ export const GAUGES: readonly GaugeDeclaration[] = [
   single('leases_held', 'Jobs that some daemon is running under its lease.', ({ leasesHeld }) => leasesHeld),
   single(
     'daemons_alive',
-    'Daemons on this warehouse that gave a sign of life lately.',
+    'Daemons on this warehouse with a recent heartbeat.',
     ({ document }) => document.daemons.filter(({ state }) => state === 'alive').length,
   ),
   {
@@ -156,18 +156,18 @@ export const GAUGES: readonly GaugeDeclaration[] = [
     values: ({ document }) =>
       document.daemons.map((daemon) => [[daemonName(daemon), daemon.host, daemon.version], 1]),
   },
-  perDaemon('daemon_alive', 'Whether the daemon gave a sign of life lately (1) or not (0).', ({ state }) =>
+  perDaemon('daemon_alive', 'Whether the daemon has a recent heartbeat (1) or not (0).', ({ state }) =>
     Number(state === 'alive'),
   ),
-  perDaemon('daemon_started_timestamp_seconds', 'When the daemon began.', (daemon) =>
+  perDaemon('daemon_started_timestamp_seconds', 'Start of the daemon.', (daemon) =>
     seconds(daemon.started_at),
   ),
-  perDaemon('daemon_heartbeat_timestamp_seconds', 'Last sign of life of the daemon.', (daemon) =>
+  perDaemon('daemon_heartbeat_timestamp_seconds', 'Last heartbeat of the daemon.', (daemon) =>
     seconds(daemon.heartbeat_at),
   ),
   perDaemon(
     'daemon_slices_per_minute',
-    'Slices that the daemon loaded in the last minute; not told while it is silent.',
+    'Slices that the daemon loaded in the last minute; absent while it is silent.',
     ({ slices_per_minute }) => slices_per_minute,
   ),
   ...QUEUE.map(({ name, help }) =>

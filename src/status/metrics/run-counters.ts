@@ -10,13 +10,13 @@ import type { Engine } from '../../warehouse/engine.ts';
 const LATE_MS = 3_600_000;
 
 /** Each counter of a job: its name without prefix and `_total`, what it says, what a run adds. */
-const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
+export const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
   { name: 'requests', help: 'HTTP requests sent to the service by runs.', of: (run) => run.requests },
   { name: 'retries', help: 'HTTP requests that were repeated.', of: (run) => run.retries },
   { name: 'records', help: 'Records received.', of: (run) => run.records },
   { name: 'rows_written', help: 'Rows that were new or changed.', of: (run) => run.inserted + run.updated },
   { name: 'quarantined_records', help: 'Records that did not fit.', of: (run) => run.quarantined },
-  { name: 'things_sent', help: 'Things sent to the service.', of: (run) => run.sent },
+  { name: 'things_sent', help: 'Items sent to the service.', of: (run) => run.sent },
 ];
 
 const STATUSES = ['ok', 'partial', 'failed', 'abandoned'];
