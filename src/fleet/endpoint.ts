@@ -9,7 +9,7 @@ import { checkRequest } from './request-check.ts';
 import type { WireAnswer, WireRequest } from './transport/transport.ts';
 
 export interface Endpoint<Q, A> {
-  /** The name in docs/service.md and in the ledger of the sandbox. */
+  /** The name in docs/reference/service.md and in the ledger of the sandbox. */
   readonly name: string;
   /** A write changes something at the service. It is sent again only if it certainly had no effect. */
   readonly kind: 'read' | 'write';

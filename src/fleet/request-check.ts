@@ -13,6 +13,6 @@ export function checkRequest<Schema extends z.ZodType>(
   const texts = issueTexts(result.error.issues, schema, request, 'request');
   throw new Fatal(`The call ${name} was not sent: ${texts.join('; ')}`, {
     code: 'request_invalid',
-    hint: 'Correct the fields named above; docs/service.md lists the calls.',
+    hint: 'Correct the fields named above; docs/reference/service.md lists the calls.',
   });
 }

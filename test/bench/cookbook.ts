@@ -1,7 +1,7 @@
 // How long each recipe of the cookbook takes on a large warehouse, on each engine.
 //   node test/bench/cookbook.ts 1000000 sqlite
 // Three months of a made-up fleet of 100 vehicles go in through the engine's own loader; each recipe is then run five
-// times, and the best counts: other work on the machine can only add to it. Prints a table for docs/performance.md.
+// times, and the best counts: other work on the machine can only add to it. Prints a table for docs/explanation/performance.md.
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { bringSchemaUpToDate, createLateIndexes } from '../../src/warehouse/schema/converge.ts';

@@ -1,4 +1,4 @@
-// npm run bench: measures everything in one run and writes docs/performance.md with its chart. Parts can be run alone;
+// npm run bench: measures everything in one run and writes docs/explanation/performance.md with its chart. Parts can be run alone;
 // they are then printed and nothing is written.
 //   npm run bench                 a million events, and up to ten million: about half an hour
 //   npm run bench -- 100000       fewer
@@ -19,7 +19,7 @@ import { PROFILE } from './profile-notes.ts';
 import { pushBench } from './push.ts';
 import type { Section } from './task.ts';
 
-const DOCS = resolve(import.meta.dirname, '../../docs');
+const DOCS = resolve(import.meta.dirname, '../../docs/explanation');
 const args = process.argv.slice(2);
 if (args.includes('--check')) runSamples('bench-check');
 const isCount = (arg: string): boolean => /^\d+$/.test(arg);

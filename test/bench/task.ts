@@ -38,7 +38,7 @@ export interface Measured {
   loopDelayMs: number;
 }
 
-/** A chapter of docs/performance.md. */
+/** A chapter of docs/explanation/performance.md. */
 export interface Section {
   title: string;
   body: string;

@@ -31,13 +31,8 @@ describe('the README', () => {
     place.remove();
   });
 
-  it('lists exactly the commands of --help', async () => {
-    const place = makeWorkplace('');
-    const { stdout } = await place.run(['--help']);
-    place.remove();
-    const real = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
-    const table = [...readme.matchAll(/^\| `([a-z]+)/gm)].map(([, name]) => name);
-    expect(table.sort()).toEqual(real.sort());
+  it('is one screen and a half', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(90);
   });
 });
 

@@ -1,15 +1,15 @@
-// docs/scale.md shows what `roadbook plan` prints and which columns large tables can be distributed by: both are held
-// to the command and to the declarations.
+// docs/how-to/scale-out.md shows what `roadbook plan` prints and which columns large tables can be distributed by: both
+// are compared with the command and the declarations.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../src/warehouse/schema/catalog.ts';
 import { makeWorkplace } from '../support/workplace.ts';
 
-const FILE = resolve(import.meta.dirname, '../../docs/scale.md');
+const FILE = resolve(import.meta.dirname, '../../docs/how-to/scale-out.md');
 const page = readFileSync(FILE, 'utf8');
 
-describe('the sizes of docs/scale.md', () => {
+describe('the sizes of docs/how-to/scale-out.md', () => {
   it('are what the command prints (UPDATE_DOCS=1 writes them anew)', async () => {
     const place = makeWorkplace('');
     let fresh = page;
@@ -24,7 +24,7 @@ describe('the sizes of docs/scale.md', () => {
   });
 });
 
-describe('the distribution columns of docs/scale.md', () => {
+describe('the distribution columns of docs/how-to/scale-out.md', () => {
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| `([a-z_, ]+)` \| `([a-z_]+)` \|$/gm)];
 
   it('are columns of the keys that are declared', () => {

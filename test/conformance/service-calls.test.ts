@@ -1,4 +1,4 @@
-// Every call of the service is in the client, in the sandbox and in a test, and docs/service.md says where.
+// Every call of the service is in the client, in the sandbox and in a test, and docs/reference/service.md says where.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ interface Row {
 
 const ROW = /^\| ([\w-]+) \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$/gm;
 const rows = new Map<string, Row>();
-for (const match of readFileSync(join(ROOT, 'docs/service.md'), 'utf8').matchAll(ROW)) {
+for (const match of readFileSync(join(ROOT, 'docs/reference/service.md'), 'utf8').matchAll(ROW)) {
   const [, name, call, client, sandbox, test] = match as unknown as [
     string,
     string,
@@ -64,7 +64,7 @@ describe('the calls of the service', () => {
   });
   afterAll(() => sandbox.close());
 
-  it('docs/service.md lists each of them and no other', () => {
+  it('docs/reference/service.md lists each of them and no other', () => {
     expect(Object.fromEntries([...rows].map(([name, { call }]) => [name, call]))).toEqual(CALLS);
   });
 

@@ -1,5 +1,5 @@
 // npm run mutate: changes the core in small ways, one at a time, and tells which changes no test notices. Fails where one
-// of them is not explained in test/mutation/explained.ts. Writes docs/mutation.md after a whole run.
+// of them is not explained in test/mutation/explained.ts. Writes docs/explanation/mutation.md after a whole run.
 //   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts)
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -59,7 +59,7 @@ const explanations = [...because].map(
 
 if (asked.length === 0 && process.exitCode === 0)
   writeFileSync(
-    resolve(import.meta.dirname, '../../docs/mutation.md'),
+    resolve(import.meta.dirname, '../../docs/explanation/mutation.md'),
     `# Mutation testing
 ${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, ${survivors.length} explained.
 

@@ -1,5 +1,5 @@
 // A sample of the simulation; `npm run prove` lives weeks of it. What a seed found there has a test of its own that is
-// quicker than its life: docs/reliability.md names them.
+// quicker than its life: docs/explanation/reliability.md names them.
 import { describe, expect, it } from 'vitest';
 import { simulate } from '../support/simulation.ts';
 import { isSound, mostParked } from '../support/simulation-verdict.ts';

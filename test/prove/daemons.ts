@@ -1,5 +1,5 @@
 // npm run prove: three daemons on one warehouse, killed and stopped at random over many ticks, on either engine. Prints
-// the figures and puts them into docs/reliability.md.
+// the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/daemons.ts [ticks] [seed] [sqlite|postgres] [cut-off runs to wait for]
 import { type DaemonsReport, hitDaemons } from '../support/daemons.ts';
 import { type EngineName, makePlace, rowsOf } from '../support/engines.ts';

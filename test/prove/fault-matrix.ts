@@ -1,5 +1,5 @@
 // Proves that the client meets every fault of the sandbox as it should, on every call. Writes its section of
-// docs/reliability.md. Run with: node test/prove/fault-matrix.ts
+// docs/explanation/reliability.md. Run with: node test/prove/fault-matrix.ts
 import { MATRIX, type MatrixRow, MOST_MB, type RowResult, runRows } from '../support/fault-matrix.ts';
 import { giveSection } from '../support/reliability-page.ts';
 

@@ -1,5 +1,5 @@
 // Proves that nothing the service, an ERP or a person writes is lost or brings anything down. Writes its section of
-// docs/reliability.md. Run with:
+// docs/explanation/reliability.md. Run with:
 //   node test/prove/fuzz.ts [records in SQLite] [in PostgreSQL] [files] [edits] [seed] [records compared]
 import fc from 'fast-check';
 import { configDeclarations, loadJobs } from '../../src/app/app.ts';

@@ -1,6 +1,6 @@
 // npm run prove: the long proofs, each in a process of its own, three at a time because most of them wait a lot. Those
 // that are judged by times and memory come after them: by twos those that leave the machine mostly idle, then alone the
-// one that takes all of it. Each prints its figures and gives its section of docs/reliability.md where it
+// one that takes all of it. Each prints its figures and gives its section of docs/explanation/reliability.md where it
 // held; one that fails keeps its older section.
 //   npm run prove -- --list                      names them
 //   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written

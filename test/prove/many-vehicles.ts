@@ -1,5 +1,6 @@
 // npm run prove: a large fleet against the sandbox, on its clock. Fails where the calls are not what
-// `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of docs/reliability.md.
+// `roadbook plan` says, an address is too long, or a vehicle lacks events. Writes a section of
+// docs/explanation/reliability.md.
 //   node test/prove/many-vehicles.ts 100000
 import { MOST_URL_BYTES } from '../../src/sync/pull/plan/chunks.ts';
 import { isAsPlanned, simulateManyVehicles } from '../support/many-vehicles.ts';

@@ -1,6 +1,6 @@
 // npm run prove: what each pull job asks the service for when nothing is new, counted by the service itself, with a
 // long history of settled plans in the warehouse. Cost has to follow what is open, not what is stored. Gives its section of
-// docs/reliability.md.
+// docs/explanation/reliability.md.
 //   node test/prove/pull-cost.ts 10000
 import { loadJobs } from '../../src/app/app.ts';
 import { giveSection } from '../support/reliability-page.ts';

@@ -1,5 +1,5 @@
 // npm run prove: every pull job killed at counted steps spread over its run, and again while it recovers. Prints the
-// figures and writes its section of docs/reliability.md.
+// figures and writes its section of docs/explanation/reliability.md.
 //   node test/prove/pull-kills.ts [kills a job on SQLite] [kills a job on PostgreSQL]
 import PQueue from 'p-queue';
 import type { EngineName } from '../support/engines.ts';

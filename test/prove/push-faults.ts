@@ -1,5 +1,6 @@
 // npm run prove: every kind of push meets every fault of the service, on the call that creates and on the reading back,
-// and so do two codes of one agent; npm test has each fault meet two of the kinds. Gives its section of docs/reliability.md.
+// and so do two codes of one agent; npm test has each fault meet two of the kinds. Gives its section of
+// docs/explanation/reliability.md.
 import { giveSection } from '../support/reliability-page.ts';
 import { runTestFiles } from '../support/test-files.ts';
 

@@ -1,6 +1,6 @@
 // Proves the promise of the outbox with real deaths: the process is killed with -9 at I/O steps of a push, in turn,
 // and again while it recovers, while the service answers in four ways. Prints the figures and writes its
-// section of docs/reliability.md. Told are the distances between the steps of first deaths, 0 for none at all:
+// section of docs/explanation/reliability.md. Told are the distances between the steps of first deaths, 0 for none at all:
 //   node test/prove/push-kills.ts [plans] [other kinds] [all on PostgreSQL]
 import PQueue from 'p-queue';
 import type { EngineName } from '../support/engines.ts';

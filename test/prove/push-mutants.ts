@@ -1,5 +1,5 @@
 // npm run prove: the rules of push that keep an item from being sent twice, each taken out of a copy of the project in
-// turn. The tests of the promise have to fail on every copy. Gives its section of docs/reliability.md.
+// turn. The tests of the promise have to fail on every copy. Gives its section of docs/explanation/reliability.md.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,5 @@
 // npm run prove: one account's rate is one rate, for four daemons on one PostgreSQL; a 429 that one of them gets pauses
-// all. Prints the figures and puts them into docs/reliability.md.
+// all. Prints the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/rate.ts [minutes]
 import { type RateReport, shareRate } from '../support/rate.ts';
 import { giveSection } from '../support/reliability-page.ts';

@@ -1,6 +1,6 @@
 // npm run prove: what the machine may withhold. A disk that is full from a counted step on, a warehouse that another
 // program has locked, a PostgreSQL that ends sessions or is started anew. Prints the figures and writes its section of
-// docs/reliability.md.
+// docs/explanation/reliability.md.
 //   node test/prove/resources.ts [times] [times on a disk] [longest lock] [blows]
 // The room of each work ends so many times by a limit (0: at every step) and on a disk that is really full; locks are as
 // long as so many seconds at most; a storm has so many blows at least.

@@ -1,5 +1,5 @@
 // npm run prove: a backfill on 1, 2, 4 and 8 processes that share one queue, and daemons that are killed and stopped
-// through a long pull and a push of many plans. Prints the figures and puts them into docs/reliability.md.
+// through a long pull and a push of many plans. Prints the figures and puts them into docs/explanation/reliability.md.
 //   node test/prove/scale.ts [days] [workers] [plans] [seed]
 import { stopPostgres } from '../support/postgres.ts';
 import { giveSection } from '../support/reliability-page.ts';

@@ -1,5 +1,5 @@
 // Proves what an attacker who writes into fields, names and answers can do: nothing. Writes its section of
-// docs/reliability.md. Run with: node test/prove/security.ts
+// docs/explanation/reliability.md. Run with: node test/prove/security.ts
 import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { commandNames } from '../support/every-command.ts';

@@ -1,5 +1,5 @@
 // npm run prove: days or weeks of a daemon's life on a simulated clock, one life a seed, the first seed twice. Prints the
-// figures and writes its section of docs/reliability.md.
+// figures and writes its section of docs/explanation/reliability.md.
 //   node test/prove/simulation.ts [seeds] [days of bad weather] [first seed]
 import { giveSection } from '../support/reliability-page.ts';
 import { type SimulationReport, simulate } from '../support/simulation.ts';

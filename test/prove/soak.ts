@@ -1,5 +1,5 @@
 // npm run prove: a real daemon with chaos on, for minutes or hours. Prints the figures and writes its section of
-// docs/reliability.md.
+// docs/explanation/reliability.md.
 //   node test/prove/soak.ts [minutes]
 import { giveSection } from '../support/reliability-page.ts';
 import { type SoakReport, soak } from '../support/soak.ts';

@@ -138,13 +138,13 @@ describe('the command line', () => {
 
   it('prints a dictionary that is the one in the repository', async () => {
     const { stdout } = await place.runHere(['tables', '--markdown']);
-    const file = resolve(import.meta.dirname, '../../docs/warehouse.md');
+    const file = resolve(import.meta.dirname, '../../docs/reference/warehouse.md');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
   it('prints a source for dbt that is the one in the repository', async () => {
     const { stdout } = await place.runHere(['tables', '--dbt']);
-    const file = resolve(import.meta.dirname, '../../docs/dbt-sources.yml');
+    const file = resolve(import.meta.dirname, '../../docs/reference/dbt-sources.yml');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 

@@ -454,7 +454,7 @@ describe('slices through the queue', () => {
     });
     balanced(run);
     expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
-    const [look = '', clear = ''] = statementsOf('docs/scale.md');
+    const [look = '', clear = ''] = statementsOf('docs/how-to/scale-out.md');
     expect(await rig.rows(look)).toMatchObject([
       { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
     ]);

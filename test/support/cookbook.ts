@@ -1,4 +1,4 @@
-// The recipes of docs/cookbook.md: the question, the SQL, and the columns that are explained below it.
+// The recipes of docs/reference/cookbook.md: the question, the SQL, and the columns that are explained below it.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -9,7 +9,7 @@ export interface Recipe {
   columns: string[];
 }
 
-const FILE = resolve(import.meta.dirname, '../../docs/cookbook.md');
+const FILE = resolve(import.meta.dirname, '../../docs/reference/cookbook.md');
 
 export function recipes(): Recipe[] {
   const sections = readFileSync(FILE, 'utf8')

@@ -1,12 +1,12 @@
-// docs/reliability.md by its sections: each proof gives its own and leaves the others as they are. The table at the
-// top is made of the sections' own summaries. Of several proofs at one time, their parent is the one that writes.
+// docs/explanation/reliability.md by its sections: each proof gives its own and leaves the others as they are. The
+// table at the top is made of the sections' own summaries. Of several proofs at one time, their parent is the one that writes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // A library that listens to the parent would keep a proof that is done from ending.
 process.channel?.unref();
 
-const FILE = join(import.meta.dirname, '../../docs/reliability.md');
+const FILE = join(import.meta.dirname, '../../docs/explanation/reliability.md');
 const BETWEEN = '\n## ';
 
 /** One line of the table at the top. */

@@ -1,4 +1,5 @@
-// The examples of docs/erp-sources.md are read by the real code, and its words are those of the field tables.
+// The examples of docs/reference/erp-feeds.md and docs/how-to/connect-erp.md are read by the real code, and their words
+// are those of the field tables.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +13,9 @@ import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
 import { parse, refusal } from './config-declarations.ts';
 
-const DOCS = readFileSync(resolve(import.meta.dirname, '../../docs/erp-sources.md'), 'utf8');
+const DOCS = ['reference/erp-feeds.md', 'how-to/connect-erp.md']
+  .map((name) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8'))
+  .join('\n');
 const examples = (language: string): string[] =>
   [...DOCS.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);
 const context = { kind: 'route_plans', zone: 'America/Sao_Paulo' } as const;

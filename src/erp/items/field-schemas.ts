@@ -1,4 +1,4 @@
-// The schemas of field types, and of objects with a table of fields. Their messages use the words of docs/erp-sources.md.
+// The schemas of field types, and of objects with a table of fields. Their messages use the words of docs/reference/erp-feeds.md.
 // Null counts as absent.
 import { z } from 'zod';
 import { POINT_OF_INTEREST_CATEGORIES } from '../../core/code-lists.ts';

@@ -63,7 +63,7 @@ function checkPath(kind: FeedKind, path: string) {
   throw wrongMapping(
     path,
     `${kind} have no such field${didYouMean(path, Object.keys(types))}`,
-    'The keys of a mapping are canonical paths; docs/erp-sources.md lists the paths of each kind.',
+    'The keys of a mapping are canonical paths; docs/reference/erp-feeds.md lists the paths of each kind.',
   );
 }
 

@@ -228,6 +228,6 @@ function checkReading(reading: Reading): string {
   if ('item' in reading) return 'The query of the ERP works, and its rows can be read.';
   throw new Fatal(`The query of the ERP works, but its rows cannot be read: ${reading.readError.reason}`, {
     code: 'erp_rows_unreadable',
-    hint: 'Use canonical paths as column names, or map the columns; docs/erp-sources.md shows both.',
+    hint: 'Use canonical paths as column names, or map the columns; docs/reference/erp-feeds.md shows both.',
   });
 }

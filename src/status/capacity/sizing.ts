@@ -68,10 +68,10 @@ export interface Sizing {
 const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 const GB = 1e9;
-/** Records that one daemon reads: about a third of the figure in docs/performance.md, because runs come in bursts. */
+/** Records that one daemon reads: about a third of the figure in docs/explanation/performance.md, because runs come in bursts. */
 const RECORDS_A_SECOND = 10_000;
 /**
- * Records that all daemons on one PostgreSQL load together: about a third of the load stage in docs/performance.md. One
+ * Records that all daemons on one PostgreSQL load together: about a third of the load stage in docs/explanation/performance.md. One
  * transaction loads at a time.
  */
 const WRITER_RECORDS_A_SECOND = 20_000;

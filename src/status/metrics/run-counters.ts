@@ -10,7 +10,7 @@ import type { Engine } from '../../warehouse/engine.ts';
 const LATE_MS = 3_600_000;
 
 /** Each counter of a job: its name without the prefix and `_total`, its help text, and what a run adds to it. */
-const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
+export const TOTALS: readonly { name: string; help: string; of: (run: RunRow) => number }[] = [
   { name: 'requests', help: 'HTTP requests sent to the service by runs.', of: (run) => run.requests },
   { name: 'retries', help: 'HTTP requests that were retried.', of: (run) => run.retries },
   { name: 'records', help: 'Records received.', of: (run) => run.records },
