@@ -15,7 +15,7 @@ export interface CatalogEntry extends Declaration {
 export const CATALOG: readonly CatalogEntry[] = [
   {
     usage: 'start',
-    summary: 'the daemon: runs the jobs on their schedules until it is told to stop',
+    summary: 'the daemon: runs the jobs on their schedules until it is stopped',
     load: async () => (await import('./start.ts')).fillStart,
   },
   {

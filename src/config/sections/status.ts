@@ -47,4 +47,4 @@ export const alertsSection = section(
       .default('')
       .describe('Address that is sent each alert; empty sends none (default empty).'),
   }),
-).describe('Who is told when something is wrong.');
+).describe('Who is notified when something is wrong.');
