@@ -41,7 +41,7 @@ function upsertStatement(table: Table): string {
 }
 
 /**
- * Counts updates on the writer's connection, so that no second lookup has to tell inserts from updates. Also counts the
+ * Counts updates on the writer's connection, so that no second lookup has to separate inserts from updates. Also counts the
  * updates of rows that were written after the read began.
  */
 export function updateCounter(table: Table): string {
