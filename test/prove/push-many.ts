@@ -1,6 +1,6 @@
 // Many plans in a drop folder, pushed by the real process in a heap of 100 MB: how long that takes and how much
 // memory; the same with the process killed at counted points on the way; and at the rate that the limiter allows.
-// The ledger of the sandbox tells what the service accepted and how fast it was asked. Writes its section of
+// The ledger of the sandbox shows what the service accepted and how fast it was asked. Writes its section of
 // docs/explanation/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

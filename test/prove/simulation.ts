@@ -37,10 +37,10 @@ was asked, and ends tokens early; a network that is down, slow, or loses request
 any turn, before or after what it had asked for. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
 interest, events, plans, points, executions, daily figures of vehicles, itineraries, checklists and answers is compared with
 the sandbox's own state, and its ledger with what was dropped. A plan
-that was sent five times without a clear answer is left to a person, as promised, and is told so: at most one item in
+that was sent five times without a clear answer is held for review, as promised, and reported as such: at most one item in
 twenty, or one, and by the ledger it is in the service at most once.
 
-| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | left to a person | unresolved | ticks run twice | event log |
+| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | held for review | unresolved | ticks run twice | event log |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 ${reports.map(row).join('\n')}
 
