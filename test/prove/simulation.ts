@@ -26,7 +26,7 @@ const failing = reports.filter((report) => !isSound(report)).map(({ seed }) => s
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 
 const row = (r: SimulationReport): string =>
-  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.items, r.twice, r.lost, r.parked, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
+  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.items, r.twice, r.lost, r.heldForReview, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
 
 const section = `The whole daemon (scheduler, leases, pulls, pushes, drop folders) and the sandbox live in one process on a clock that
 the simulation moves. Every request, every transaction and every step on a file waits for its turn; the seed chooses

@@ -24,7 +24,7 @@ export interface DaemonsOptions {
   restMs: readonly [number, number];
   /** How long a stopped daemon stays so, ms; some are shorter than the lease, some longer. */
   stopMs: readonly (readonly [number, number])[];
-  /** The `warehouse` section and a way to query it; SQLite in the workplace unless told. */
+  /** The `warehouse` section and a way to query it; default SQLite in the workplace. */
   warehouse?: { section: string; query<Row>(sql: string): Promise<Row[]> };
 }
 

@@ -78,7 +78,7 @@ async function exported(rig: Rig, read: Read): Promise<ExportedTexts> {
   return found;
 }
 
-/** Row by row, in whatever order: each of the warehouse's has to be there as often as it is stored. */
+/** Row by row, in any order: each row of the warehouse has to be there as often as it is stored. */
 function compare(
   table: Exportable,
   rows: Row[],

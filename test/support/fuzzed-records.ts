@@ -138,7 +138,7 @@ export interface DraftRecord {
   idForm: (id: number) => unknown;
 }
 
-/** What a record of the table is made of, but for its number; columns that a job adds are left out. */
+/** The fields of a record of the table, except its number; columns that a job adds are left out. */
 export function draftOf(table: Table): fc.Arbitrary<DraftRecord | { other: unknown }> {
   const columns = recordColumns(table).filter(({ name, added }) => !added && name !== 'id');
   const draft = fc.record({

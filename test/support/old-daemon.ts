@@ -1,4 +1,4 @@
-// What a daemon of an older release does with a warehouse, by the names that it knows: the tables, columns and views of
+// The statements of a daemon of an older release on a warehouse, by the names that it knows: the tables, columns and views of
 // its schema are noted down before the upgrade, and used afterwards as its statements would use them.
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';

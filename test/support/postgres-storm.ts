@@ -17,7 +17,7 @@ const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
 const FIRST = 'pull-drivers';
 const MOST_RUNS = 40;
 const MOST_ROUNDS = 10;
-/** A look at the outbox may be hit too; so many in a row are no storm but a server that is gone. */
+/** A read of the outbox may be hit too; so many failures in a row mean that the server is gone. */
 const MOST_TRIES = 50;
 
 export interface StormOptions {

@@ -14,7 +14,7 @@ export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonO
   for (const column of recordColumns(table)) {
     const value = row[column.name];
     if (column.alias === undefined || value === null || value === undefined) continue;
-    // A repeated value is told only by an object of which something else is known.
+    // A repeated value is restored only in an object that has another known field.
     const parent = column.alias
       .slice(0, -1)
       .reduce<Json | undefined>((at, name) => (at as JsonObject | undefined)?.[name], record);

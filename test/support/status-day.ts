@@ -19,7 +19,7 @@ export const HOSTILE = [
   `'; drop table event; --`,
 ] as const;
 
-/** Each with its options: no view looks further back than a few days. */
+/** Each with its options: no view reaches further back than a few days. */
 const PULLS: readonly [string, Record<string, string>][] = [
   ['pull-vehicles', {}],
   ['pull-drivers', {}],
