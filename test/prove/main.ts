@@ -5,7 +5,7 @@
 //   npm run prove -- --list                      names them
 //   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written
 //   npm run prove -- --only fuzz scale           runs these
-//   npm run prove -- --only fuzz 5000 500        with other arguments than its own; they stand at the top of its file
+//   npm run prove -- --only fuzz 5000 500        with arguments in place of its defaults; its file explains them
 //   npm run prove -- --only soak --minutes 60    for the proofs that take a duration
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';

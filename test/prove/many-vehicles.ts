@@ -17,10 +17,10 @@ const rows = stages.map(({ what, calls, retries, planned, slices, records, secon
 });
 const body = `
 ${formatted(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
-sandbox; beside them are the estimate of \`roadbook plan\` and the retries of the product: of those the first
+sandbox; beside them are the estimate of \`roadbook plan\` and the retries of the product: the first try of a retried call
 may not have arrived.
 
-| stage | calls | planned | made again | slices | records | seconds | RSS, MB |
+| stage | calls | planned | retries | slices | records | seconds | RSS, MB |
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 

@@ -28,7 +28,7 @@ const plans = await rig.truth('route_plans', {
 const open = plans.filter(({ status, date_time_end }) => !isFinished(String(status), String(date_time_end)));
 const [{ stored } = {}] = await rig.rows('select count(*) as stored from route_plan');
 let calledFor = 0;
-const lines = ['| job | calls | records met | rows rewritten |', '|---|---|---|---|'];
+const lines = ['| job | calls | records read | rows rewritten |', '|---|---|---|---|'];
 
 const faults: string[] = [];
 for (const { name, tables } of pulls) {
@@ -52,7 +52,7 @@ for (const { name, tables } of pulls) {
 if (Number(stored) - open.length < finishedWanted) faults.push('too few finished plans');
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
-const body = `${stored} plans are stored, ${open.length} of them may still change. Every pull job runs once more, nothing being new; the
+const body = `${stored} plans are stored, ${open.length} of them may still change. Every pull job runs once more, with nothing new; the
 service itself counts the calls.
 
 ${lines.join('\n')}

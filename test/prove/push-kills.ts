@@ -39,16 +39,16 @@ const section = (
   reports: readonly KillReport[],
 ): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and acknowledges a new item, and
 is killed with -9 at an I/O step of that. The next process recovers from that death and is killed during the recovery,
-at a step of its own; the one after goes to its end. Then the same with another item, at a later step, until no run
-comes to it. All on one warehouse and one drop folder.
+at a step of its own; the third process completes. The same follows with another item, at a later step, until no run
+reaches that step. All rounds share one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
 made, when it is written, when its answer arrives, before and after each change of a file. The run that is counted
 finds the schema made. In each way of answering, a first run dies at
 ${distances()}.
-Where it is not every step, each way begins at another.
+Where steps are skipped, each way of answering begins at another step.
 The steps of the second deaths go round by themselves, over the length that recoveries have: the two deaths meet in pairs
-from all parts of both. After the last kill the job runs until nothing is open. What the service
-really accepted is read from the ledger of the sandbox.
+from all parts of both. After the last kill the job runs until nothing is open. The ledger of the sandbox
+shows what the service really accepted.
 
 ${HEAD}
 ${reports.map(row).join('\n')}

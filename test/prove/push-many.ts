@@ -102,8 +102,8 @@ if (proofs.every(({ isRight }) => isRight))
     'Many plans in a drop folder',
     `Files of 500 plans with ten stops each, pushed by the real process in a heap of ${HEAP_MB} MB. Killed, each process dies at
 a counted point of its own: while files are taken, while plans are sent, before and after a commit, after an answer,
-while results are written; the next one goes on. What the service accepted, and how often it was asked in any 60
-seconds, is read from the ledger of the sandbox.
+while results are written; the next one goes on. The ledger of the sandbox shows what the service accepted, and how often
+it was asked in any 60 seconds.
 
 | | plans | twice | lost | |
 |---|---|---|---|---|

@@ -105,7 +105,7 @@ up to ${BUSY_TIMEOUT_MS / 1_000} s for a lock; a lock of about that length may b
 ${lockReports.map(lockRow).join('\n')}
 
 **A PostgreSQL that does not stay.** Every second all sessions of the product are ended with \`pg_terminate_backend\`, or the
-server is started anew, while the real process pulls, then pushes plans. A run that fails is made again, as the
+server is started anew, while the real process pulls, then pushes plans. A run that fails is repeated, as the
 schedule would; the storm goes on until everything is done, and for ${leastBlows} blows at least.
 
 | every second | blows | sessions ended | plans | runs | exit codes of failed runs | done in the storm | tables wrong | plans twice | lost | unresolved |

@@ -1,4 +1,4 @@
-// A real Chromium for tests of the page. Its console messages, requests and errors are kept for the test. Pages of one
+// A real Chromium for tests of the page. Its errors and the hosts it asks are kept for the test. Pages of one
 // size and one colour scheme share a cache, as tabs do; each page has its own session storage.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -86,12 +86,12 @@ const unusual = fc.oneof(
 
 type Path = readonly string[];
 
-/** What changes one place of a record. */
+/** Changes one place of a record. */
 type Change = readonly [path: Path, value: unknown];
 
 /**
  * A record of the table whose fields are usual but for a few: another value, at the field or at the object that holds it, or
- * fields that nobody knows beside it.
+ * unknown fields beside it.
  */
 export function recordsOf(table: Table): fc.Arbitrary<unknown> {
   const columns = recordColumns(table);

@@ -1,4 +1,4 @@
-// Every text of an export against what SQL says the warehouse holds, to the byte: CSV by a parser of its own, Parquet by
+// Every text of an export against the warehouse by SQL, to the byte: CSV by a parser of its own, Parquet by
 // DuckDB. In CSV a text that a spreadsheet would calculate has one apostrophe before it, and no other has.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ interface Read {
   held(text: string | null): string | null;
 }
 
-/** What makes a spreadsheet calculate. */
+/** Beginnings of a text that a spreadsheet would calculate. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 
 const asCsv: Read = {

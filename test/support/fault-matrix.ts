@@ -142,7 +142,7 @@ const AFTER: readonly MatrixRow[] = BEFORE.filter(({ fault: { fault } }) =>
 
 export const MATRIX: readonly MatrixRow[] = [...BEFORE, ...AFTER];
 
-/** One line of the client's process: a cell, as it came out. */
+/** One line of the client's process: the outcome of a cell. */
 export interface Cell {
   call: string;
   kind: 'read' | 'write' | 'login' | 'renew';
@@ -200,7 +200,7 @@ async function startStranger(): Promise<{ url: string; visits(): number; close()
 
 const CLIENT = join(import.meta.dirname, 'fault-client.ts');
 
-/** Most memory of the client with the cap on bodies at its default of 64 MiB; a large body that were held is far beyond. */
+/** Most memory of the client with the cap on bodies at its default of 64 MiB; a large body in memory would exceed it by far. */
 export const MOST_MB = 350;
 
 /**

@@ -9,7 +9,7 @@ export interface OwnAnswer {
   body: unknown;
 }
 
-/** What came with the address. */
+/** Method and body of the request. */
 export interface Arrived {
   method: string;
   body: string;

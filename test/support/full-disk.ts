@@ -49,19 +49,19 @@ export interface FullDiskReport {
   unharmed: number;
   /** Steps after which the run ended well though something was to be written; on a disk that may find room. */
   unmoved: number[];
-  /** Steps that the run never came to. */
+  /** Steps that the run never reached. */
   missed: number[];
   /** Codes of the errors that the others ended with, and how often. */
   errors: Record<string, number>;
-  /** Steps after which it was not said in plain words. */
+  /** Steps after which the error was not plain. */
   unclear: number[];
-  /** Steps after which the end was not the right one. */
+  /** Steps after which the end was wrong. */
   wrong: number[];
 }
 
 interface Work {
   args: string[];
-  /** Runs before, once for all attempts. */
+  /** A command that runs before, once for all attempts. */
   first?: string[];
   /** Sets up one attempt; `n` is its number. */
   prepare(place: Workplace, n: number): Promise<void>;
@@ -209,7 +209,7 @@ function errorCodeOf({ code, signal, stdout }: Ended): string | undefined {
   }
 }
 
-/** Names and contents; what an export notes about itself is no content, nor is how fresh it was. */
+/** Names and contents, without the export's own metadata and its freshness. */
 function filesIn(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

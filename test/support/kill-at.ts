@@ -26,7 +26,7 @@ function step(name: string, method = ''): void {
   if (killStep === undefined || killStep === name || killStep === full) counted++;
   if (counted !== killAt) return;
   if (fill === undefined) process.kill(process.pid, 'SIGKILL');
-  // Once: what follows counts on.
+  // Counted past the step, so that the disk is filled only once.
   counted++;
   filledAt = steps.length;
   if (fill === 'limit') execFileSync('prlimit', ['--fsize=0', '--pid', String(process.pid)]);
@@ -106,7 +106,7 @@ function around(place: Record<string, Method>, names: readonly string[]): void {
 }
 
 const promised = require('node:fs/promises') as typeof import('node:fs/promises');
-// What writes to an open file is a method that all of them share.
+// All open files share one method that writes.
 const opened = await promised.open(import.meta.filename);
 around(Object.getPrototypeOf(opened), ['writeFile', 'appendFile']);
 await opened.close();

@@ -14,7 +14,7 @@ export interface Stage {
   planned: number | null;
   slices: number;
   records: number;
-  /** Calls that were made once more. */
+  /** Calls that were retried. */
   retries: number;
   seconds: number;
   /** Resident memory afterwards, of the sandbox too. */

@@ -35,7 +35,7 @@ const texts = ({ types }: FieldTable, text: string): Item =>
       .map(([name]) => [name, text]),
   );
 
-/** What an item is known by has a number behind it, and no blanks around it. */
+/** The key of an item ends with a number, and has no blanks around it. */
 export const codeOf = (text: string, n: number): string => `${text} ${n}`.trim();
 /** Of nobody in the sandbox. */
 const cpf = (n: number): string => cpfOf(7, 5_000 + n);

@@ -86,7 +86,7 @@ export async function plantedRows(
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** What of the old statements no longer works, in words; empty where an old daemon goes on unharmed. */
+/** The old statements that no longer work, in words; empty where an old daemon goes on unharmed. */
 export async function oldDaemonFaults(engine: Engine, tables: readonly KnownTable[]): Promise<string[]> {
   const faults: string[] = [];
   for (const table of tables) {

@@ -62,7 +62,7 @@ const REST_MS = 500;
 const MOST_TRIES = 5;
 /** A run that is longer than a calm one is tried so often for each further step. */
 const TRIES_BEYOND = 2;
-/** Where items are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
+/** Where items are seen late, a run also completes items of others: it may be so much longer than a calm one. */
 const LONGEST_RUN = 1.25;
 
 interface Sweep extends Pick<SweepOptions, 'kind' | 'onRound'> {

@@ -1,6 +1,6 @@
 // Four real daemons on one PostgreSQL, each with a job that has more to read than the rate allows. Every request takes
 // its own time to the service. One daemon is killed and started again; at the end one of them is answered with 429.
-// What arrived, and when, is the ledger's word.
+// The ledger counts the arrivals and their times.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';

@@ -34,7 +34,7 @@ function place(record: JsonObject, path: readonly string[], value: Json): void {
   at[path.at(-1) as string] = value;
 }
 
-/** What `extra` holds wins: it is there because the column could not hold it exactly. */
+/** A value in `extra` wins: it is there because the column could not hold it exactly. */
 function merge(record: JsonObject, extra: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(extra)) {
     const known = record[name];

@@ -200,7 +200,7 @@ const plans: FuzzKind = {
   },
 };
 
-/** Answers of one checklist; what they call pictures is asked for by that name. */
+/** Answers of one checklist; their pictures are requested by name. */
 const answers: FuzzKind = {
   name: checklistAnswer.name,
   drafts: batch(checklistAnswer, 100),
@@ -225,7 +225,7 @@ export const FUZZ_KINDS: readonly FuzzKind[] = [
   }),
   listed(itinerary, '/itinerary/', 'pull-itineraries', {
     options: { since: '1d' },
-    // Out of what later runs would ask for again by id.
+    // Outside the itineraries that later runs would request again by id.
     own: () => ({ date_time_start: '2031-01-01T00:00:00.000Z', date_time_end: '2031-01-02T00:00:00.000Z' }),
   }),
   listed(checklist, '/checklist/', 'pull-checklists', { options: { since: '1d' } }),

@@ -26,10 +26,10 @@ export interface SimulatedIo {
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Runs the code of a daemon. */
   live<T>(life: Life, work: () => T): T;
-  /** The time of a daemon; nobody who is dead is woken. */
+  /** The time of a daemon; a dead daemon is never woken. */
   clockOf(life: Life): Clock;
   engineOf(engine: Engine): Engine;
-  /** Lets everything happen that happens in the next `ms`, or until the daemon dies; gives who died. */
+  /** Lets everything happen that happens in the next `ms`, or until the daemon dies; returns the life that ended. */
   pass(ms: number, fate: (turn: string) => Fate): Promise<Life | undefined>;
 }
 

@@ -72,7 +72,7 @@ export async function compareWithTruth(scene: TruthScene, rows: Rows) {
 }
 
 /**
- * As far back as the job says that it has read: later runs read it no more. At least the day before the start; where the
+ * As far back as the job has marked covered: later runs do not read it again. At least the day before the start; where the
  * first run failed, the days before that may have passed by.
  */
 async function reachOf(job: string, startMs: number, rows: Rows): Promise<string> {

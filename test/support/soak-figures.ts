@@ -18,7 +18,7 @@ export interface SoakFigures {
   delayMs: { mean: number; p99: number; most: number };
 }
 
-/** MB an hour: what RSS gains from low point to low point in the second half, with a certainty of 95 %. */
+/** MB an hour: the growth of RSS from low point to low point in the second half, with a certainty of 95 %. */
 export interface Range {
   least: number;
   most: number;

@@ -15,7 +15,7 @@ const PROBE = join(import.meta.dirname, 'process-probe.ts');
 const PLANS = planCase;
 const MB = 1_048_576;
 const FIRST_RUN_MS = 30_000;
-/** Long enough for a huge body, which has to be met by its cap. */
+/** Long enough for a huge body, which has to reach its cap. */
 const TIMEOUT = '3s';
 const SETTLE = '3100ms';
 /** Until nothing is open, in fair weather. */
@@ -32,7 +32,7 @@ export interface SoakReport extends SoakFigures {
   minutes: number;
   /** Of the daemon, not of the runs by hand afterwards. */
   runs: number;
-  /** Runs that failed whole, which chaos may cause. */
+  /** Runs that failed, which chaos may cause. */
   failed: number;
   requests: number;
   faults: number;

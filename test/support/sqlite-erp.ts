@@ -11,7 +11,7 @@ import { openDatabase } from './workplace.ts';
 export interface SqliteErp {
   database: Knex;
   feed: FeedSettings;
-  /** Puts an item into the table, or changes it; `columns` of the feed are given to the feed. */
+  /** Puts an item into the table, or changes it; the feed reads its `columns`. */
   give(code: string, cells: Record<string, unknown>): Promise<void>;
   /** The acknowledgements it received, in order. */
   acknowledgements(code?: string): Promise<{ code: string; state: string; message: string | null }[]>;
