@@ -1,4 +1,4 @@
-// What the parts of the benchmark share: the service as a process of its own, a folder, databases, and a process for
+// The parts of the benchmark share these: the service as a process of its own, a folder, databases, and a process for
 // each measurement, so that nothing of one is in the figures of another.
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -5,7 +5,7 @@ import type { Task } from './task.ts';
 
 export type WireEvent = Record<string, Record<string, unknown> | undefined>;
 
-/** `keep` gets each parsed body; tells how many events there were. */
+/** `keep` gets each parsed body; returns the number of events. */
 export async function readAll(task: Task, keep: (events: WireEvent[]) => Promise<void>): Promise<number> {
   const login = await got
     .post(`${task.url}/auth/login/`, { json: task.credentials })

@@ -2,7 +2,7 @@
 // that has other work to do it says more than the time on the clock. Linux only.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The kernel counts in hundredths of a second for every program, whatever its own clock. */
+/** The kernel counts in hundredths of a second for every program, independent of its own clock. */
 const TICK_MS = 10;
 
 interface Process {
@@ -12,7 +12,7 @@ interface Process {
   ticks: number;
 }
 
-/** Of programs of one name, where it is told. */
+/** With a name, only of the programs of that name. */
 export function cpuMs(only?: string): number {
   const processes = allProcesses();
   const isOurs = (pid: number): boolean => {

@@ -1,5 +1,5 @@
-// The daemon as it stands there: how long from its start to the first run, and what it takes while nothing is due. The
-// service is a process of its own.
+// The daemon at rest: how long it takes from its start to the first run, and its CPU time and memory while nothing is
+// due. The service is a process of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const TIMES = 5;
 const SETTLE_MS = 5_000;
 const MB_OF_KB = 1 / 1_024;
 
-/** As the unit and the container start it; with compiled files of this run alone, so that it is known what is there. */
+/** As the unit and the container start it; only with compiled files of this run, so that the cache has known content. */
 const env = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: '' };
 
 export async function daemonBench(idleSeconds: number): Promise<Section> {
@@ -33,11 +33,11 @@ export async function daemonBench(idleSeconds: number): Promise<Section> {
   return {
     title: 'The daemon',
     body: `\`roadbook start\` on a warehouse that is there, ${TIMES} times, the best; then ${idleSeconds} s in which nothing is due.
-Node keeps what it has compiled; the first look at the page ever finds nothing of it there, a look after a later start does.
+Node caches compiled code: the very first visit to the page finds an empty cache, a visit after a later start finds it filled.
 
-| start to ready, ms | start to the first run, ms | idle CPU, % of a core | idle RSS, MB | after a pull, MB | and the first look at the page, MB | and a look after a later start, MB |
+| start to ready, ms | start to the first run, ms | idle CPU, % of a core | idle RSS, MB | after a pull, MB | after the first visit to the page, MB | after a visit in a later start, MB |
 |---|---|---|---|---|---|---|
-| ${best(({ readyMs }) => readyMs)} | ${best(({ runMs }) => runMs)} | ${(cpuShare * 100).toFixed(2)} | ${rssMb.toFixed(0)} | ${usual.pulledMb.toFixed(0)} | ${first.lookedMb.toFixed(0)} | ${usual.lookedMb.toFixed(0)} |`,
+| ${best(({ readyMs }) => readyMs)} | ${best(({ runMs }) => runMs)} | ${(cpuShare * 100).toFixed(2)} | ${rssMb.toFixed(0)} | ${usual.pulledMb.toFixed(0)} | ${first.visitedMb.toFixed(0)} | ${usual.visitedMb.toFixed(0)} |`,
   };
 }
 
@@ -93,7 +93,7 @@ async function idle(url: string, seconds: number): Promise<{ cpuShare: number; r
 }
 
 /** What stays in memory of the parts that come with the first call and the first request. */
-async function idleAfterUse(url: string): Promise<{ pulledMb: number; lookedMb: number }> {
+async function idleAfterUse(url: string): Promise<{ pulledMb: number; visitedMb: number }> {
   const place = makeWorkplace(
     configFor(url, await jobsSection('pull-vehicles', '0 0 1 1 *')),
     undefined,
@@ -107,11 +107,11 @@ async function idleAfterUse(url: string): Promise<{ pulledMb: number; lookedMb: 
   const page = /page\s+(\S+)/.exec(daemon.stdout())?.[1] ?? '';
   for (const path of ['/', '/metrics', '/api/status']) await (await fetch(page + path)).text();
   await pause(IDLE_AFTER_MS + SETTLE_MS);
-  const lookedMb = residentMb(daemon.pid);
+  const visitedMb = residentMb(daemon.pid);
   daemon.kill('SIGTERM');
   await daemon.ended;
   place.remove();
-  return { pulledMb, lookedMb };
+  return { pulledMb, visitedMb };
 }
 
 const residentMb = (pid: number): number =>

@@ -28,7 +28,7 @@ const whole = (number: number): string => Math.round(number).toLocaleString('en'
 export async function eventsBench(place: BenchPlace, events: number): Promise<Section> {
   const parse = await place.measure('parse', 'sqlite', {}, events);
   const lines: Line[] = [{ way: 'parse', engine: 'sqlite', measured: parse }];
-  const told: string[] = [];
+  const notes: string[] = [];
   for (const engine of ['sqlite', 'postgres'] as const) {
     const [settings, ofScript] = [await place.warehouse(engine), await place.warehouse(engine)];
     for (const way of ['bare', 'pull', 'again', 'changed', 'script', 'scriptAgain', 'indexed'] as const) {
@@ -37,8 +37,8 @@ export async function eventsBench(place: BenchPlace, events: number): Promise<Se
       const where = isShared ? settings : isScript ? ofScript : await place.warehouse(engine);
       lines.push({ way, engine, measured: await place.measure(way, engine, where, events) });
     }
-    told.push(ratios(lines, engine));
-    if (settings.file !== undefined) told.push(sizeOf(settings.file, events));
+    notes.push(ratios(lines, engine));
+    if (settings.file !== undefined) notes.push(sizeOf(settings.file, events));
   }
   return {
     title: 'Events, end to end',
@@ -48,7 +48,7 @@ export async function eventsBench(place: BenchPlace, events: number): Promise<Se
 |---|---|---|---|---|---|---|---|
 ${lines.map((line) => row(line, parse)).join('\n')}
 
-${told.join('\n')}`,
+${notes.join('\n')}`,
     bars: lines.map(toBar),
   };
 }
@@ -65,7 +65,7 @@ function row({ way, engine, measured }: Line, parse: Measured): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The process of a bare statement also makes its rows, which is no part of it: its seconds alone are told. */
+/** The process of a bare statement also makes its rows, which is no part of the load: only its seconds are reported. */
 const ofTheProcess = (way: Way, { cpuSeconds, peakMb, loopDelayMs }: Measured): string[] =>
   way === 'bare' ? ['–', '–', '–'] : [cpuSeconds.toFixed(1), peakMb.toFixed(0), loopDelayMs.toFixed(0)];
 

@@ -1,5 +1,5 @@
 // Two ways of storing the same rows from memory: the engine's loader, and the barest statement that could do it, sent by
-// the driver alone. The bare side uses nothing of the product but the table, so that whatever the product loses shows.
+// the driver alone. The bare side uses nothing of the product but the table, so that every loss of the product shows.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { event } from '../../src/warehouse/tables/event.ts';
 import { metadataAt } from '../support/load-metadata.ts';
 import { wireEvent } from './wire-event.ts';
 
-/** Rows of a slice, about what the product commits at once. */
+/** Rows of a slice, about as many as the product commits at once. */
 export const SLICE_ROWS = 10_000;
 const stamp = metadataAt('bench', '2026-01-01T00:00:00.000Z');
 const toRow = rowMapping(event);
@@ -33,7 +33,7 @@ function eventRow(n: number): Row {
 export interface Pair {
   name: string;
   load(rows: readonly Row[]): () => Promise<void>;
-  /** Makes the text of the rows; what is given sends it, and that alone is the barest. */
+  /** Makes the text of the rows; the returned function sends it, and only that counts as the bare side. */
   bare(rows: readonly Row[]): () => Promise<void>;
   close(): Promise<void>;
 }

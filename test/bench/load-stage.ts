@@ -1,5 +1,5 @@
 // The load stage alone: rows in memory into a warehouse, beside the barest statement that could store them. Batch by
-// batch in turn, so that whatever else the machine does meets both alike; the ratio is the figure.
+// batch in turn, so that other work on the machine slows both alike; the ratio is the figure.
 //   node test/bench/load-stage.ts 200000
 import { startPostgres, stopPostgres } from '../support/postgres.ts';
 import { eventRows, type Pair, postgresPair, SLICE_ROWS, sqlitePair } from './load-pairs.ts';

@@ -69,7 +69,7 @@ const driverRecord = (index: number): Fields => ({
   department: { id: index % 3, name: `Department ${index % 3}` },
 });
 
-/** What the fleet does on a day, table by table. */
+/** Rows of the fleet for one day, table by table. */
 function recordsOf(day: number, perVehicle: number): [Table, Fields[]][] {
   const vehicles = range(VEHICLES);
   const points = vehicles.flatMap((index) => range(STOPS).map((place) => stopRecords(day, index, place)));
@@ -182,7 +182,7 @@ const answerRecord = (checklistId: number, field: number): Fields => ({
   checklist_form_field: { id: field, name: `Question ${field}`, type: 'list', order: field },
 });
 
-/** What the runs would have noted: until when the days were read, and a push for every tenth plan. */
+/** Control rows that runs would have written: until when the days were read, and a push for every tenth plan. */
 async function noteReading(engine: Engine): Promise<void> {
   const job = 'pull-daily-summaries';
   const readAt = at(BEGIN + DAYS * DAY_MS);

@@ -72,7 +72,7 @@ the measured process, without the service's and the database server's.
 Every test run measures small forms of these ratios, most by CPU time: a pull beside the script, beside parsing and again, the
 load stages beside the bare statements, a push beside posting. It fails where one has fallen by more than a third
 (test/bench-check/bench-ratios.test.ts and pull-ratios.test.ts hold the recorded ones). By the clock it measures SQLite
-alone: a pull into PostgreSQL that only waits longer is seen here. A start is held by what it loads; growth and the daemon
+alone: a pull into PostgreSQL that only waits longer is seen here. A start takes as long as its modules take to load; growth and the daemon
 at rest are measured here alone. Memory is that of \`npx roadbook\`, the service unit and the image, which set
 \`MALLOC_ARENA_MAX=1\`; \`npm start\` does not.
 

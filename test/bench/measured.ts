@@ -1,10 +1,10 @@
 // One measured way of getting the same events, in a process of its own: the peak memory is then its own too.
-//   parse    got and JSON.parse alone, nothing kept: what the network and the parser cost
+//   parse    got and JSON.parse alone, nothing kept: the cost of the network and the parser
 //   bare     rows in memory through the barest statement that could store them
 //   pull     the product, end to end, into an empty warehouse
 //   again    the product, the same events once more: nothing has changed
 //   changed  the product, the same events once more: one in a hundred has changed
-//   script   what a user would write instead
+//   script   the script that a user would write instead
 //   scriptAgain  the script, the same events once more
 //   indexed  the script into a table with the indexes of the warehouse
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-// What the status page costs: a warehouse with 1,000 runs, 10,000 entries of the outbox and 1,000,000 events; how
+// The cost of the status page: a warehouse with 1,000 runs, 10,000 entries of the outbox and 1,000,000 events; how
 // long each view takes, and how fast a load is with and without pages that watch. Prints a table; fails where the
 // overview takes 200 ms or more at the median. Run it with `node test/bench/page.ts`.
 import type { Row } from '../../src/warehouse/engine.ts';

@@ -1,6 +1,6 @@
 // Ratios of whole pulls, small enough for every test run, each in a process of its own. By the clock: beside the script
 // that a user would write, in turns, the best of each side, against a service that lets its answers wait, so that what
-// waits where it need not shows too. By CPU time: beside parsing alone, and a pull of what is known beside a first one.
+// waits where it need not shows too. By CPU time: beside parsing alone, and a pull of known events beside a first one.
 import { type BenchPlace, makeBenchPlace, VEHICLES } from './bench-place.ts';
 import { cpuMs } from './cpu-time.ts';
 import type { BenchEngine, Way } from './task.ts';
@@ -57,7 +57,7 @@ export function pullRatios(): PullRatios {
   const ratio = (yardstick: Side, ours: Side, figure: keyof Spent, turns = 1) => {
     let isFirst = true;
     return async (): Promise<number> => {
-      // At first what was measured for another ratio serves this one too; not by the clock, which wants its turns.
+      // The first round reuses figures of another ratio; not by the clock, where both sides have to take turns.
       const sides = [yardstick, ours].filter((side) => !isFirst || turns > 1 || !best.has(side));
       isFirst = false;
       for (let turn = 0; turn < turns; turn++) for (const side of sides) await measure(side);

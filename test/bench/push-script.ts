@@ -1,6 +1,6 @@
-// What a push costs without a product: the plans of the drop folder posted by got, as many at a time, nothing kept and
-// nothing looked for.
-//   node test/bench/push-script.ts <url> <folder> <credentials as JSON> <lanes>
+// The cost of a push without a product: the plans of the drop folder posted by got, as many at a time, nothing kept and
+// nothing searched for.
+//   node test/bench/push-script.ts <url> <folder> <credentials as JSON> <slots>
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import got from 'got';
@@ -11,7 +11,7 @@ interface Plan {
   options: object;
 }
 
-const [url = '', folder = '', credentials = '{}', lanes = '1'] = process.argv.slice(2);
+const [url = '', folder = '', credentials = '{}', slots = '1'] = process.argv.slice(2);
 const login = await got
   .post(`${url}/auth/login/`, { json: JSON.parse(credentials) })
   .json<{ access_token: string }>();
@@ -20,7 +20,7 @@ const plans = readdirSync(folder).flatMap(
   (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Plan[],
 );
 let confirmed = 0;
-const lane = async (): Promise<void> => {
+const slot = async (): Promise<void> => {
   for (let next = plans.shift(); next !== undefined; next = plans.shift()) {
     const { options, ...data } = next;
     await got.post(`${url}/import/route_plan`, {
@@ -31,5 +31,5 @@ const lane = async (): Promise<void> => {
     confirmed++;
   }
 };
-await Promise.all(Array.from({ length: Number(lanes) }, lane));
+await Promise.all(Array.from({ length: Number(slots) }, slot));
 process.stdout.write(JSON.stringify({ confirmed, requests: confirmed + 1 }));

@@ -77,7 +77,7 @@ export interface PushSqlCost {
 
 const CONFIRMED = 200_000;
 
-/** What pushes cost in SQL, without what the start of the process takes; and a run with nothing to do, among many confirmed. */
+/** The cost of pushes in SQL, without the start of the process; and of a run with nothing to do, among many confirmed plans. */
 export async function pushSqlCost(plans: number): Promise<PushSqlCost> {
   const child = fork(resolve(import.meta.dirname, 'service.ts'), ['2', '1']);
   const [service] = (await once(child, 'message')) as [Service];
@@ -121,7 +121,7 @@ const CONFIRMED_ENTRIES = `insert into push_outbox (kind, external_code, state, 
   select 'route_plans', 'X' || n, 'confirmed', 'h', 'h', 1000000 + n, 'X' || n, day || 'T08:00:00.000Z',
     day || 'T18:00:00.000Z', 1, 0, at, at, at, at, at, at, 3 from (select n, day, day || 'T06:00:00.000Z' as at from days)`;
 
-/** How much of the CPU time of a plan that of the script is; without what the start of each process takes. */
+/** The CPU time of a plan in the script as a share of ours, without the start of each process. */
 export async function pushRatio(): Promise<number> {
   const costOf = async (side: Side): Promise<number> => {
     const [one, many] = [await measurePush(side, 1), await measurePush(side, SAMPLE)];

@@ -1,5 +1,5 @@
-// Plans a second of the real process, with the limiter off, beside a script that only posts them. What is about to be sent
-// is searched for first, many plans with one call.
+// Plans a second of the real process, with the limiter off, beside a script that only posts them. The process searches for
+// plans before it sends them, many with one call.
 import { CONCURRENCY, measurePush, type Pushed, pushSqlCost, SIDES } from './push-sides.ts';
 import type { Section } from './task.ts';
 

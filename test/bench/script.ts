@@ -1,4 +1,4 @@
-// What a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement, the whole
+// The script that a user would write instead: got, JSON.parse, knex insert on conflict merge, 500 rows a statement, the whole
 // record kept beside a few columns. `indexed` gives its table the indexes that the warehouse has, without which it would
 // not answer the same questions.
 import { mkdirSync } from 'node:fs';

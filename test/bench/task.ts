@@ -1,6 +1,6 @@
-// What a measured process is told to do, and what it tells afterwards.
+// The task of a measured process, and its report.
 
-/** What the product is compared with runs as node runs by itself. */
+/** Only the product runs with these flags; its yardsticks run with node's own. */
 export { PRODUCT_FLAGS } from '../support/product-flags.ts';
 
 export type Way = 'parse' | 'bare' | 'pull' | 'again' | 'changed' | 'script' | 'scriptAgain' | 'indexed';
@@ -18,7 +18,7 @@ export interface Task {
   engine: BenchEngine;
   /** `warehouse` of a configuration. */
   settings: Record<string, string>;
-  /** Folder for whatever else it writes. */
+  /** Folder for all other files that it writes. */
   dir: string;
   url: string;
   credentials: Credentials;
@@ -31,10 +31,10 @@ export interface Task {
 export interface Measured {
   rows: number;
   seconds: number;
-  /** Of all threads; where the machine is shared, it tells more than the seconds on the clock. Without a server's. */
+  /** Of all threads; on a shared machine it says more than the seconds on the clock. Without a server's. */
   cpuSeconds: number;
   peakMb: number;
-  /** How long the event loop kept a timer waiting, the 99th of a hundred, ms: what the status page would feel. */
+  /** How long the event loop kept a timer waiting, the 99th of a hundred, ms: the delay that the status page would see. */
   loopDelayMs: number;
 }
 
@@ -48,6 +48,6 @@ export interface Section {
 export interface Bar {
   label: string;
   value: number;
-  /** Ours is drawn darker than what it is compared with. */
+  /** Ours is drawn darker than its yardstick. */
   isOurs: boolean;
 }

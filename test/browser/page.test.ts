@@ -146,7 +146,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   it('shows nothing without the token, asks for it once, and then shows and orders', async () => {
     const page = await openLocked('overview');
-    place.ordered.splice(0);
+    place.actions.splice(0);
     const token = page.getByLabel('Token');
     await token.fill('wrong-token');
     await page.keyboard.press('Enter');
@@ -157,7 +157,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Run now: pull-vehicles' }).click();
     await page.getByText('pull-vehicles: run: as ordered').waitFor();
-    expect(place.ordered).toEqual(['run pull-vehicles']);
+    expect(place.actions).toEqual(['run pull-vehicles']);
     const [written] = await place.rig.rows('select action, subject from sync_audit order by id desc limit 1');
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });

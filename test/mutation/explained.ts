@@ -1,10 +1,10 @@
-// The changes of the core that no test notices, each with the reason why it may live. Whatever else survives makes the
-// proof fail (npm run mutate), and so does what is explained here and no longer survives.
+// The changes of the core that no test notices, each with the reason why it may survive. Any other survivor makes the
+// proof fail (npm run mutate), and so does an explanation here whose change no longer survives.
 
 export interface Mutant {
   /** Under src/. */
   file: string;
-  /** The line that it begins on, to tell it from others like it. */
+  /** The line that it begins on, to distinguish it from similar ones. */
   line: string;
   code: string;
   becomes: string;

@@ -1,4 +1,4 @@
-// npm run mutate: changes the core in small ways, one at a time, and tells which changes no test notices. Fails where one
+// npm run mutate: changes the core in small ways, one at a time, and reports which changes no test notices. Fails where one
 // of them is not explained in test/mutation/explained.ts. Writes docs/explanation/mutation.md after a whole run.
 //   npm run mutate -- [area…]     some areas only (test/mutation/areas.ts)
 import { writeFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ ${all.mutants} changes, ${percent(all.killed, all.mutants)} noticed by a test, $
 [Stryker](https://stryker-mutator.io) changes the core of retries, coverage, leases and the outbox in small ways, one at a
 time: a condition turned around, a block left out, a word emptied. The tests of that area then have to fail. The
 tests are quick ones on a real SQLite database; of sending, they are whole pushes to the sandbox. Pulls, kills and
-PostgreSQL are not among them, so what is not noticed here may be noticed there. Of the push, the order of its steps (run.ts), the
+PostgreSQL are not among them, so a change that survives here may be noticed there. Of the push, the order of its steps (run.ts), the
 acknowledgements (acknowledge.ts) and the actions of a person (actions.ts) are not changed: scenarios and
 killed pushes hold them. ${all.ignored} changes of log lines and of words for people were not tried.
 Stryker leaves tables that are \`as const\` alone: the transitions of the outbox are held against a table of
@@ -76,7 +76,7 @@ their own in test/unit/push-outcome.test.ts.
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
-What was not noticed, and why that is so:
+The survivors, and why each may survive:
 
 ${explanations.join('\n')}
 

@@ -1,4 +1,4 @@
-// Has Stryker change the files of an area in small ways, one at a time, and tells what the tests of that area noticed.
+// Has Stryker change the files of an area in small ways, one at a time, and reports which changes its tests noticed.
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';

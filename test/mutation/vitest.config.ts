@@ -1,4 +1,4 @@
-// The tests of one area of the mutated core. Named here and not by Stryker's `testFiles`, with which mutants of what is
+// The tests of one area of the mutated core. Named here and not by Stryker's `testFiles`, with which mutants of code that is
 // made when a file is loaded come to life too late and seem to survive.
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
@@ -12,7 +12,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: tests.map((file) => `test/${file}`),
-      // Loaded before any test: what is made then belongs to all of them, and not to the first that loads it.
+      // Loaded before any test: its values then belong to all tests, and not to the first that loads it.
       setupFiles: files.map((file) => `src/${file}`),
       env: { TEST_ENGINES: 'sqlite' },
     },

@@ -1,8 +1,8 @@
-// What is not mutated: log lines, and the words that people read in errors and in the outbox. A test that pins their
+// Texts that are not mutated: log lines, and the words that people read in errors and in the outbox. A test that pins their
 // wording would only repeat it. Codes, states, names of columns and SQL are mutated like all else.
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** As much of a node of the syntax tree as is looked at. */
+/** The fields of a syntax tree node that are read. */
 interface Node {
   type: string;
   name?: string;
@@ -46,8 +46,8 @@ function isLogLine(node: Node | undefined): boolean {
 function reasonNot({ node, parent, key, listKey }: NodePath): string | undefined {
   if (isLogLine(node)) return 'a line of the log';
   if (node.type !== 'StringLiteral' && node.type !== 'TemplateLiteral') return undefined;
-  const isTold = parent?.type === 'NewExpression' && listKey === 'arguments' && key === 0;
-  if (isTold && ERRORS.includes(parent.callee?.name ?? '')) return 'the words of an error';
+  const isMessage = parent?.type === 'NewExpression' && listKey === 'arguments' && key === 0;
+  if (isMessage && ERRORS.includes(parent.callee?.name ?? '')) return 'the words of an error';
   const named = parent?.type === 'VariableDeclarator' ? parent.id : parent?.key;
   return WORDS.includes(named?.name ?? '') ? 'words for people' : undefined;
 }

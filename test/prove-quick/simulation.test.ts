@@ -2,7 +2,7 @@
 // quicker than its life: docs/explanation/reliability.md names them.
 import { describe, expect, it } from 'vitest';
 import { simulate } from '../support/simulation.ts';
-import { isSound, mostParked } from '../support/simulation-verdict.ts';
+import { isSound, mostHeldForReview } from '../support/simulation-verdict.ts';
 
 // A life in which plans are sent without a clear answer and loads are cut off: a plan that is sent again blindly, or a
 // period that counts as read before its rows are there, shows in it.
@@ -13,7 +13,7 @@ describe('a simulated daemon in bad weather', () => {
     const report = await simulate(SAMPLE);
     expect(report).toMatchObject({ wrong: [], twice: 0, lost: 0, open: 0, doubledTicks: 0, miscounted: 0 });
     expect(isSound(report)).toBe(true);
-    expect(isSound({ ...report, parked: mostParked(report.items) + 1 })).toBe(false);
+    expect(isSound({ ...report, heldForReview: mostHeldForReview(report.items) + 1 })).toBe(false);
     expect(report.compared).toBeGreaterThan(50);
     for (const happened of ['deaths', 'cutLoads', 'faults', 'unclear'] as const)
       expect(report[happened], happened).toBeGreaterThan(0);

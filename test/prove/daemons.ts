@@ -46,14 +46,14 @@ const WORDS = {
     title: 'Several daemons on PostgreSQL, one run a tick',
     place: 'one PostgreSQL database',
     hazard:
-      'A process\nthat is stopped between two statements of a transaction loses its session after 15 s, in the middle of what it sends once\nanother has waited 30 s for it, so that the others go on.',
+      'A process\nthat is stopped between two statements of a transaction loses its session after 15 s; one that is stopped inside a statement\nloses it once another has waited 30 s for it. So the others go on.',
   },
 }[engineName];
 
 const section = ({ longestTakeover, ...r }: DaemonsReport): string => `
 Three real daemons (\`roadbook start\`) share ${WORDS.place} and three jobs that are due every two seconds. A seeded
 choice kills one with -9 or stops one with SIGSTOP, mostly one in the middle of a run, and starts or continues it
-later; some stops are longer than the lease of 20 s. What happened is read from \`sync_run\`.
+later; some stops are longer than the lease of 20 s. The figures are read from \`sync_run\`.
 
 | ticks completed | kills | stops | runs cut off | ticks run twice | runs overlapping | late writes | longest takeover |
 |---|---|---|---|---|---|---|---|

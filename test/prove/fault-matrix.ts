@@ -33,9 +33,9 @@ if (wrong === 0 && peakMb <= MOST_MB)
     'Every fault on every call',
     `The real client makes all 22 calls of the service over HTTP, each under each fault of the sandbox; a status, a
 redirection, a wait and a silence also once the call was carried out. Every cell has to end as \`test/support/fault-matrix.ts\` says: which class of error, after how many
-attempts by the sandbox's own count, within three times what the policy allows it. No other host is ever called. A renewal that fails in
-whatever way leaves the login, so the call succeeds. Memory is the peak of the client's own process: a body of 500 MB,
-plain or packed, is refused at the cap of 64 MiB. A run of calls shares a process, so small rows show the peak so far.
+attempts by the sandbox's own count, within three times the time that the policy allows. No other host is ever called. A renewal that fails in
+any way leaves the login, so the call succeeds. Memory is the peak of the client's own process: a body of 500 MB,
+plain or compressed, is rejected at the cap of 64 MiB. A run of calls shares a process, so small rows show the peak so far.
 
 | fault | calls | wrong | longest call | peak memory |
 |---|---|---|---|---|

@@ -81,8 +81,8 @@ const lost = [sqlite, postgres].reduce(
 
 if (lost === 0 && config.longestMs <= MOST_EDIT_MS)
   giveSection(
-    'Whatever is sent, dropped or written',
-    `Records of every kind with every column fitting, in another form or not fitting at all, unknown fields, prototypes, SQL,
+    'Any record, file or configuration',
+    `Records of every kind with valid values, other forms and invalid values in every column, unknown fields, prototypes, SQL,
 formulas, NUL, lone surrogates and numbers beyond 2^53 and beyond any double, sent over HTTP to the real jobs. Each carries
 a number. SQL then finds every number exactly once, in a row or in \`sync_quarantine\`, and each row with its \`extra\` gives
 its record back, whole numbers to the last digit; a payload in quarantine is the record to the letter. (SQLite reads decimals below 1e-20 and above 1e20 to all digits but the last.)
@@ -93,11 +93,11 @@ ${row('SQLite', sqlite)}
 ${row('PostgreSQL', postgres)}
 
 - ${ways.records} further records, of every table alike, went both ways to their row: ${ways.compiled} of them through the compiled
-  function of their table, and each of these rows is what the wire schema and the generic mapping give.
+  function of their table, and each of these rows equals that of the wire schema and the generic mapping.
 - Files of an ERP (JSON, CSV, XLSX; whole, cut, bytes changed, other encodings, anything): ${files} files gave
-  ${fromFiles.plans} plans and ${fromFiles.faults} clear faults. Each file ended in \`done/\` or \`failed/\` with its own bytes and a result.
-- Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were taken and ${config.refused} refused with file, line and
-  column of every fault. The dearest took ${config.longestMs.toFixed(0)} ms of the processor.
+  ${fromFiles.plans} plans and ${fromFiles.faults} clear errors. Each file ended in \`done/\` or \`failed/\` with its own bytes and a result.
+- Edits of \`config/roadbook.yaml\`: ${edits}, of which ${config.taken} were accepted and ${config.refused} rejected with file, line and
+  column of every error. The slowest took ${config.longestMs.toFixed(0)} ms of the processor.
 
 Made by \`node test/prove/fuzz.ts ${inSqlite} ${inPostgres} ${files} ${edits} ${seed} ${compared}\`. A sample of it runs with every \`npm run prove -- --quick\` (test/prove-quick/fuzz.test.ts,
 test/unit/compiled-tables.test.ts).

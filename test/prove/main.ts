@@ -5,8 +5,8 @@
 //   npm run prove -- --list                      names them
 //   npm run prove -- --quick                     a bounded sample of each, in minutes; nothing is written
 //   npm run prove -- --only fuzz scale           runs these
-//   npm run prove -- --only fuzz 5000 500        with other arguments than its own; they stand at the top of its file
-//   npm run prove -- --only soak --minutes 60    for those that last as long as they are told
+//   npm run prove -- --only fuzz 5000 500        with arguments in place of its defaults; its file explains them
+//   npm run prove -- --only soak --minutes 60    for the proofs that take a duration
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ import { sayWhenRun, writeSection } from '../support/reliability-page.ts';
 import { runProof } from '../support/run-proof.ts';
 import { runSamples } from '../support/run-samples.ts';
 
-/** The file of each and what it is told. */
+/** The file of each proof and its arguments. */
 const PROOFS: Readonly<Record<string, readonly string[]>> = {
   'pull-kills': ['pull-kills.ts', '50'],
   'daemons-sqlite': ['daemons.ts', '500', '1', 'sqlite'],

@@ -10,22 +10,22 @@ const vehicles = Number(process.argv[2] ?? 100_000);
 const EVENTS_A_DAY = 24;
 const { stages, longestAddress, outOfLine, peakMb } = await simulateManyVehicles(vehicles, EVENTS_A_DAY);
 
-const told = (number: number): string => number.toLocaleString('en');
+const formatted = (number: number): string => number.toLocaleString('en');
 const rows = stages.map(({ what, calls, retries, planned, slices, records, seconds, rssMb }) => {
-  const expected = planned === null ? 'none' : told(planned);
-  return `| ${[what, told(calls), expected, told(retries), told(slices), told(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
+  const expected = planned === null ? 'none' : formatted(planned);
+  return `| ${[what, formatted(calls), expected, formatted(retries), formatted(slices), formatted(records), seconds.toFixed(1), rssMb.toFixed(0)].join(' | ')} |`;
 });
 const body = `
-${told(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
-sandbox; beside them stands what \`roadbook plan\` takes for granted, and how many the product made again: of those the first
+${formatted(vehicles)} vehicles with ${EVENTS_A_DAY} events a day, product and sandbox in one process, SQLite. Calls are counted by the
+sandbox; beside them are the estimate of \`roadbook plan\` and the retries of the product: the first try of a retried call
 may not have arrived.
 
-| stage | calls | planned | made again | slices | records | seconds | RSS, MB |
+| stage | calls | planned | retries | slices | records | seconds | RSS, MB |
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-The longest address had ${told(longestAddress)} bytes, of ${told(MOST_URL_BYTES)} that are allowed. ${told(outOfLine)} vehicles had another number of events than the service
-tells of one when it is asked past the product.
+The longest address had ${formatted(longestAddress)} bytes, of ${formatted(MOST_URL_BYTES)} that are allowed. ${formatted(outOfLine)} vehicles had another number of events than the service
+reports for one when it is asked directly.
 Peak memory of the process, sandbox included: ${peakMb.toFixed(0)} MB. The listing of so many vehicles is one answer:
 \`service.max_body_mb\` has to allow it, about 1 KB a vehicle.
 
@@ -36,7 +36,7 @@ process.stdout.write(body);
 if (stages.every(isAsPlanned) && longestAddress <= MOST_URL_BYTES && outOfLine === 0)
   giveSection('A large fleet', body, {
     run: 'vehicles and events of a large fleet',
-    many: `${told(vehicles)} vehicles`,
+    many: `${formatted(vehicles)} vehicles`,
     lost: `${outOfLine} vehicles with another number of events than the service has`,
   });
 else process.exitCode = 1;

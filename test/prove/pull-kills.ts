@@ -38,9 +38,9 @@ const idle = results.filter(({ work }) => Math.min(...Object.values(work)) === 0
 for (const { job, engine } of idle) process.stderr.write(`${job} on ${engine} had too little to do\n`);
 
 const section = `The real process (\`roadbook run <job>\`) pulls into a warehouse that holds an earlier, damaged state: of every three
-rows one is missing, one has other figures and another status, and one has a twin that the service does not know. So the
+rows one is missing, one has other figures and another status, and one has a copy under a key that the service does not know. So the
 run inserts, updates and marks. It is killed with -9 at steps spread over its run, each time on a fresh copy; the process
-that makes good what it left is killed too, at a step that goes round faster, unless it ends before; the job is then
+that recovers is killed too, at a step that goes round faster, unless it ends before; the job is then
 run once more. Afterwards every table, every mark of a vanished row, every status change and every covered scope has
 to equal those of a run that was never killed. Steps are counted as above.
 
@@ -56,7 +56,7 @@ Made by \`node test/prove/pull-kills.ts ${sqliteKills} ${postgresKills}\`. A sam
 
 if (sum(({ wrong }) => wrong.length) + idle.length > 0) process.exitCode = 1;
 else
-  giveSection('No row lost, none half told', section, {
+  giveSection('No row lost, none half written', section, {
     run: 'pulls killed at steps spread over their run, and again during recovery',
     many: `${sum(({ kills }) => kills)} kills`,
     lost: '0 wrong',

@@ -1,4 +1,4 @@
-// npm run prove: every kind of push meets every fault of the service, on the call that creates and on the reading back,
+// npm run prove: every kind of push meets every fault of the service, on the call that creates and on the read-back,
 // and so do two codes of one agent; npm test has each fault meet two of the kinds. Gives its section of
 // docs/explanation/reliability.md.
 import { giveSection } from '../support/reliability-page.ts';
@@ -12,8 +12,8 @@ if (wrong === 0) {
   giveSection(
     'Every fault on every push',
     `Route plans, points of interest, agents and itineraries are pushed while the service answers the call that creates them, or
-the reading back after a lost answer, with each of its faults but the one that only a login can meet. The ledger of the sandbox tells what was accepted: each
-item once, or not at all where it was refused, and the outbox says which. Two codes with one CPF meet the same faults,
+the read-back after a lost answer, with each of its faults but the one that only a login can meet. The ledger of the sandbox shows what was accepted: each
+item once, or not at all where it was rejected, and the outbox says which. Two codes with one CPF meet the same faults,
 one after the other, and become one agent.
 
 | cases | wrong |

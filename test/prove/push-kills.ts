@@ -1,6 +1,6 @@
 // Proves the promise of the outbox with real deaths: the process is killed with -9 at I/O steps of a push, in turn,
 // and again while it recovers, while the service answers in four ways. Prints the figures and writes its
-// section of docs/explanation/reliability.md. Told are the distances between the steps of first deaths, 0 for none at all:
+// section of docs/explanation/reliability.md. The arguments are the distances between the steps of first deaths, 0 for none at all:
 //   node test/prove/push-kills.ts [plans] [other kinds] [all on PostgreSQL]
 import PQueue from 'p-queue';
 import type { EngineName } from '../support/engines.ts';
@@ -37,18 +37,18 @@ const total = (job: string, reports: readonly KillReport[]): string => {
 
 const section = (
   reports: readonly KillReport[],
-): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and tells a new item, and
-is killed with -9 at an I/O step of that. The next process meets what the death left and is killed during that recovery,
-at a step of its own; the one after goes to its end. Then the same with another item, at a later step, until no run
-comes to it. All on one warehouse and one drop folder.
+): string => `The real process (\`roadbook run push-route-plans\` and its siblings) takes, sends, confirms and acknowledges a new item, and
+is killed with -9 at an I/O step of that. The next process recovers from that death and is killed during the recovery,
+at a step of its own; the third process completes. The same follows with another item, at a later step, until no run
+reaches that step. All rounds share one warehouse and one drop folder.
 Steps are counted where they happen, not by time: before and after each commit of the warehouse, when a request is
 made, when it is written, when its answer arrives, before and after each change of a file. The run that is counted
 finds the schema made. In each way of answering, a first run dies at
 ${distances()}.
-Where it is not every step, each way begins at another.
+Where steps are skipped, each way of answering begins at another step.
 The steps of the second deaths go round by themselves, over the length that recoveries have: the two deaths meet in pairs
-from all parts of both. After the last kill the job runs until nothing is open. What the service
-really accepted is read from the ledger of the sandbox.
+from all parts of both. After the last kill the job runs until nothing is open. The ledger of the sandbox
+shows what the service really accepted.
 
 ${HEAD}
 ${reports.map(row).join('\n')}
@@ -65,12 +65,12 @@ Made by \`node test/prove/push-kills.ts ${plans} ${others} ${onPostgres}\`. A sa
 
 /** How far apart the steps of first deaths are. */
 function distances(): string {
-  const told = [
+  const strides = [
     ['plans', plans],
     ['the other kinds', others],
     ['all of them on PostgreSQL', onPostgres],
   ] as const;
-  return told
+  return strides
     .filter(([, stride]) => stride > 0)
     .map(([what, stride]) => `${stride === 1 ? 'every step' : `one step in ${stride}`} (${what})`)
     .join(', ');
@@ -95,14 +95,14 @@ const sweeps = [
 const began = Date.now();
 let ended = 0;
 let rounds = 0;
-function tellProgress(): void {
+function reportProgress(): void {
   const minutes = ((Date.now() - began) / 60_000).toFixed(1);
   process.stderr.write(
     `push-kills: ${rounds} rounds, ${ended} of ${sweeps.length} sweeps, after ${minutes} min\n`,
   );
 }
 function onRound(): void {
-  if (++rounds % ROUNDS_A_LINE === 0) tellProgress();
+  if (++rounds % ROUNDS_A_LINE === 0) reportProgress();
 }
 
 const queue = new PQueue({ concurrency: AT_ONCE });
@@ -116,7 +116,7 @@ const reports = await Promise.all(
     }),
   ),
 );
-tellProgress();
+reportProgress();
 await stopPostgres();
 
 /** Deaths that did not happen prove nothing. */

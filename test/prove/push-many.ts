@@ -1,6 +1,6 @@
 // Many plans in a drop folder, pushed by the real process in a heap of 100 MB: how long that takes and how much
 // memory; the same with the process killed at counted points on the way; and at the rate that the limiter allows.
-// The ledger of the sandbox tells what the service accepted and how fast it was asked. Writes its section of
+// The ledger of the sandbox shows what the service accepted and how fast it was asked. Writes its section of
 // docs/explanation/reliability.md. Run with: node test/prove/push-many.ts [plans] [plans at a limited rate]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,8 +102,8 @@ if (proofs.every(({ isRight }) => isRight))
     'Many plans in a drop folder',
     `Files of 500 plans with ten stops each, pushed by the real process in a heap of ${HEAP_MB} MB. Killed, each process dies at
 a counted point of its own: while files are taken, while plans are sent, before and after a commit, after an answer,
-while results are written; the next one goes on. What the service accepted, and how often it was asked in any 60
-seconds, is read from the ledger of the sandbox.
+while results are written; the next one goes on. The ledger of the sandbox shows what the service accepted, and how often
+it was asked in any 60 seconds.
 
 | | plans | twice | lost | |
 |---|---|---|---|---|

@@ -1,4 +1,4 @@
-// npm run prove: what the machine may withhold. A disk that is full from a counted step on, a warehouse that another
+// npm run prove: a machine that fails. A disk that is full from a counted step on, a warehouse that another
 // program has locked, a PostgreSQL that ends sessions or is started anew. Prints the figures and writes its section of
 // docs/explanation/reliability.md.
 //   node test/prove/resources.ts [times] [times on a disk] [longest lock] [blows]
@@ -20,7 +20,7 @@ const ABOUT_MS = 2_000;
 const LOCKS_MS = [2_000, 25_000, 30_000, 40_000].filter((ms) => ms <= longestLock * 1_000);
 /** Processes of a full disk at a time. */
 const AT_ONCE = 3;
-/** Of the runs on a disk that is really full: what fits into room that a file already has is written. */
+/** Of the runs on a disk that is really full: a write that fits into room that a file already has succeeds. */
 const MOST_UNHARMED = 0.1;
 /** Plans of one round of a push in a storm. */
 const PLANS = 10;
@@ -62,12 +62,12 @@ for (const how of ['sessions ended', 'server restarted'] as const) {
 const isFelt = ({ by, times, unharmed, unmoved, missed }: (typeof fulls)[number]): boolean =>
   missed.length === 0 && (by === 'size limit' ? unmoved.length === 0 : unharmed <= times * MOST_UNHARMED);
 
-/** A lock that is gone in time is waited for; a longer one is told plainly, and the next run makes it good. */
+/** A run waits for a lock that is released in time; it reports a longer one, and the next run recovers. */
 function isMet({ heldMs, code, error, next, done, of, twice }: LockReport): boolean {
   const isWaitedFor = code === 0 && error === null;
-  const isTold = code !== 0 && error === 'warehouse_locked';
+  const isReported = code !== 0 && error === 'warehouse_locked';
   const isAbout = Math.abs(heldMs - BUSY_TIMEOUT_MS) < ABOUT_MS;
-  const isAsSaid = isAbout ? isWaitedFor || isTold : heldMs < BUSY_TIMEOUT_MS ? isWaitedFor : isTold;
+  const isAsSaid = isAbout ? isWaitedFor || isReported : heldMs < BUSY_TIMEOUT_MS ? isWaitedFor : isReported;
   return isAsSaid && next === 0 && done === of && twice === 0;
 }
 
@@ -86,7 +86,7 @@ const stormRow = (r: StormReport): string =>
   `| ${[r.how, r.blows, r.sessions, r.plans, r.runs, errorsOf(r.failed), r.isDone ? 'yes' : 'no', r.wrong.length, r.twice, r.lost, r.open].join(' | ')} |`;
 
 const section = `**A full disk.** The real process pulls rows and pictures, pushes from a drop folder, and exports. From a counted step of
-it on the system refuses every write: by the size limit of files of that process, and, where the proof may mount one,
+it on the system rejects every write: by the size limit of files of that process, and, where the proof may mount one,
 by a small disk that is really full. Steps are counted as above: before and after every commit, request and change of a
 file. It has to end with a plain error; with room again the same command has to end as if nothing had happened: every
 row, picture, result and file the same, every plan accepted once. By the limit it may end well only where nothing was
@@ -98,14 +98,14 @@ ${fulls.map(fullRow).join('\n')}
 
 **A locked file.** Another process holds the write lock of the SQLite warehouse when a pull begins, or takes it after the
 service has accepted the second of four plans and before its answer arrives, which is to be stored. The product waits
-up to ${BUSY_TIMEOUT_MS / 1_000} s for a lock; one of about that length may be waited for or told.
+up to ${BUSY_TIMEOUT_MS / 1_000} s for a lock; a lock of about that length may be waited for or reported.
 
 | during | locked for | it ends with | error | the next run | vehicles stored, or plans confirmed | plans twice |
 |---|---|---|---|---|---|---|
 ${lockReports.map(lockRow).join('\n')}
 
 **A PostgreSQL that does not stay.** Every second all sessions of the product are ended with \`pg_terminate_backend\`, or the
-server is started anew, while the real process pulls, then pushes plans. A run that fails is made again, as the
+server is started anew, while the real process pulls, then pushes plans. A run that fails is repeated, as the
 schedule would; the storm goes on until everything is done, and for ${leastBlows} blows at least.
 
 | every second | blows | sessions ended | plans | runs | exit codes of failed runs | done in the storm | tables wrong | plans twice | lost | unresolved |

@@ -42,8 +42,8 @@ ${timed.map(({ processes, ms }) => `| ${processes} | ${(ms / 1_000).toFixed(1)} 
 
 Four daemons with a queue, a pull of ${days} days and a push of ${plans} plans, killed with -9 and stopped with SIGSTOP for 1 to
 40 s by a seeded choice until both are done. They also help a \`roadbook backfill\`, which has to end with 0: it ended with
-${hit.backfillCode}. The ledger of the service tells what it accepted. The run of a daemon that was killed is cut off and made again. A
-run may end partial or failed only where it was told to stop, where its own process stood still meanwhile, or where the
+${hit.backfillCode}. The ledger of the service shows what it accepted. The run of a daemon that was killed is cut off and repeated. A
+run may end partial or failed only where it was asked to stop, where its own process stood still meanwhile, or where the
 answer to a plan was lost and is read back later; any other counts as not explained.
 
 | kills | stops | runs cut off | runs partial | runs failed | not explained | rows missing | plans lost | plans sent twice | runs left as running | runs that do not add up |

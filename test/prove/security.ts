@@ -89,28 +89,28 @@ if (wrong === 0)
 | cells of it that a spreadsheet would take for a formula | the same | ${formulas} |
 | texts of the Parquet export, read by DuckDB and held to the warehouse to the byte | ${inSqlite.parquetCells + inPostgres.parquetCells} values | ${parquetWrong} |
 | records of these that ended in quarantine, though each fits | ${inSqlite.records + inPostgres.records} records | ${quarantined} |
-| the same texts from the ERP to the service, in every text field of the four kinds: what arrives and what is kept there, to the byte | ${PUSHED_TEXTS.length} texts in ${pushedFields} fields, ${pushes.cases} cases | ${pushes.wrong} |
+| the same texts from the ERP to the service, in every text field of the four kinds, compared to the byte on arrival and as stored there | ${PUSHED_TEXTS.length} texts in ${pushedFields} fields, ${pushes.cases} cases | ${pushes.wrong} |
 | names of pictures that lead out of the folder, to another host or to a device | ${PICTURE_NAMES.length} names, ${stored.files} files | ${stored.outside} |
 | regular expressions that take more than linear time | ${checked.expressions} expressions | ${checked.dear.length} |
 | redirects of the service, of a feed of the ERP and of the webhook | ${redirects.cases} cases | ${redirects.wrong} |
-| secrets planted in a configuration, in records and in refusals, looked for in what comes out | ${commands.length} commands, ${canaries.cases} cases | ${canaries.wrong} |
+| secrets planted in a configuration, in records and in rejections, searched for in all output | ${commands.length} commands, ${canaries.cases} cases | ${canaries.wrong} |
 
-- A redirect to another host is followed by no call, with or without the token: see the fault matrix above. A read of the
-  service or of a feed of the ERP follows one to its own host, port and scheme; what writes there follows none, and the
+- No call follows a redirect to another host, with or without the token: see the fault matrix above. A read of the
+  service or of a feed of the ERP follows one to its own host, port and scheme; a write follows none, and the
   webhook of alerts follows none at all (${REDIRECTED.join(', ')}).
-  No address that the service sends otherwise is ever called: a picture is asked for by its name, at the service's own address.
-- A text of the ERP that no database keeps, with a NUL or half a character, is refused in plain words and holds up nothing
+  No other address that the service sends is ever called: a picture is requested by its name, at the service's own address.
+- A text of the ERP that no database keeps, with a NUL or half a character, is rejected in plain words and holds up nothing
   else (${PUSHES.join(', ')}).
-- A regular expression is tried with texts that are made of itself: what stands before each of its repetitions, what is
-  repeated, and both again and again, for 16,000 characters, and up to 256,000 where that took time. Dear ones that are
-  planted are found
+- A regular expression is tried with texts that are made from itself: a text for the part before each repetition, one for
+  the repeated part, and both again and again, for 16,000 characters, and up to 256,000 where that took time. Slow
+  expressions that are planted are found
   (test/conformance/regular-expressions.test.ts).
 - Every command that the program has was run at the most talkative log level, with \`--json\` and without: ${commands.length} commands.
-  Passwords, tokens, keys and addresses that hold them were planted in the configuration; the service said a password and
-  tokens back in records that do not fit and in refusals. None of them is in an output, in a page or figure of the daemon,
-  in a message to the webhook, in a control table, or in any file that was left: exports, results beside dropped files,
+  Passwords, tokens, keys and addresses that hold them were planted in the configuration; the service returned a password and
+  tokens in invalid records and in rejections. None of them is in an output, in a page or metric of the daemon,
+  in a message to the webhook, in a control table, or in any file afterwards: exports, results beside dropped files,
   a backup, the warehouse itself (${CANARIES.join(', ')}).
-  A record that fits is data: but for the privacy policy it is kept and exported as the service sent it.
+  A valid record is data: apart from the privacy policy it is kept and exported as the service sent it.
 
 Made by \`node test/prove/security.ts\`. A sample of it runs with every \`npm test\` (test/scenario/security.test.ts);
 the pushes and the redirects run there whole, the canaries with a sample of the commands.

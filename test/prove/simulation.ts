@@ -26,28 +26,28 @@ const failing = reports.filter((report) => !isSound(report)).map(({ seed }) => s
 if (failing.length > 0) process.stdout.write(`seeds that failed: ${failing.join(', ')}\n`);
 
 const row = (r: SimulationReport): string =>
-  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.items, r.twice, r.lost, r.parked, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
+  `| ${[r.seed, r.days, r.turns, r.completed, r.deaths, r.faults, r.compared, r.wrong.length, r.items, r.twice, r.lost, r.heldForReview, r.open, r.doubledTicks, r.eventDigest.slice(0, 8)].join(' | ')} |`;
 
 const section = `The whole daemon (scheduler, leases, pulls, pushes, drop folders) and the sandbox live in one process on a clock that
 the simulation moves. Every request, every transaction and every step on a file waits for its turn; the seed chooses
 among those that wait, and only one is under way at a time. So the HTTP, the database and the files are real, and one
 seed still gives one order of events: the digest of the event log of two runs is compared. Every six hours the weather
-changes by the seed: a service that answers 429, 5xx, nothing, half or rubbish, before or after it has done what it
-was asked, and ends tokens early; a network that is down, slow, or loses requests and answers; deaths of the daemon at
-any turn, before or after what it had asked for. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
+changes by the seed: a service that answers 429, 5xx, nothing, half or rubbish, before or after it has carried out the
+request, and ends tokens early; a network that is down, slow, or loses requests and answers; deaths of the daemon at
+any turn, before or after its request was carried out. ${FAIR_DAYS} fair days follow; then every row of vehicles, drivers, points of
 interest, events, plans, points, executions, daily figures of vehicles, itineraries, checklists and answers is compared with
-the sandbox's own state, and its ledger with what was dropped. A plan
-that was sent five times without a clear answer is left to a person, as promised, and is told so: at most one item in
+the sandbox's own state, and its ledger with the dropped items. A plan
+that was sent five times without a clear answer is held for review, as promised, and reported as such: at most one item in
 twenty, or one, and by the ledger it is in the service at most once.
 
-| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | left to a person | unresolved | ticks run twice | event log |
+| seed | days | turns | runs | deaths | answers spoiled | rows compared | tables wrong | items pushed | twice | lost | held for review | unresolved | ticks run twice | event log |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 ${reports.map(row).join('\n')}
 
 Seed ${firstSeed} twice: the same event log and the same content of the warehouse. ${Math.round(seconds)} s for ${reports.length * (days + FAIR_DAYS)} days.
 
 Made by \`node test/prove/simulation.ts ${seeds} ${days} ${firstSeed}\`. A sample of it runs with every \`npm run prove -- --quick\`
-(test/prove-quick/simulation.test.ts). What its seeds found is kept by tests that are quicker than the lives of those seeds:
+(test/prove-quick/simulation.test.ts). The faults that its seeds found have tests of their own, which are quicker than those seeds:
 an object in place of a list (test/unit/fleet-answers.test.ts), and a plan that is called gone only where the service says
 so (test/scenario/pull-gaps.test.ts).
 `;

@@ -7,7 +7,7 @@ import type { Range } from '../support/soak-figures.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
 
-/** Beyond these something grows; MB, MB an hour, ms. RSS keeps the room of large bodies that met. */
+/** Limits of growth: MB, MB an hour, ms. RSS keeps the room of large bodies that arrived together. */
 const LIMITS = { slope: 60, steady: 80, rssGrowth: 150, files: 8, walMb: 64, delayP99: 1_000 };
 /** The growth of memory in a shorter run is that of its start. */
 const LONG_ENOUGH = 10;
@@ -32,10 +32,10 @@ const range = ({ least, most }: Range): string => `${n(least)} to ${n(most)}`;
 const section = ({ rss, held, files, delayMs, ...r }: SoakReport): string => `
 A real daemon (\`roadbook start\`) with every job due every five seconds, ${r.minutes} minutes long, against a service that answers
 one request in seven or so wrongly: 5xx, 429, half an answer, rubbish, resets before and after the work, tokens that end,
-bodies of 70 MB. A plan is dropped every two seconds. What the daemon holds is sampled once a second from inside it.
+bodies of 70 MB. A plan is dropped every two seconds. Memory and open files are sampled once a second from inside the daemon.
 "Early" is the mean of the second quarter, "late" that of the last.
 
-| runs of the daemon | failed whole | requests | answers spoiled | plans | twice | lost |
+| runs of the daemon | failed | requests | answers spoiled | plans | twice | lost |
 |---|---|---|---|---|---|---|
 | ${[r.runs, r.failed, r.requests, r.faults, r.items, r.twice, r.lost].join(' | ')} |
 
@@ -53,7 +53,7 @@ ${
     : `The growth of memory was not judged: that of a run of less than ${LONG_ENOUGH} minutes is that of its start. Kept:`
 }
 ${LIMITS.files} open files from early to late, log ${LIMITS.walMb} MB, delay ${LIMITS.delayP99} ms. RSS goes up in steps, because the allocator keeps the room of
-large bodies for the next ones, and more of it the more of them met at one time. The run
+large bodies for the next ones, and more of it the more of them arrive at one time. The run
 does not rule out a leak of objects and buffers below its limit, nor one outside of them that is slower than the upper end
 of the range of RSS: where that is wide it says little, and has to be longer (\`npm run prove -- --only soak --minutes 240\`).
 

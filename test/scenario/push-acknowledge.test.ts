@@ -24,10 +24,10 @@ describe('an ERP that will not hear of some items', () => {
     const place = await makePushPlace({ feeds: { route_plans: erp.feed } });
     const { error } = await place.run('push-route-plans');
     expect(error?.code).toBe('erp_statement_refused');
-    expect((await erp.told()).map(({ code }) => code)).toEqual(codes.slice(200));
+    expect((await erp.acknowledgements()).map(({ code }) => code)).toEqual(codes.slice(200));
     await erp.database('refusing').delete();
     expect((await place.run('push-route-plans')).error).toBeNull();
-    expect(new Set((await erp.told()).map(({ code }) => code))).toEqual(new Set(codes));
+    expect(new Set((await erp.acknowledgements()).map(({ code }) => code))).toEqual(new Set(codes));
   });
 });
 
@@ -41,7 +41,7 @@ describe('an agent that the ERP calls by its tax number', () => {
     const place = await makePushPlace({ feeds: { agents: erp.feed } });
     place.sandbox.addFault({ call: 'create-agent', fault: '400', times: 1 });
     await place.runs(JOB, 2);
-    expect(await erp.told(cpf)).toMatchObject([{ state: 'rejected' }]);
+    expect(await erp.acknowledgements(cpf)).toMatchObject([{ state: 'rejected' }]);
     return { erp, place };
   }
 
@@ -53,13 +53,13 @@ describe('an agent that the ERP calls by its tax number', () => {
     const [entry] = await place.outbox();
     if (entry !== undefined) await act(place.engine, entry, action, place.now());
     await place.run(JOB);
-    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
+    expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
     expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
     // Told again where the ERP has not heard.
     await erp.database('item').update({ state: null });
     await place.clock.advance(2 * HOUR);
     await place.run(JOB);
-    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
+    expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
     expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
   });
 
@@ -76,7 +76,7 @@ describe('an agent that the ERP calls by its tax number', () => {
     await erp.give('again', { name: 'Another', cpf });
     const place = await makePushPlace({ feeds: { agents: erp.feed } });
     await place.run(JOB);
-    expect(await erp.told(cpf)).toMatchObject([{ state: 'rejected' }]);
+    expect(await erp.acknowledgements(cpf)).toMatchObject([{ state: 'rejected' }]);
     expect(place.sandbox.ledger().agents).toEqual({});
   });
 });
@@ -94,7 +94,7 @@ describe('a change that breaks the rules, of an item that the service has', () =
     await erp.give('C-1', { ...shop, latitude: -123.5 });
     for (let runs = 0; runs < 3; runs++)
       expect(await place.run(JOB)).toMatchObject({ status: 'partial', error: { code: 'invalid_change' } });
-    expect((await erp.told()).map(({ message }) => message)).toEqual([
+    expect((await erp.acknowledgements()).map(({ message }) => message)).toEqual([
       null,
       expect.stringMatching(/cannot be sent.*latitude/),
     ]);
@@ -102,7 +102,12 @@ describe('a change that breaks the rules, of an item that the service has', () =
     for (let runs = 0; runs < 2; runs++) await place.run(JOB);
     await erp.give('C-1', shop);
     for (let runs = 0; runs < 2; runs++) await place.run(JOB);
-    expect((await erp.told()).map(({ message }) => message === null)).toEqual([true, false, false, true]);
+    expect((await erp.acknowledgements()).map(({ message }) => message === null)).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
     expect(place.sandbox.ledger().requests).not.toHaveProperty('change-point-of-interest');
   });
 });

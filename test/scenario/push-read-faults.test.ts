@@ -2,7 +2,14 @@
 // and is sent again only where two read-backs, twice the settling time apart, did not show it.
 import { describe, expect, it } from 'vitest';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
-import { expectTruth, HOUR_MS, kindsWith, READ_FAULTS, settle, timeoutWith } from '../support/push-faults.ts';
+import {
+  expectTruth,
+  HOUR_MS,
+  kindsWith,
+  READ_FAULTS,
+  runUntilDone,
+  timeoutWith,
+} from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
 
 const SETTLE_MS = 120_000;
@@ -14,9 +21,9 @@ describe('a write whose answer was lost', () => {
     async (_job, _name, kind, fault) => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
-      place.sandbox.addFault({ ...fault, call: kind.list, skip: kind.readsALook, times: 4 });
+      place.sandbox.addFault({ ...fault, call: kind.list, skip: kind.readsPerSearch, times: 4 });
       place.drop(kind.kind, 'a.json', [kind.item(0), kind.item(1)]);
-      await settle(place, kind);
+      await runUntilDone(place, kind);
       expect(await expectTruth(place, kind, 2)).toEqual(['confirmed', 'confirmed']);
     },
   );
@@ -26,7 +33,7 @@ describe('a write whose answer was lost', () => {
     async (kind) => {
       const place = await makePushPlace();
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });
-      place.sandbox.addFault({ call: kind.list, fault: '500', skip: kind.readsALook });
+      place.sandbox.addFault({ call: kind.list, fault: '500', skip: kind.readsPerSearch });
       place.drop(kind.kind, 'a.json', kind.item(0));
       for (let hours = 0; hours < 4; hours++) {
         expect(await place.run(kind.job)).toMatchObject({ unknown: 1 });

@@ -7,7 +7,7 @@ import {
   expectTruth,
   kindsWith,
   READ_FAULTS,
-  settle,
+  runUntilDone,
   sharedKeyFaults,
   timeoutWith,
   WRITE_FAULTS,
@@ -28,7 +28,7 @@ describe('a push', () => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
       place.drop(kind.kind, 'a.json', [kind.item(0), kind.item(1)]);
-      await settle(place, kind);
+      await runUntilDone(place, kind);
       const states = await expectTruth(place, kind, 2);
       const rejected = REJECTIONS.includes(fault.fault) && fault.after_commit !== true ? 1 : 0;
       expect(states.filter((state) => state === 'rejected')).toHaveLength(rejected);
@@ -44,7 +44,7 @@ describe('two codes with one CPF', () => {
     place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
     const codes = ['A1', 'A2'].map((external_code) => ({ ...kind.item(0), external_code }));
     place.drop(kind.kind, 'a.json', codes);
-    await settle(place, kind);
+    await runUntilDone(place, kind);
     expect(place.sandbox.ledger().agents).toEqual({ [kind.name(0)]: 1 });
     expect((await place.outbox()).map(({ state }) => state)).toContain('confirmed');
   });

@@ -266,7 +266,7 @@ describe('an action', () => {
       const answer = await place.ask('POST', `/api/jobs/pull-vehicles/${action}`);
       expect(answer).toMatchObject({ status: 202, json: { action, subject: 'pull-vehicles' } });
     }
-    expect(place.ordered).toEqual(['run pull-vehicles', 'pause pull-vehicles', 'resume pull-vehicles']);
+    expect(place.actions).toEqual(['run pull-vehicles', 'pause pull-vehicles', 'resume pull-vehicles']);
     const written = await place.rig.rows('select action, subject, "by", outcome from sync_audit order by id');
     expect(written).toHaveLength(3);
     expect(written).toContainEqual({
@@ -285,7 +285,7 @@ describe('an action', () => {
     const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
     expect(answer).toMatchObject({ status, json: { error: { code } } });
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
-    expect(place.ordered).toEqual([]);
+    expect(place.actions).toEqual([]);
   });
 
   it('is refused where the configuration has no token', async () => {
@@ -294,7 +294,7 @@ describe('an action', () => {
       const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
       expect(answer).toMatchObject({ status: 403, json: { error: { code: 'no_token_configured' } } });
     }
-    expect(place.ordered).toEqual([]);
+    expect(place.actions).toEqual([]);
   });
 
   it('never takes the token from a cookie or the address', async () => {

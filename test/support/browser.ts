@@ -1,5 +1,5 @@
-// A real Chromium for tests of the page. Whatever the page says, fetches or breaks is kept for the test. Pages of one
-// size and one colour scheme share what was fetched, as tabs do; what a tab keeps for itself is each page's own.
+// A real Chromium for tests of the page. Its errors and the hosts it asks are kept for the test. Pages of one
+// size and one colour scheme share a cache, as tabs do; each page has its own session storage.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ export interface OpenPage {
   faults: string[];
   /** Hosts that anything was asked of. */
   hosts: Set<string>;
-  /** Writes a picture of the whole page into an ignored folder, where `TEST_PICTURES` is set: nothing looks at it. */
+  /** Writes a picture of the whole page into an ignored folder, where `TEST_PICTURES` is set, for people only. */
   picture(name: string): Promise<void>;
 }
 
@@ -55,16 +55,16 @@ export async function launchBrowser(): Promise<Browser> {
   const contexts = new Map<string, BrowserContext>();
   return {
     async open({ width = 1280, height = 800, colorScheme = 'light', now } = {}) {
-      const look = `${width} ${height} ${colorScheme}`;
+      const format = `${width} ${height} ${colorScheme}`;
       const context =
-        contexts.get(look) ??
+        contexts.get(format) ??
         (await browser.newContext({
           viewport: { width, height },
           colorScheme,
           isMobile: width < 500,
           deviceScaleFactor: 1,
         }));
-      contexts.set(look, context);
+      contexts.set(format, context);
       const page = await context.newPage();
       if (now !== undefined) await page.clock.install({ time: now });
       return watched(page);

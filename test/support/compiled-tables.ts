@@ -1,5 +1,5 @@
-// Records through both ways to a row: the compiled function of a table, and the wire schema with the generic mapping. What
-// the first gives has to be what the second gives, to the value; what it leaves alone is the second's.
+// Records through both ways to a row: the compiled function of a table, and the wire schema with the generic mapping. A
+// row of the first has to equal that of the second, value by value; a record that the first leaves alone is the second's.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { loadJobs } from '../../src/app/app.ts';
@@ -26,7 +26,7 @@ export async function recordForms(): Promise<Form[]> {
   return [...new Map(forms.map((form) => [form.table.name, form])).values()];
 }
 
-/** As the service usually writes it: what the compiled way is for. */
+/** As the service usually writes it: the compiled way is for these. */
 const USUAL: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
   integer: fc.oneof(fc.nat(5), fc.maxSafeInteger()),
   real: fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()),
@@ -86,12 +86,12 @@ const unusual = fc.oneof(
 
 type Path = readonly string[];
 
-/** What changes one place of a record. */
+/** Changes one place of a record. */
 type Change = readonly [path: Path, value: unknown];
 
 /**
  * A record of the table whose fields are usual but for a few: another value, at the field or at the object that holds it, or
- * fields that nobody knows beside it.
+ * unknown fields beside it.
  */
 export function recordsOf(table: Table): fc.Arbitrary<unknown> {
   const columns = recordColumns(table);

@@ -1,5 +1,5 @@
-// Edits that no careful person makes: config/roadbook.yaml with pieces deleted, doubled, moved or put in by chance. It is
-// taken, or refused with the place of every fault; nothing else may happen.
+// Edits that no careful person makes: config/roadbook.yaml with chunks deleted, doubled, moved or inserted at random. The
+// file is accepted, or rejected with the place of every error; nothing else may happen.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -88,9 +88,9 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
         text.slice(0, at) + text.slice(at + length),
   ),
   fc.tuple(place, fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 8 }))).map(
-    ([at, piece]): Edit =>
+    ([at, chunk]): Edit =>
       (text) =>
-        text.slice(0, at) + piece + text.slice(at),
+        text.slice(0, at) + chunk + text.slice(at),
   ),
   fc.tuple(place, place, fc.nat({ max: 200 })).map(
     ([from, to, length]): Edit =>
@@ -104,11 +104,11 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
   ),
   // The value of a line is another one.
   fc.tuple(fc.nat({ max: 60 }), fc.constantFrom(...PIECES)).map(
-    ([at, piece]): Edit =>
+    ([at, chunk]): Edit =>
       (text) =>
         text
           .split('\n')
-          .map((line, index) => (index === at ? line.replace(/:.*/, () => `: ${piece}`) : line))
+          .map((line, index) => (index === at ? line.replace(/:.*/, () => `: ${chunk}`) : line))
           .join('\n'),
   ),
 );
@@ -117,7 +117,7 @@ export const editedConfigs: fc.Arbitrary<string> = fc
   .array(edits, { minLength: 1, maxLength: 4 })
   .map((all) => all.reduce((text, edit) => edit(text), ORIGINAL));
 
-/** `taken`, or `refused` with all that has to be said; anything else is thrown. */
+/** `taken`, or `refused` with a place and a message for every error; throws otherwise. */
 export function tryConfig(text: string, parts: ConfigDeclarations): 'taken' | 'refused' {
   try {
     parseConfig(text, FILE, parts, { HOME: 'somewhere' });
@@ -128,8 +128,8 @@ export function tryConfig(text: string, parts: ConfigDeclarations): 'taken' | 'r
     const isPlaced = error.faults.every(
       ({ line, column, message }) => line >= 1 && line <= lines + 1 && column >= 1 && message !== '',
     );
-    const isTold = error.faults.length > 0 && /^config\/roadbook\.yaml:\d+:\d+ {2}\S/.test(error.message);
-    if (!isPlaced || !isTold) throw new Error(`refused without a place: ${error.message}`);
+    const isReported = error.faults.length > 0 && /^config\/roadbook\.yaml:\d+:\d+ {2}\S/.test(error.message);
+    if (!isPlaced || !isReported) throw new Error(`refused without a place: ${error.message}`);
     if (({} as { polluted?: unknown }).polluted !== undefined) throw new Error('prototype polluted');
     return 'refused';
   }

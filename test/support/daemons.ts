@@ -1,5 +1,5 @@
 // Three real daemons on one warehouse, killed with -9 and stopped with SIGSTOP by the seed's choice, mostly those
-// that are in the middle of a run. What happened is read from the warehouse afterwards.
+// that are in the middle of a run. The figures are read from the warehouse afterwards.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
@@ -24,7 +24,7 @@ export interface DaemonsOptions {
   restMs: readonly [number, number];
   /** How long a stopped daemon stays so, ms; some are shorter than the lease, some longer. */
   stopMs: readonly (readonly [number, number])[];
-  /** The `warehouse` section and a way to query it; SQLite in the workplace unless told. */
+  /** The `warehouse` section and a way to query it; default SQLite in the workplace. */
   warehouse?: { section: string; query<Row>(sql: string): Promise<Row[]> };
 }
 
@@ -37,7 +37,7 @@ export interface DaemonsReport {
   overlapping: number;
   kills: number;
   stops: number;
-  /** Runs that were cut off by it and taken over. */
+  /** Runs that were cut off by a blow and taken over. */
   abandoned: number;
   /** Rows that a replaced daemon changed after its run had been given away. */
   lateWrites: number;

@@ -1,12 +1,12 @@
-// Items that are dropped into the folder of a workplace, one a file, and what has become of them: the outbox knows
-// which are not through yet, the ledger of the service which it has got twice or never.
+// Items that are dropped into the folder of a workplace, one a file, and their fate: the outbox knows which are still
+// open, the ledger of the service which it received twice or never.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ledger } from '../../src/sandbox/sandbox.ts';
 import type { KillCase } from './kill-cases.ts';
 import type { Workplace } from './workplace.ts';
 
-/** Entries of push_outbox that are not confirmed, or of which the ERP has not been told. */
+/** Entries of push_outbox that are not confirmed, or not yet acknowledged to the ERP. */
 export const IS_OPEN = "(state <> 'confirmed' or told_at is null)";
 
 /** The n-th, from 0, into the folder `drop`. */

@@ -69,7 +69,7 @@ export const makePlace = (name: EngineName): Promise<EnginePlace> => {
   return found.make();
 };
 
-/** The rows of a statement of the test's own, whatever shape the driver gives them. */
+/** The rows of a statement of the test's own, in one shape for all drivers. */
 export async function rowsOf<Row = Record<string, unknown>>(sql: Knex, statement: string): Promise<Row[]> {
   const result = await sql.raw(statement);
   return Array.isArray(result) ? result : result.rows;

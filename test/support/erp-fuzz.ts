@@ -1,5 +1,5 @@
 // Files as an ERP should never drop them: whole, cut, with bytes changed, in any encoding, or no file of its kind at all.
-// Each gives plans or a clear fault, and ends in done/ or failed/ with its own bytes and a result beside it.
+// Each gives plans or a clear error, and ends in done/ or failed/ with its own bytes and a result beside it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -103,7 +103,7 @@ export const fuzzedFiles: fc.Arbitrary<FuzzedFile> = fc
   })
   .map(({ format, stops, encoding, damage }) => {
     const content = contentOf(format, stops);
-    // A workbook is packed: it has no encoding.
+    // A workbook is compressed: it has no encoding.
     const encoded = format === 'xlsx' ? content : encoding(content);
     return {
       format,

@@ -1,10 +1,10 @@
 // Every command of the program, by the program's own list, and arguments with which each does its work in a place that
-// has a refused plan, records in quarantine and a webhook. A command without arguments here fails the test that asks.
+// has a rejected plan, records in quarantine and a webhook. A command without arguments here fails the test that asks.
 import { Command } from 'commander';
 import { CATALOG } from '../../src/cli/catalog.ts';
 import { declareCommand, declareGroup } from '../../src/cli/declaration.ts';
 
-/** In an order that makes sense: what changes something comes after what looks at it. `quarantined` is the id of a record. */
+/** Commands that change something come after those that read it. `quarantined` is the id of a record. */
 export const commandsWith = (quarantined: string): Readonly<Record<string, readonly string[]>> => ({
   run: ['pull-vehicles'],
   backfill: ['pull-events', '--from', '2026-01-05', '--to', '2026-01-06'],
@@ -31,7 +31,7 @@ export const commandsWith = (quarantined: string): Readonly<Record<string, reado
   sandbox: ['--port', '0'],
 });
 
-/** These go on until they are told to stop. */
+/** These run until they are stopped. */
 export const SERVING: readonly string[] = ['start', 'sandbox'];
 
 /** As the help has them, those inside others with both words. */

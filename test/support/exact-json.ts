@@ -1,4 +1,4 @@
-// JSON.parse for a truth that must not lose a digit: a whole number that a double cannot tell apart from its
+// JSON.parse that loses no digit: a whole number that a double cannot distinguish from its
 // neighbours, or that is beyond any double, stays as the digits that were written.
 
 const DIGITS = /^-?\d+$/;
@@ -8,7 +8,7 @@ export const exactJson = (text: string): unknown => JSON.parse(text, keepDigits)
 function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value)) return value;
-  // What a double writes is what it holds; a database may write it without the exponent.
+  // A double that is written back unchanged is exact; a database may write it without the exponent.
   if (source === String(value) || source === withoutExponent(value)) return value;
   return DIGITS.test(source) || !Number.isFinite(value) ? source : value;
 }

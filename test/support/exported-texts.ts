@@ -1,4 +1,4 @@
-// Every text of an export against what SQL says the warehouse holds, to the byte: CSV by a parser of its own, Parquet by
+// Every text of an export against the warehouse by SQL, to the byte: CSV by a parser of its own, Parquet by
 // DuckDB. In CSV a text that a spreadsheet would calculate has one apostrophe before it, and no other has.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ interface Read {
   held(text: string | null): string | null;
 }
 
-/** What makes a spreadsheet calculate. */
+/** Beginnings of a text that a spreadsheet would calculate. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 
 const asCsv: Read = {
@@ -78,7 +78,7 @@ async function exported(rig: Rig, read: Read): Promise<ExportedTexts> {
   return found;
 }
 
-/** Row by row, in whatever order: each of the warehouse's has to be there as often as it is stored. */
+/** Row by row, in any order: each row of the warehouse has to be there as often as it is stored. */
 function compare(
   table: Exportable,
   rows: Row[],

@@ -1,4 +1,4 @@
-// Every call of the service with a request that the sandbox accepts, for whatever is tried on all of them.
+// Every call of the service with a request that the sandbox accepts, for tests that go through all of them.
 import type { CallContext, Fleet } from '../../src/fleet/client.ts';
 import type { Endpoint } from '../../src/fleet/endpoint.ts';
 import { changeItinerary } from '../../src/fleet/endpoints/change-itinerary.ts';
@@ -54,7 +54,7 @@ export interface Targets {
 
 type Fields = Record<string, unknown>;
 
-/** Things that the sandbox has, so that a call by id is a call that succeeds. */
+/** Records that the sandbox has, so that a call by id succeeds. */
 export async function findTargets(fleet: Fleet): Promise<Targets> {
   const first = async <Q>(endpoint: Endpoint<Q, unknown[]>, request: Q): Promise<Fields> =>
     (await fleet.call(endpoint, request))[0] as Fields;

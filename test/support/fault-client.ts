@@ -1,5 +1,5 @@
-// The client in a process of its own, for the fault matrix: makes every call under each fault it is told, and prints
-// what came out of it, with its peak of memory. How often the service was asked is the sandbox's own count.
+// The client in a process of its own, for the fault matrix: makes every call under each fault of its arguments, and
+// prints the outcomes with its peak memory. The sandbox itself counts how often the service was asked.
 
 import { RoadbookError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
@@ -22,17 +22,17 @@ interface Order {
 
 const { url, credentials, rows, call: only } = JSON.parse(process.argv[2] ?? '') as Order;
 
-/** How long one exchange and one call may take, by what the fault is bounded by. */
+/** How long one exchange and one call may take, by the limit that ends the fault. */
 interface Limits {
   timeoutMs: number;
   deadlineMs: number;
-  /** What these allow a call under such a fault: all its tries, or the deadline where the service answers at once. */
+  /** How long a call may take under such a fault: all its tries, or the deadline where the service answers at once. */
   allowedMs: number;
 }
 const BY_TIMEOUT: Limits = { timeoutMs: 1_500, deadlineMs: 10_000, allowedMs: TRIES * 1_500 };
 const BY_DEADLINE: Limits = { timeoutMs: 10_000, deadlineMs: 2_500, allowedMs: 2_500 };
 const OTHERS: Limits = { timeoutMs: 30_000, deadlineMs: 60_000, allowedMs: 30_000 };
-/** Room for a busy machine: what has not ended by then hangs. */
+/** Room for a busy machine: a call that has not ended by then hangs. */
 const hungMs = ({ allowedMs }: Limits): number => 3 * allowedMs;
 
 function limitsOf({ fault, ms = 0, retry_after, seconds }: MatrixFault): Limits {
@@ -141,7 +141,7 @@ const calls = callsOf(await findTargets(first));
 first.close();
 const vehicleCall = calls.find(({ name }) => name === 'vehicles') as AnyCall;
 
-const told: { cells: Cell[]; peakMb: number }[] = [];
+const results: { cells: Cell[]; peakMb: number }[] = [];
 for (const { fault, large } of rows) {
   const limits = limitsOf(fault);
   const ready = async (call: AnyCall): Promise<Try> => ({
@@ -157,6 +157,6 @@ for (const { fault, large } of rows) {
     for (const call of wanted) cells.push(...(await together([await ready(call)], fault, limits)));
   } else cells.push(...(await together(await Promise.all(wanted.map(ready)), fault, limits)));
   if (only === undefined) cells.push(...(await sessionCells(fault, limits)));
-  told.push({ cells, peakMb: Math.round(process.resourceUsage().maxRSS / 1_024) });
+  results.push({ cells, peakMb: Math.round(process.resourceUsage().maxRSS / 1_024) });
 }
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(results));

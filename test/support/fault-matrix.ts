@@ -1,4 +1,4 @@
-// The fault matrix: every fault of the sandbox on every call of the service, and what the client has to make of it.
+// The fault matrix: every fault of the sandbox on every call of the service, and the expected outcome.
 // The expectations are written down here, apart from the client's own tables; attempts are counted by the sandbox.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { PRODUCT_ENV, PRODUCT_FLAGS } from './product-flags.ts';
 
 export type MatrixFault = Omit<Fault, 'call'>;
 
-/** What a call comes to: `ok`, or the class and code of its error, and how often the service was asked. */
+/** The outcome of a call: `ok`, or the class and code of its error, and how often the service was asked. */
 export type Verdict = readonly [outcome: string, attempts: number];
 
 export interface Expected {
@@ -84,9 +84,9 @@ const STATUSES = {
   '503': retried('service_failed'),
 } as const;
 
-/** No body at all is as good as any for a create or change, but tells nothing about a plan. */
+/** An empty body is enough for a create or change, but leaves a plan unclear. */
 const EMPTY: Expected = { ...retried('bad_answer'), write: ONCE, but: { 'import-route-plan': UNCLEAR } };
-/** An object that names itself by nothing is no record; a write asks for no more than that it was JSON. */
+/** An object without an id is no record; for a write any JSON is enough. */
 const WRONG_SHAPE: Expected = { ...retried('bad_answer'), write: ONCE };
 
 const BEFORE: readonly MatrixRow[] = [
@@ -142,7 +142,7 @@ const AFTER: readonly MatrixRow[] = BEFORE.filter(({ fault: { fault } }) =>
 
 export const MATRIX: readonly MatrixRow[] = [...BEFORE, ...AFTER];
 
-/** One line of the client's process: a cell, as it came out. */
+/** One line of the client's process: the outcome of a cell. */
 export interface Cell {
   call: string;
   kind: 'read' | 'write' | 'login' | 'renew';
@@ -182,7 +182,7 @@ function verdictOn({ expected }: MatrixRow, { call, kind, outcome, attempts }: C
   return isRight ? undefined : `${call}: ${outcome} after ${attempts}, not ${wanted} after ${most}`;
 }
 
-/** Somebody else's server; whatever reaches it is a leak. */
+/** Somebody else's server; any request that reaches it is a leak. */
 async function startStranger(): Promise<{ url: string; visits(): number; close(): void }> {
   let visits = 0;
   const server = createServer((_request, response) => {
@@ -200,7 +200,7 @@ async function startStranger(): Promise<{ url: string; visits(): number; close()
 
 const CLIENT = join(import.meta.dirname, 'fault-client.ts');
 
-/** Most memory of the client with the cap on bodies at its default of 64 MiB; a large body that were held is far beyond. */
+/** Most memory of the client with the cap on bodies at its default of 64 MiB; a large body in memory would exceed it by far. */
 export const MOST_MB = 350;
 
 /**
@@ -225,13 +225,13 @@ export async function runRows(rows: readonly MatrixRow[], call?: CallName): Prom
       { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...PRODUCT_ENV } },
     );
     let text = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
     });
     const [code] = await once(child, 'close');
     if (code !== 0) throw new Error(`the client's process ended with ${code}`);
-    const told = JSON.parse(text) as { cells: Cell[]; peakMb: number }[];
-    return rows.map((row, at) => resultOf(row, told[at]?.cells ?? [], told[at]?.peakMb ?? 0, stranger));
+    const results = JSON.parse(text) as { cells: Cell[]; peakMb: number }[];
+    return rows.map((row, at) => resultOf(row, results[at]?.cells ?? [], results[at]?.peakMb ?? 0, stranger));
   } finally {
     stranger.close();
     await sandbox.close();

@@ -1,5 +1,5 @@
-// A server before the sandbox: answers what a test wants to be answered otherwise, passes everything else on, also
-// that nothing was answered.
+// A server before the sandbox: gives the answers that a test sets, and passes everything else on, a missing answer
+// included.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -9,7 +9,7 @@ export interface OwnAnswer {
   body: unknown;
 }
 
-/** What came with the address. */
+/** Method and body of the request. */
 export interface Arrived {
   method: string;
   body: string;

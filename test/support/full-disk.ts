@@ -1,5 +1,5 @@
-// The disk of the real process is full from a counted step of its run on: the system itself refuses every later
-// write. It has to say so in plain words; once there is room, the same command has to end where it would have ended.
+// The disk of the real process is full from a counted step of its run on: the system itself rejects every later write.
+// The process has to say so in plain words; once there is room, the same command has to reach the same end.
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const SETTINGS = `warehouse: { images: data/images }
 erp: { route_plans: { source: files, folder: drop, settle: 0s } }
 jobs: { pull-checklists: { since: 3d }, push-route-plans: { settle: ${QUICK.settle} } }
 `;
-/** What may be said where there is no room; anything else is not plain. */
+/** The errors that a full disk may cause; any other is not plain. */
 const PLAIN = [
   'warehouse_full',
   'warehouse_unwritable',
@@ -28,7 +28,7 @@ const PLAIN = [
   'export_unwritable',
 ];
 const MOST_RUNS = 8;
-/** Between runs that did not end as they should: what a push did not find has to stay so for a while. */
+/** Between runs that did not end well: an item that a push did not find has to stay absent for a while. */
 const REST_MS = 1_000;
 
 export interface FullDiskOptions {
@@ -49,21 +49,21 @@ export interface FullDiskReport {
   unharmed: number;
   /** Steps after which the run ended well though something was to be written; on a disk that may find room. */
   unmoved: number[];
-  /** Steps that the run never came to. */
+  /** Steps that the run never reached. */
   missed: number[];
   /** Codes of the errors that the others ended with, and how often. */
   errors: Record<string, number>;
-  /** Steps after which it was not said in plain words. */
+  /** Steps after which the error was not plain. */
   unclear: number[];
-  /** Steps after which the end was not the right one. */
+  /** Steps after which the end was wrong. */
   wrong: number[];
 }
 
 interface Work {
   args: string[];
-  /** What is run before, once for all attempts. */
+  /** A command that runs before, once for all attempts. */
   first?: string[];
-  /** What has to be there before; `n` tells one attempt from the others. */
+  /** Sets up one attempt; `n` is its number. */
   prepare(place: Workplace, n: number): Promise<void>;
   /** The same after every whole run. */
   outcome(place: Workplace, n: number, sandbox: Sandbox): Promise<string>;
@@ -143,7 +143,7 @@ export async function fillDisk(options: FullDiskOptions): Promise<FullDiskReport
   }
 }
 
-/** What the run without room came to. */
+/** Records the outcome of the run without room. */
 function note(report: FullDiskReport, at: number, ended: Ended): void {
   const left = /^no room for (?<steps>\[.*\])$/m.exec(ended.stderr)?.groups?.steps;
   if (left === undefined) report.missed.push(at);
@@ -157,7 +157,7 @@ function note(report: FullDiskReport, at: number, ended: Ended): void {
   if (!PLAIN.includes(code)) report.unclear.push(at);
 }
 
-/** What begins after there is no room, or at that step, has something to write. */
+/** Whether a write begins at the step where room ends, or after it. */
 const isWriting = (left: readonly string[]): boolean =>
   left.some((step) => /^(?:commit|writeFile|appendFile|stream) begins$/.test(step));
 
@@ -187,7 +187,7 @@ async function calm(
   return { outcome, steps };
 }
 
-/** With room again; a push may take some runs until it has found what it had sent. */
+/** With room again; a push may take some runs until it has found the items it sent. */
 async function comesRight(work: Work, place: Workplace, n: number, sandbox: Sandbox, outcome: string) {
   for (let runs = 0; runs < MOST_RUNS; runs++) {
     if (runs > 0) await pause(REST_MS);
@@ -209,7 +209,7 @@ function errorCodeOf({ code, signal, stdout }: Ended): string | undefined {
   }
 }
 
-/** Names and contents; what an export notes about itself is no content, nor is how fresh it was. */
+/** Names and contents, without the export's own metadata and its freshness. */
 function filesIn(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -225,7 +225,7 @@ function filesIn(folder: string): string {
     .join('\n');
 }
 
-/** All cells but those that tell when and by which run a row was written. */
+/** All cells except when and by which run a row was written. */
 function lastingCells(bytes: Buffer): string {
   const rows: Record<string, string>[] = parse(bytes, { columns: true, bom: true });
   return JSON.stringify(

@@ -9,7 +9,7 @@ export type Fields = Record<string, unknown>;
 /** The field that carries the number; no column holds it. */
 export const SERIAL = 'fuzz_serial';
 
-/** Texts that are dangerous somewhere: SQL, formulas, HTML, paths, prototypes, what UTF-8 or a database cannot hold. */
+/** Texts that are dangerous somewhere: SQL, formulas, HTML, paths, prototypes, characters that UTF-8 or a database cannot hold. */
 export const NASTY_TEXTS = [
   "'; drop table vehicle; --",
   '" or ""="',
@@ -43,7 +43,7 @@ export const NASTY_TEXTS = [
   ' ',
 ] as const;
 
-/** What no warehouse can store. */
+/** Texts that no warehouse can store. */
 export const UNSTORABLE = ['nul \0 inside', '\ud800', 'a\udfffb'];
 
 /** Stands in JSON without quotes: numbers that JSON.stringify would not write. */
@@ -138,7 +138,7 @@ export interface DraftRecord {
   idForm: (id: number) => unknown;
 }
 
-/** What a record of the table is made of, but for its number; columns that a job adds are left out. */
+/** The fields of a record of the table, except its number; columns that a job adds are left out. */
 export function draftOf(table: Table): fc.Arbitrary<DraftRecord | { other: unknown }> {
   const columns = recordColumns(table).filter(({ name, added }) => !added && name !== 'id');
   const draft = fc.record({

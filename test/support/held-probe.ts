@@ -1,5 +1,5 @@
-// Loaded into the real process by `node --import`: at each SIGUSR2 it collects garbage and prints what the process still
-// holds, one JSON line on stderr.
+// Loaded into the real process by `node --import`: at each SIGUSR2 it collects garbage and prints the resources that
+// the process still holds, one JSON line on stderr.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -14,8 +14,8 @@ export interface Held {
   mb: number;
 }
 
-async function tell(): Promise<void> {
-  // What a finaliser lets go of is collected with the second.
+async function report(): Promise<void> {
+  // Objects that a finaliser releases are collected by the second pass.
   for (let times = 0; times < 2; times++) {
     globalThis.gc?.();
     await nextTurn();
@@ -42,4 +42,4 @@ function targetOf(descriptor: string): string {
   }
 }
 
-process.on('SIGUSR2', () => void tell());
+process.on('SIGUSR2', () => void report());

@@ -1,4 +1,4 @@
-// Holds a ratio to the recorded one: only what was measured in the same run is compared, and the best of several tries
+// Holds a ratio to the recorded one: only figures of the same run are compared, and the best of several tries
 // counts, because other work on the machine makes a try worse and never better.
 import { expect } from 'vitest';
 

@@ -1,9 +1,9 @@
 // Loaded into the real process by `node --import`: counts every I/O step where it really happens (a commit, an
-// HTTP request and its answer, a change of a file), and kills the process with -9 at the step it is told. The
+// HTTP request and its answer, a change of a file), and kills the process with -9 at a given step. The
 // product knows nothing of it. KILL_AT=0 kills nowhere; with KILL_STEP only steps of that name count, where a request's
 // method may follow; STEPS_FILE gets the steps at the end. With FILL the process lives on, but there is no room any more:
-// the system refuses what it writes to a file. FILL=limit takes the room from this process, another value is a folder
-// whose disk is filled up. At its end such a process tells on stderr which steps it took without room.
+// the system rejects every write to a file. FILL=limit takes the room from this process, another value is a folder
+// whose disk is filled up. At its end such a process prints on stderr which steps it took without room.
 
 import { execFileSync } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
@@ -26,7 +26,7 @@ function step(name: string, method = ''): void {
   if (killStep === undefined || killStep === name || killStep === full) counted++;
   if (counted !== killAt) return;
   if (fill === undefined) process.kill(process.pid, 'SIGKILL');
-  // Once: what follows counts on.
+  // Counted past the step, so that the disk is filled only once.
   counted++;
   filledAt = steps.length;
   if (fill === 'limit') execFileSync('prlimit', ['--fsize=0', '--pid', String(process.pid)]);
@@ -40,7 +40,7 @@ function fillUp(folder: string): void {
       try {
         for (;;) writeSync(file, Buffer.alloc(size));
       } catch {
-        // Tries a smaller piece, down to the last byte.
+        // Tries a smaller chunk, down to the last byte.
       }
     }
   } finally {
@@ -106,7 +106,7 @@ function around(place: Record<string, Method>, names: readonly string[]): void {
 }
 
 const promised = require('node:fs/promises') as typeof import('node:fs/promises');
-// What writes to an open file is a method that all of them share.
+// All open files share one method that writes.
 const opened = await promised.open(import.meta.filename);
 around(Object.getPrototypeOf(opened), ['writeFile', 'appendFile']);
 await opened.close();

@@ -1,4 +1,4 @@
-// What the kill sweep pushes, and how the service answers meanwhile. Items are of tomorrow, by the real clock.
+// The items of the kill sweep, and how the service answers meanwhile. Items are of tomorrow, by the real clock.
 import type { FeedKind } from '../../src/erp/feed-kinds.ts';
 import type { Ledger, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { type PushCase, pushCases } from './push-cases.ts';
@@ -9,14 +9,14 @@ export interface KillCase extends Pick<PushCase, 'job' | 'create' | 'list'> {
   ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
   /** The n-th item, from 0. */
   item(n: number): object;
-  /** What the ledger counts it by. */
+  /** The name by which the ledger counts it. */
   name(n: number): string;
 }
 
 export interface KillMode {
   name: string;
   sandbox(kind: KillCase): SandboxOptions;
-  /** Settling time of the job, as in the configuration. */
+  /** `settle` of the job, as in the configuration. */
   settle: string;
 }
 
@@ -84,7 +84,7 @@ const LATE_MS = 5_000;
 export const killModes: readonly KillMode[] = [
   { name: 'readable at once', sandbox: () => ({}), settle: QUICK.settle },
   {
-    // Longer than the next process takes to start: it cannot see what the last one has brought in.
+    // Longer than the next process takes to start: it cannot see the items of the last one.
     name: 'readable after a delay',
     sandbox: () => ({ importVisibleAfterMs: LATE_MS, createdVisibleAfterMs: LATE_MS }),
     settle: '6s',

@@ -21,7 +21,7 @@ export const heartbeatOn = (engine: Engine, { version = '1.2.3', ...process }: P
 export const leaseManagerOn = (engine: Engine, process: ProcessOn): LeaseManager =>
   createLeaseManager(heartbeatOn(engine, process), { engine, ...process });
 
-/** A process on another machine: only its heartbeat tells whether it lives. */
+/** A process on another machine: only its heartbeat shows whether it lives. */
 export const processElsewhere = (host: string, pid = 7): ProcessIdentity => ({
   holder: `${host}/${pid}/x`,
   host,

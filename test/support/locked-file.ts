@@ -21,12 +21,12 @@ database.exec('begin immediate', (error) => {
   process.stdin.once('data', (ms) => setTimeout(release, Number(ms)));
 });`;
 
-const TELL_BEGIN = join(import.meta.dirname, 'tell-begin.ts');
+const BEGIN_PROBE = join(import.meta.dirname, 'tell-begin.ts');
 const PLANS = planCase;
 const PUSHED = 4;
 /** The lock meets the answer to this plan: some are done, some are to come. */
 const MET = 2;
-/** Of a push, until it has found what it had sent. */
+/** Of a push, until it has found the items it sent. */
 const MOST_RUNS = 8;
 const REST_MS = 1_000;
 /** Longer than it takes to start the process that locks the file, which the answer waits for. */
@@ -42,7 +42,7 @@ export interface LockReport {
   error: string | null;
   /** Exit code of the last run after it. */
   next: number | null;
-  /** Vehicles stored, or plans confirmed and told, in the end. */
+  /** Vehicles stored, or plans confirmed and acknowledged, in the end. */
   done: number;
   /** Vehicles of the service, or plans dropped. */
   of: number;
@@ -57,7 +57,7 @@ export async function lockPull(heldMs: number): Promise<LockReport> {
   try {
     await place.run(['run', 'pull-drivers']);
     const lock = await lockFile(place);
-    const running = place.start(args, { NODE_OPTIONS: `--import=${TELL_BEGIN}` });
+    const running = place.start(args, { NODE_OPTIONS: `--import=${BEGIN_PROBE}` });
     await running.printed(/begins/);
     lock.releaseAfter(heldMs);
     const met = await running.ended;

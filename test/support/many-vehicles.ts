@@ -1,5 +1,5 @@
 // A large fleet on the sandbox's clock: the listings, the plan of a first run, a run of events as scheduled and a day of
-// summaries; what each asks of the service, counted by the service, beside what `roadbook plan` takes for granted.
+// summaries; the calls of each, counted by the service, beside the estimate of `roadbook plan`.
 // Addresses are measured where they arrive.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { loadJobs } from '../../src/app/app.ts';
@@ -14,14 +14,14 @@ export interface Stage {
   planned: number | null;
   slices: number;
   records: number;
-  /** Calls that were made once more. */
+  /** Calls that were retried. */
   retries: number;
   seconds: number;
   /** Resident memory afterwards, of the sandbox too. */
   rssMb: number;
 }
 
-/** What is made again may have been lost before the service could count it. */
+/** A call that is retried may have been lost before the service could count it. */
 export const isAsPlanned = ({ calls, planned, retries }: Stage): boolean =>
   planned === null || (calls >= planned && calls <= planned + retries);
 
@@ -122,7 +122,7 @@ async function runStages(rig: Rig, vehicles: number): Promise<Stage[]> {
   return stages;
 }
 
-/** The sandbox has not many more names for drivers; rows of drivers with one name cannot be told apart. */
+/** The sandbox has not many more names for drivers; rows of drivers with one name cannot be distinguished. */
 const NAMES = 5_000;
 
 async function forgetAllBut({ engine }: Rig, count: number): Promise<void> {
@@ -160,15 +160,15 @@ async function coverUntilNow({ engine, clock }: Rig): Promise<void> {
 
 async function vehiclesOutOfLine(rig: Rig, vehicles: number): Promise<number> {
   const [first] = await rig.rows('select min(id) as id from vehicle');
-  const told = await eventsTold(rig, Number(first?.id));
+  const expected = await eventsInService(rig, Number(first?.id));
   const [right] = await rig.rows(
-    `select count(*) as vehicles from (select vehicle_id from event group by vehicle_id having count(*) = ${told}) as counted`,
+    `select count(*) as vehicles from (select vehicle_id from event group by vehicle_id having count(*) = ${expected}) as counted`,
   );
   return vehicles - Number(right?.vehicles ?? 0);
 }
 
-/** What the service itself has of a vehicle in the period of the run, asked past the product: by plain requests. */
-async function eventsTold({ sandbox, clock }: Rig, vehicle: number): Promise<number> {
+/** Events of a vehicle in the period of the run, read from the service directly, by plain requests. */
+async function eventsInService({ sandbox, clock }: Rig, vehicle: number): Promise<number> {
   const json = async (path: string, init: RequestInit): Promise<unknown> =>
     (await fetch(sandbox.url + path, init)).json();
   const login = { method: 'POST', body: JSON.stringify(sandbox.credentials) };
@@ -177,11 +177,11 @@ async function eventsTold({ sandbox, clock }: Rig, vehicle: number): Promise<num
   const now = clock.now();
   const at = (ms: number): string => new Date(ms).toISOString();
   const periods = JSON.stringify([{ begin: at(now - PERIOD - MINUTE - LOOKBACK), end: at(now) }]);
-  let told = 0;
+  let expected = 0;
   for (const category of EVENT_CATEGORY_IDS) {
     const query = { periods, event_category: String(category), vehicles_id: `[${vehicle}]` };
-    told += ((await json(`/event/?${new URLSearchParams(query)}`, { headers })) as unknown[]).length;
+    expected += ((await json(`/event/?${new URLSearchParams(query)}`, { headers })) as unknown[]).length;
   }
-  if (told === 0) throw new Error('the service has no events to compare with');
-  return told;
+  if (expected === 0) throw new Error('the service has no events to compare with');
+  return expected;
 }

@@ -42,16 +42,16 @@ export interface NastyCounts {
   parquetCells: number;
   /** Records that no row holds; each of them fits. */
   quarantined: number;
-  /** In words, what came back otherwise. */
+  /** In words, texts that came back changed. */
   wrong: string[];
-  /** In words, what an export holds otherwise than the warehouse. */
+  /** In words, texts of an export that differ from the warehouse. */
   csvWrong: string[];
   parquetWrong: string[];
   /** In words, cells that a spreadsheet would calculate. */
   formulas: string[];
 }
 
-/** Every kind once with every text; what SQL and the exported files then hold. */
+/** Sends every kind once with every text, and compares the rows and the exported files. */
 export async function sendNastyTexts(place: FuzzPlace): Promise<NastyCounts> {
   for (const kind of FUZZ_KINDS) {
     const drafts = NASTY_TEXTS.flatMap((text) => tablesOf(kind).map((table) => draft(table, text)));

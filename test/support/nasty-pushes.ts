@@ -1,5 +1,5 @@
-// Items of the ERP with one dangerous text in every field that takes a text, by the tables of fields themselves: what
-// they are dropped as, and what the service has to be told.
+// Items of the ERP with one dangerous text in every field that takes a text, by the tables of fields themselves:
+// the item as dropped, and the request that the service has to receive.
 import {
   AGENT_FIELDS,
   type FieldTable,
@@ -14,7 +14,7 @@ import { cpfOf } from '../../src/sandbox/made-up/cpf.ts';
 import { NASTY_TEXTS } from './fuzzed-records.ts';
 import { agent, itinerary, plan, pointOfInterest } from './push-samples.ts';
 
-/** A text of blanks is none, and is refused. */
+/** A text of blanks counts as missing, and is rejected. */
 export const PUSHED_TEXTS = NASTY_TEXTS.filter((text) => text.trim() !== '');
 
 type Item = Record<string, unknown>;
@@ -22,7 +22,7 @@ type Item = Record<string, unknown>;
 export interface NastyPush {
   job: string;
   kind: 'route_plans' | 'points_of_interest' | 'agents' | 'itineraries';
-  /** The n-th item; `code` is what the ERP knows it by. */
+  /** The n-th item; `code` is its code in the ERP. */
   item(text: string, n: number, code?: string): Item;
   /** Whether a request or a record of the service shows the n-th item. */
   shows(record: Item, text: string, n: number): boolean;
@@ -35,7 +35,7 @@ const texts = ({ types }: FieldTable, text: string): Item =>
       .map(([name]) => [name, text]),
   );
 
-/** What an item is known by has a number behind it, and no blanks around it. */
+/** The key of an item ends with a number, and has no blanks around it. */
 export const codeOf = (text: string, n: number): string => `${text} ${n}`.trim();
 /** Of nobody in the sandbox. */
 const cpf = (n: number): string => cpfOf(7, 5_000 + n);

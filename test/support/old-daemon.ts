@@ -1,4 +1,4 @@
-// What a daemon of an older release does with a warehouse, by the names that it knows: the tables, columns and views of
+// The statements of a daemon of an older release on a warehouse, by the names that it knows: the tables, columns and views of
 // its schema are noted down before the upgrade, and used afterwards as its statements would use them.
 import type { Knex } from 'knex';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -86,7 +86,7 @@ export async function plantedRows(
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** What of the old statements no longer works, in words; empty where an old daemon goes on unharmed. */
+/** The old statements that no longer work, in words; empty where an old daemon goes on unharmed. */
 export async function oldDaemonFaults(engine: Engine, tables: readonly KnownTable[]): Promise<string[]> {
   const faults: string[] = [];
   for (const table of tables) {

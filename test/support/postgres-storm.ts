@@ -1,5 +1,5 @@
 // A PostgreSQL warehouse whose server ends every session of the product, or is started anew, again and again while
-// the real process pulls and pushes. A run that fails is made again, as the schedule would.
+// the real process pulls and pushes. A run that fails is repeated, as the schedule would.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import knex from 'knex';
@@ -17,14 +17,14 @@ const PULLS = ['pull-vehicles', 'pull-points-of-interest', 'pull-route-plans'];
 const FIRST = 'pull-drivers';
 const MOST_RUNS = 40;
 const MOST_ROUNDS = 10;
-/** A look at the outbox may be hit too; so many in a row are no storm but a server that is gone. */
+/** A read of the outbox may be hit too; so many failures in a row mean that the server is gone. */
 const MOST_TRIES = 50;
 
 export interface StormOptions {
   how: 'sessions ended' | 'server restarted';
   /** From one blow to the next. */
   everyMs: number;
-  /** Pulls are made again until there were half as many, pushes of other plans until there were all. Default 1. */
+  /** Pulls are repeated until there were half as many, pushes of other plans until there were all. Default 1. */
   leastBlows?: number;
   /** Of one round of the work. */
   plans: number;

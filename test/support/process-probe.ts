@@ -1,5 +1,5 @@
-// Loaded into the real process by `node --import`: once a second it writes what the process holds to PROBE_FILE, one
-// JSON line each: memory, open files, and the delay of its event loop since the line before.
+// Loaded into the real process by `node --import`: once a second it writes a sample to PROBE_FILE, one JSON line
+// each: memory, open files, and the delay of its event loop since the line before.
 import { appendFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 

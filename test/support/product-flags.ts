@@ -1,5 +1,5 @@
 // How the product is started where it is deployed: the environment and node's own flags, both as the first line of
-// src/roadbook.js has them. Whatever measures or tries the real process takes them from here.
+// src/roadbook.js has them. Every test and benchmark of the real process takes them from here.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 

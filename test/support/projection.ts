@@ -1,4 +1,4 @@
-// What a row should hold for a record of the service, written from the declarations' source fields alone: values
+// The expected row for a record of the service, written from the declarations' source fields alone: values
 // by path, instants as UTC. It shares nothing with the product's own mapping.
 import { recordColumns, type Table } from '../../src/warehouse/schema/table.ts';
 

@@ -18,7 +18,7 @@ const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y;
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})?[ \\t]+(\\S+)(?:[ \\t]+(-?\\d+))?$`);
 const TYPES = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
-/** What a sample of these types may add to the name of its family. */
+/** Suffixes that a sample of these types may add to the name of its family. */
 const SUFFIXES: Record<string, readonly string[]> = {
   histogram: ['_bucket', '_sum', '_count'],
   summary: ['', '_sum', '_count'],

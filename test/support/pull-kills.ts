@@ -1,4 +1,4 @@
-// Kills the real process at counted steps of a run, kills the one that makes good what it left, runs it once more,
+// Kills the real process at counted steps of a run, kills the process that recovers, runs it once more,
 // and holds the warehouse against one that was never killed: every row, every mark, every covered period.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,12 +24,12 @@ export const PULLS: Readonly<Record<string, readonly string[]>> = {
   'pull-events': [],
   'pull-route-plans': [],
   'pull-daily-summaries': [],
-  // One begins on each Monday: three weeks hold some, whatever day it is.
+  // One begins on each Monday: three weeks hold some on any day of the week.
   'pull-itineraries': period(20),
   'pull-checklists': period(3),
 };
 
-/** What is covered is not read again, so that a run that covers what it did not load leaves it out for ever. */
+/** Covered periods are not read again, so that a run that marks a period covered without its rows never gets them. */
 const OPTIONS = `jobs:
   pull-events: { since: 3d, lookback: 0s }
   pull-route-plans: { since: 3d, lookback: 0s }
@@ -78,9 +78,9 @@ export interface SweepResult {
   /** Of these, how many hit the recovery. */
   again: number;
   steps: number;
-  /** What the run that was never killed had to do. */
+  /** The work of the run that was never killed. */
   work: Work;
-  /** Steps of kills after which the warehouse was not what it should be. */
+  /** Steps of kills after which the warehouse was wrong. */
   wrong: number[];
 }
 
@@ -129,7 +129,7 @@ export async function sweep(
     const times = Math.min(kills, calm.steps);
     for (let index = 1; index <= times; index++) {
       const at = times === calm.steps ? index : Math.max(1, Math.round((index * calm.steps) / (times + 1)));
-      // The second death goes round faster than the first, so that they meet in many pairs, within what is left to do.
+      // The second death goes round faster than the first, so that they meet in many pairs, within the remaining steps.
       const second = 1 + ((at * 7) % Math.max(1, calm.steps - at));
       const ended = await killedRun(base, sandbox, args, [at, second]);
       again += ended.deaths - 1;
@@ -147,7 +147,7 @@ async function tablesOf(name: string): Promise<Table[]> {
   return (job?.tables ?? []).filter(({ kind }) => kind === 'base');
 }
 
-/** Makes of what was pulled an earlier state, so that the swept run inserts, updates and marks. */
+/** Turns the pulled rows into an earlier state, so that the swept run inserts, updates and marks. */
 async function spoil({ warehouse }: Swept, damaged: Table[]): Promise<void> {
   const engine = await warehouse.open();
   await engine.write(async ({ sql }) => {
@@ -158,17 +158,17 @@ async function spoil({ warehouse }: Swept, damaged: Table[]): Promise<void> {
   await engine.close();
 }
 
-/** Of every three rows one has gone, one has other figures and another status, one has a twin nobody knows. */
+/** Of every three rows one is deleted, one gets other figures and another status, one gets a copy under an unknown key. */
 async function damage(sql: Knex, table: Table): Promise<void> {
   const { name, key, columns, history } = table;
   const listed = (names: readonly string[]): string => names.map((each) => `"${each}"`).join(', ');
-  // By the whole key; twins are not numbered.
+  // By the whole key; copies are not numbered.
   const third = (n: number): string => `(${listed(key)}) in (select ${listed(key)} from (
-    select ${listed(key)}, row_number() over (order by ${listed(key)}) as n from "${name}" where _run_id <> 'twin'
+    select ${listed(key)}, row_number() over (order by ${listed(key)}) as n from "${name}" where _run_id <> 'copy'
   ) as numbered where n % 3 = ${n})`;
   const last = key.at(-1);
-  const twin = columns.map((column) => {
-    if (column.name === '_run_id') return `'twin'`;
+  const copy = columns.map((column) => {
+    if (column.name === '_run_id') return `'copy'`;
     if (column.name !== last) return `"${column.name}"`;
     return column.type === 'integer' ? `"${last}" + ${FAR_AWAY}` : `"${last}" || ' gone'`;
   });
@@ -180,7 +180,7 @@ async function damage(sql: Knex, table: Table): Promise<void> {
     ...(history === null ? [] : [`"${history}" = 'spoiled'`]),
   ];
   const all = listed(columns.map((column) => column.name));
-  await sql.raw(`insert into "${name}" (${all}) select ${twin.join(', ')} from "${name}" where ${third(1)}`);
+  await sql.raw(`insert into "${name}" (${all}) select ${copy.join(', ')} from "${name}" where ${third(1)}`);
   await sql.raw(`update "${name}" set ${other.join(', ')} where ${third(2)}`);
   await sql.raw(`delete from "${name}" where ${third(0)}`);
 }
@@ -277,7 +277,7 @@ const ALSO = ['status_change', 'daily_summary_revision', 'sync_coverage', 'sync_
 const VOLATILE =
   /^_(?:first_seen_at|changed_at|run_id|missing_since)$|^(?:observed_at|covered_at|run_id|begin_at|end_at|fetched_at|(?:first|last)_seen_at)$/;
 
-/** What is covered; a bound that is no full hour is the moment of a reading, or as long before it. */
+/** Covered periods; a bound that is no full hour is the moment of a read, or as long before it. */
 async function boundsOf(place: Workplace): Promise<string[]> {
   const rows = await place.query<Record<'job' | 'scope' | 'begin_at' | 'end_at', string>>(
     'select job, scope, begin_at, end_at from sync_coverage',

@@ -8,12 +8,12 @@ export interface PushCase {
   kind: FeedKind;
   create: Fault['call'];
   list: Fault['call'];
-  /** Calls of the list that one look at the service takes. */
-  readsALook: number;
+  /** Calls of the list that one search of the service takes. */
+  readsPerSearch: number;
   ledger: keyof Pick<Ledger, 'plans' | 'points_of_interest' | 'agents' | 'itineraries'>;
   /** The n-th item, from 0. */
   item(n: number): Record<string, unknown>;
-  /** What the ledger counts it by. */
+  /** The name by which the ledger counts it. */
   name(n: number): string;
 }
 
@@ -23,7 +23,7 @@ export const pushCases: readonly PushCase[] = [
     kind: 'route_plans',
     create: 'import-route-plan',
     list: 'route-plans',
-    readsALook: 1,
+    readsPerSearch: 1,
     ledger: 'plans',
     item: (n) => plan(`P${n}`),
     name: (n) => `P${n}`,
@@ -33,7 +33,7 @@ export const pushCases: readonly PushCase[] = [
     kind: 'points_of_interest',
     create: 'create-point-of-interest',
     list: 'points-of-interest',
-    readsALook: 1,
+    readsPerSearch: 1,
     ledger: 'points_of_interest',
     item: (n) => pointOfInterest(`Shop ${n}`),
     name: (n) => `Shop ${n}`,
@@ -43,7 +43,7 @@ export const pushCases: readonly PushCase[] = [
     kind: 'agents',
     create: 'create-agent',
     list: 'drivers',
-    readsALook: 2,
+    readsPerSearch: 2,
     ledger: 'agents',
     item: (n) => agent(CPFS[n] ?? ''),
     name: (n) => CPFS[n] ?? '',
@@ -53,7 +53,7 @@ export const pushCases: readonly PushCase[] = [
     kind: 'itineraries',
     create: 'create-itinerary',
     list: 'itineraries',
-    readsALook: 1,
+    readsPerSearch: 1,
     ledger: 'itineraries',
     item: (n) => itinerary(`I${n}`),
     name: (n) => `I${n}`,

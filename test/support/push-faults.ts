@@ -75,7 +75,7 @@ export const HOUR_MS = 3_600_000;
 const MOST_RUNS = 8;
 
 /** Runs until nothing is left to do, an hour apart; nothing is ever left in `sending`. */
-export async function settle(place: PushPlace, { job }: PushCase): Promise<void> {
+export async function runUntilDone(place: PushPlace, { job }: PushCase): Promise<void> {
   for (let runs = 0; runs < MOST_RUNS; runs++) {
     await place.run(job);
     const rows = await place.outbox();

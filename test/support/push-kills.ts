@@ -1,5 +1,5 @@
 // Processes killed with -9 at one step of a push after the other, in one workplace with one service: the next one
-// meets what the death left, and dies too. In the end the ledger of the service tells what really happened.
+// recovers, and dies too. In the end the ledger of the service shows what really happened.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface KillReport {
   rounds: number;
   /** Runs with something new to push that died by -9. */
   killed: number;
-  /** Runs that died by -9 while they made good what such a death had left. */
+  /** Runs that died by -9 while they recovered from such a death. */
   again: number;
   items: number;
   twice: number;
@@ -43,11 +43,11 @@ export interface Death {
 export interface SweepOptions {
   kind: KillCase;
   mode: KillMode;
-  /** The first deaths; what lies after the end of a run is left out. */
+  /** The first deaths; those after the end of a run are left out. */
   deaths: Iterable<Death>;
   /** Where in a recovery the second deaths begin to go round, from 0 to 1. */
   phase: number;
-  /** The warehouse's engine; SQLite unless told. */
+  /** The warehouse's engine; default SQLite. */
   engine?: EngineName;
   /** After each item that was dropped and killed. */
   onRound?(): void;
@@ -56,13 +56,13 @@ export interface SweepOptions {
 const PRELOAD = join(import.meta.dirname, 'kill-at.ts');
 /** Chances for everything to be resolved after the last kill. */
 const MOST_RUNS = 60;
-/** From one chance to the next: what was not found has to stay so for a while. */
+/** From one chance to the next: an item that was not found has to stay absent for a while. */
 const REST_MS = 500;
 /** Where the service answers by chance or late, one run is longer than the other. */
 const MOST_TRIES = 5;
 /** A run that is longer than a calm one is tried so often for each further step. */
 const TRIES_BEYOND = 2;
-/** Where items are seen late, a run also makes good what others left: so much longer than a calm one may it be. */
+/** Where items are seen late, a run also completes items of others: it may be so much longer than a calm one. */
 const LONGEST_RUN = 1.25;
 
 interface Sweep extends Pick<SweepOptions, 'kind' | 'onRound'> {
@@ -105,7 +105,7 @@ jobs: { ${job}: { settle: ${settle} } }
 `;
 }
 
-/** Kills a run at each of the steps that it comes to, and the one that makes good what it left. */
+/** Kills a run at each of the steps that it reaches, and the run that recovers from it. */
 async function killAll(sweep: Sweep, deaths: Iterable<Death>, steps: number, recovery: RecoverySteps) {
   const figures = { aimed: 0, missed: 0, rounds: 0, killed: 0, again: 0 };
   for (const death of deaths) {
@@ -159,7 +159,7 @@ async function stepsUntil(sweep: Sweep, { at, only }: Death): Promise<number | t
   return signal === 'SIGKILL' ? DIED : readFileSync(file, 'utf8').split('\n').length;
 }
 
-/** How many steps a run has that takes, sends, confirms and tells one item; the very first also makes the schema. */
+/** How many steps a run has that takes, sends, confirms and acknowledges one item; the very first also makes the schema. */
 async function calmSteps(sweep: Sweep): Promise<number> {
   drop(sweep);
   await run(sweep);

@@ -1,5 +1,5 @@
 // Many plans in a drop folder, pushed by the real process in a small heap, also with that process killed on the way, and
-// what the ledger says became of them.
+// their counts in the ledger.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { configFor, makeWorkplace, QUICK, type Workplace } from './workplace.ts'
 const PER_FILE = 500;
 const STOPS = 10;
 const MOST_RUNS = 10;
-/** Between runs that leave something open: what was not found has to stay so for a while. */
+/** Between runs that leave an item open: one that was not found has to stay absent for a while. */
 const REST_MS = 1_000;
 export const HEAP_MB = 100;
 export const RUN = ['run', 'push-route-plans', '--json'];
@@ -27,18 +27,18 @@ export interface KilledReport {
   arrived: number[];
   twice: number;
   lost: number;
-  /** Entries that were not confirmed and told in the end. */
+  /** Entries that were not confirmed and acknowledged in the end. */
   open: number;
 }
 
 export type Work<Result> = (place: Workplace, ledger: () => Ledger) => Promise<Result>;
 
-/** A hard limit: whatever grew with the number of plans would end the process. */
+/** A hard limit: memory that grows with the number of plans ends the process. */
 export const smallHeap = (preload: string): string =>
   `--import=${join(import.meta.dirname, preload)} --max-old-space-size=${HEAP_MB}`;
 
 export interface ManyOptions {
-  /** Settings of the push; its defaults unless told. */
+  /** Settings of the push, in place of its defaults. */
   job?: string;
   /** `service.timeout`. */
   timeout?: string;
@@ -75,7 +75,7 @@ const KILLED: ManyOptions = {
 export const pushManyKilled = (
   plans: number,
   kills: readonly Kill[],
-  tell: (words: string) => void = () => undefined,
+  report: (words: string) => void = () => undefined,
 ): Promise<KilledReport> =>
   withMany(plans, KILLED, async (place, ledger) => {
     const arrived: number[] = [];
@@ -87,14 +87,15 @@ export const pushManyKilled = (
       };
       const { signal } = await place.run(RUN, env);
       const there = Object.keys(ledger().plans).length;
-      tell(`${signal ?? 'not killed'} ${where}: ${there} plans are there\n`);
+      report(`${signal ?? 'not killed'} ${where}: ${there} plans are there\n`);
       if (signal === 'SIGKILL') arrived.push(there);
     }
     let open = plans;
     for (let runs = 0; runs < MOST_RUNS && open > 0; runs++) {
       await place.run(RUN);
-      const told = "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
-      const [row] = await place.query<{ n: number }>(told);
+      const acknowledged =
+        "select count(*) as n from push_outbox where state = 'confirmed' and told_at is not null";
+      const [row] = await place.query<{ n: number }>(acknowledged);
       open = plans - Number(row?.n);
       if (open > 0) await pause(REST_MS);
     }

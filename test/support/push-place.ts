@@ -62,15 +62,15 @@ interface PushAttempt {
 
 export interface PlaceOptions {
   sandbox?: SandboxOptions;
-  /** What a server before the sandbox hears, and may answer itself. */
+  /** A server before the sandbox that sees every request and may answer itself. */
   answering?: Answering;
   timeoutMs?: number;
   feedOptions?: Feed['options'];
   /** Feeds that are no drop folder. */
   feeds?: Partial<Record<FeedKind, FeedSettings>>;
-  /** The warehouse's engine; SQLite unless told. */
+  /** The warehouse's engine; default SQLite. */
   engine?: EngineName;
-  /** What the source knows of `reuse_codes`. */
+  /** `reuse_codes` of the source. */
   reuseCodes?: boolean;
   /** How long finished files are kept; for ever by default. */
   keepFilesMs?: number;

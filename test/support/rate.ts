@@ -1,6 +1,6 @@
 // Four real daemons on one PostgreSQL, each with a job that has more to read than the rate allows. Every request takes
 // its own time to the service. One daemon is killed and started again; at the end one of them is answered with 429.
-// What arrived, and when, is the ledger's word.
+// The ledger counts the arrivals and their times.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
@@ -25,7 +25,7 @@ export interface RateOptions {
   minutes: number;
   /** Time from a daemon to the service, from and to, ms. */
   wayMs: readonly [number, number];
-  /** What the 429 asks for, s. */
+  /** Pause that the 429 asks for, s. */
   pauseSeconds: number;
 }
 
@@ -39,17 +39,17 @@ export interface RateReport {
   byJob: Record<string, number>;
   /** How long after the 429 the last request arrived that was under way, s, and how long nothing arrived then. */
   pause: { lastAfterSeconds: number; silentSeconds: number };
-  /** Live daemons by the word of one of them. */
+  /** Live daemons as one of them reports. */
   liveDaemons: number;
   exits: (number | null)[];
 }
 
-interface Sight {
+interface Sample {
   atMs: number;
   total: number;
 }
 
-const LOOK_MS = 200;
+const SAMPLE_MS = 200;
 const MINUTE_MS = 60_000;
 /** Until the daemons are under way, at the start and after the pause. */
 const WARM_MS = 20_000;
@@ -75,8 +75,8 @@ export async function shareRate(options: RateOptions): Promise<RateReport> {
   } finally {
     for (const place of places) place.remove();
     await front.close();
-    // What is still on its way arrives first.
-    await pause(options.wayMs[1] + LOOK_MS);
+    // Requests still under way arrive first.
+    await pause(options.wayMs[1] + SAMPLE_MS);
     await sandbox.close();
     await stopPostgres();
   }
@@ -111,8 +111,8 @@ async function measure(places: Workplace[], sandbox: Sandbox, options: RateOptio
   daemons[1] = await begin(places[1] as Workplace);
   await pause((options.minutes * MINUTE_MS) / 2);
   const to = Date.now();
-  const told = await (places[0] as Workplace).run(['status', '--json']);
-  const liveDaemons = JSON.parse(told.stdout).daemons.filter(
+  const status = await (places[0] as Workplace).run(['status', '--json']);
+  const liveDaemons = JSON.parse(status.stdout).daemons.filter(
     ({ state }: { state: string }) => state === 'alive',
   ).length;
   sandbox.addFault({ call: '*', fault: '429', times: 1, seconds: options.pauseSeconds });
@@ -124,10 +124,10 @@ async function measure(places: Workplace[], sandbox: Sandbox, options: RateOptio
   const exits = (await Promise.all(daemons.map(({ ended }) => ended))).map(({ code }) => code);
   return {
     mostInAMinute: ledger.per_minute_max,
-    fewestInAMinute: fewest(watcher.sights, from, to),
+    fewestInAMinute: fewest(watcher.samples, from, to),
     requests: totalOf(sandbox),
     byJob: ledger.requests,
-    pause: pauseOf(watcher.sights, pausedAt),
+    pause: pauseOf(watcher.samples, pausedAt),
     liveDaemons,
     exits,
   };
@@ -142,11 +142,11 @@ async function begin(place: Workplace): Promise<Running> {
 const totalOf = (sandbox: Sandbox): number =>
   Object.values(sandbox.ledger().requests).reduce((sum, n) => sum + n, 0);
 
-/** Looks at the ledger's total again and again. */
-function watch(sandbox: Sandbox): { sights: Sight[]; stop(): void } {
-  const sights: Sight[] = [];
-  const timer = setInterval(() => sights.push({ atMs: Date.now(), total: totalOf(sandbox) }), LOOK_MS);
-  return { sights, stop: () => clearInterval(timer) };
+/** Samples the ledger's total at a fixed interval. */
+function watch(sandbox: Sandbox): { samples: Sample[]; stop(): void } {
+  const samples: Sample[] = [];
+  const timer = setInterval(() => samples.push({ atMs: Date.now(), total: totalOf(sandbox) }), SAMPLE_MS);
+  return { samples, stop: () => clearInterval(timer) };
 }
 
 async function until(isSo: () => boolean): Promise<number> {
@@ -154,19 +154,19 @@ async function until(isSo: () => boolean): Promise<number> {
   return Date.now();
 }
 
-/** A look comes a moment late, so that its minute is never longer than a minute. */
-function fewest(sights: readonly Sight[], from: number, to: number): number {
-  const counts = sights.flatMap((start) => {
+/** A sample comes a moment late, so that its minute is never longer than a minute. */
+function fewest(samples: readonly Sample[], from: number, to: number): number {
+  const counts = samples.flatMap((start) => {
     if (start.atMs < from || start.atMs + MINUTE_MS > to) return [];
-    const end = sights.findLast(({ atMs }) => atMs <= start.atMs + MINUTE_MS);
+    const end = samples.findLast(({ atMs }) => atMs <= start.atMs + MINUTE_MS);
     return end === undefined ? [] : [end.total - start.total];
   });
   return Math.min(...counts);
 }
 
-function pauseOf(sights: readonly Sight[], pausedAt: number): RateReport['pause'] {
-  const changes = sights.filter(
-    ({ total, atMs }, index) => atMs > pausedAt && total !== sights[index - 1]?.total,
+function pauseOf(samples: readonly Sample[], pausedAt: number): RateReport['pause'] {
+  const changes = samples.filter(
+    ({ total, atMs }, index) => atMs > pausedAt && total !== samples[index - 1]?.total,
   );
   const gaps = changes.map(({ atMs }, index) => atMs - (changes[index - 1]?.atMs ?? pausedAt));
   const longest = Math.max(...gaps);

@@ -14,7 +14,7 @@ export function rebuildRecord(table: Table, row: Record<string, unknown>): JsonO
   for (const column of recordColumns(table)) {
     const value = row[column.name];
     if (column.alias === undefined || value === null || value === undefined) continue;
-    // A repeated value is told only by an object of which something else is known.
+    // A repeated value is restored only in an object that has another known field.
     const parent = column.alias
       .slice(0, -1)
       .reduce<Json | undefined>((at, name) => (at as JsonObject | undefined)?.[name], record);
@@ -34,7 +34,7 @@ function place(record: JsonObject, path: readonly string[], value: Json): void {
   at[path.at(-1) as string] = value;
 }
 
-/** What `extra` holds wins: it is there because the column could not hold it exactly. */
+/** A value in `extra` wins: it is there because the column could not hold it exactly. */
 function merge(record: JsonObject, extra: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(extra)) {
     const known = record[name];

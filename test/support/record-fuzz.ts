@@ -39,7 +39,7 @@ import { difference } from './same-record.ts';
 
 type Draft = DraftRecord | { other: unknown };
 
-/** What a record was sent as, by its number. */
+/** A record as it was sent, by its number. */
 interface Sent {
   table: Table;
   record: unknown;
@@ -84,7 +84,7 @@ export async function openFuzzPlace(engine: EngineName): Promise<FuzzPlace> {
       limiter: createLimiter({ concurrency: 8, perMinute: 10_000_000, clock: systemClock }),
     },
   );
-  // What a policy changes cannot be given back.
+  // A value that a policy changes cannot be restored.
   const kept = Object.fromEntries([...personalColumns.keys()].map((name) => [name, 'keep' as const]));
   const rig = await makeRig({
     startAt: START,
@@ -109,7 +109,7 @@ export async function openFuzzPlace(engine: EngineName): Promise<FuzzPlace> {
   return place;
 }
 
-/** Numbers the records of a table and remembers what is sent. */
+/** Numbers the records of a table and remembers those that are sent. */
 function numbered(
   place: FuzzPlace,
   table: Table,
@@ -180,7 +180,7 @@ const plans: FuzzKind = {
       search.push(whole);
       const id = jsonText((whole as Fields | null)?.id ?? null).replaceAll('"', '');
       if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) continue;
-      // What cannot be asked for is told by the search alone.
+      // A plan that cannot be requested comes from the search alone.
       if (!/^\d+$/.test(id)) continue;
       const [stop] = numbered(place, routePoint, [point]);
       if (typeof stop === 'object' && stop !== null && !Array.isArray(stop)) {
@@ -200,7 +200,7 @@ const plans: FuzzKind = {
   },
 };
 
-/** Answers of one checklist; what they call pictures is asked for by that name. */
+/** Answers of one checklist; their pictures are requested by name. */
 const answers: FuzzKind = {
   name: checklistAnswer.name,
   drafts: batch(checklistAnswer, 100),
@@ -220,12 +220,12 @@ export const FUZZ_KINDS: readonly FuzzKind[] = [
   listed(event, '/event/', 'pull-events', { options: { since: '1d', categories: [1] } }),
   listed(dailySummary, '/daily_summary/', 'pull-daily-summaries', {
     options: { since: '1d' },
-    // A title is what a row is known by.
+    // The title is the key of a row.
     own: (serial) => ({ title: `${NASTY_TEXTS[serial % NASTY_TEXTS.length]} ${serial}` }),
   }),
   listed(itinerary, '/itinerary/', 'pull-itineraries', {
     options: { since: '1d' },
-    // Out of what later runs would ask for again by id.
+    // Outside the itineraries that later runs would request again by id.
     own: () => ({ date_time_start: '2031-01-01T00:00:00.000Z', date_time_end: '2031-01-02T00:00:00.000Z' }),
   }),
   listed(checklist, '/checklist/', 'pull-checklists', { options: { since: '1d' } }),
@@ -254,7 +254,7 @@ export interface FuzzCounts {
   quarantined: number;
 }
 
-/** What SQL says of everything that was sent so far. Throws where a record is lost, doubled or changed. */
+/** Finds every record sent so far by SQL. Throws where a record is lost, doubled or changed. */
 export async function takeStock({ rig, sent, others }: FuzzPlace): Promise<FuzzCounts> {
   const seen = new Map<number, number>();
   const note = (serial: unknown): void => {
@@ -279,10 +279,10 @@ export async function takeStock({ rig, sent, others }: FuzzPlace): Promise<FuzzC
     if (typeof serial !== 'number') continue;
     note(serial);
     const { table = vehicle, record } = sent.get(serial) ?? {};
-    const [kept, told] = [back, exactJson(jsonText(record))].map((each) =>
+    const [kept, expected] = [back, exactJson(jsonText(record))].map((each) =>
       comparable(table, hushed(each, rig.dependencies.redactor.redact)),
     );
-    if (!isDeepStrictEqual(kept, told))
+    if (!isDeepStrictEqual(kept, expected))
       throw new Error(`${table.name} ${serial} is in quarantine, but not as it was sent`);
   }
   const lost = [...sent.keys()].filter((serial) => seen.get(serial) !== 1);
@@ -307,7 +307,7 @@ const exactColumns = (table: Table): string =>
     .map(({ name, type }) => (type === 'integer' ? `cast("${name}" as text) as "${name}"` : `"${name}"`))
     .join(', ');
 
-/** Without the fields that a job adds and lists that have tables of their own; a value that is told twice, once. */
+/** Without the fields that a job adds and lists that have tables of their own; a repeated value, once. */
 function comparable(table: Table, record: Fields): Fields {
   const added = new Set([
     ...table.columns.filter((column) => column.added).map(({ name }) => name),
@@ -322,7 +322,7 @@ function comparable(table: Table, record: Fields): Fields {
     const [parent = '', inner = ''] = alias ?? [];
     const object = kept[parent];
     if (alias === undefined || typeof object !== 'object' || object === null) continue;
-    // Which of the two places told it is not kept.
+    // Which of the two places had the value is not kept.
     const repeated = (object as Fields)[inner];
     kept[name] ??= repeated;
     if (String(repeated) === String(kept[name])) delete (object as Fields)[inner];

@@ -1,5 +1,5 @@
 // A service that answers with exactly the records it was given, each once, as raw JSON: for records that no sandbox
-// would make up. What was not given is an empty list; a picture is one that says its own name.
+// would make up. Every other path answers an empty list; a picture is one that says its own name.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jsonText } from './fuzzed-records.ts';
@@ -10,7 +10,7 @@ export interface RecordService {
   give(path: string, records: readonly unknown[]): void;
   /** The answer of every request to that path, where nothing was given. */
   always(path: string, answer: (query: URLSearchParams) => readonly unknown[]): void;
-  /** What was asked for, path and query, and the headers of it. */
+  /** The requests so far: path with query, and the authorization header. */
   asked(): readonly { path: string; authorization: string | undefined }[];
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// At which step a recovery dies. Nobody knows how long the next one is, as it depends on what the death left. So the
+// At which step a recovery dies. Its length is not known beforehand, as it depends on the first death. So the
 // steps go round by the golden section over the length that was last seen: with first deaths that go on step by step,
 // the two meet in pairs from all parts of a run and of a recovery.
 

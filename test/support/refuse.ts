@@ -1,4 +1,4 @@
-// How the long commands (prove, bench, mutate) meet arguments they cannot use: in one line, before anything is begun.
+// The long commands (prove, bench, mutate) reject invalid arguments in one line, before they start.
 
 export function refuse(words: string): never {
   process.stderr.write(`${words}\n`);

@@ -1,8 +1,8 @@
 // Every regular expression of the product against texts that make a careless one take quadratic time or worse. They are
-// made of the expression itself: what stands before each of its repetitions, then what is repeated, or both again and
-// again, without the end that it waits for. Those that are put together at run time are tried as what they come to. A
-// process of its own, told by its arguments which folders to read, prints what was too dear; a linear one takes a
-// hundredth of the limit.
+// made of the expression itself: a text that matches the part before each repetition, then one that matches the repeated
+// part, or both again and again, without the end that it waits for. Expressions built at run time are tried as listed
+// below. A process of its own reads the folders of its arguments and prints the expressions that took too long; a linear
+// one takes a hundredth of the limit.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
@@ -22,7 +22,7 @@ const TIMES = [
 const LENGTHS = [16_000, 32_000, 64_000, 256_000];
 const SUSPECT_MS = 2;
 const MOST_MS = 100;
-/** What the expressions that are put together at run time come to, by the end of their file's name. */
+/** The expressions that are built at run time, by the end of their file's name. */
 const MADE: Readonly<Record<string, readonly string[]>> = {
   // A scope with one `%` in it, or none.
   'sync/pull/plan/scopes.ts': ['^.*$', '^.*categories all$', '^plans$'],
@@ -61,7 +61,7 @@ const isMade = (node: object): boolean => {
   return (type === 'NewExpression' || type === 'CallExpression') && callee?.name === 'RegExp';
 };
 
-/** Throws where nobody has said what it comes to. */
+/** Throws where `MADE` lacks the file. */
 function madeIn(where: string): Found[] {
   const [, sources] = Object.entries(MADE).find(([file]) => where.endsWith(file)) ?? [];
   if (sources === undefined) throw new Error(`${where} puts an expression together: add what it comes to`);
@@ -70,13 +70,13 @@ function madeIn(where: string): Found[] {
 
 const ENDS = ['\u0001', '\n'];
 
-/** What is repeated, behind what stands once before it. */
+/** A repeated text, after a start that stands once. */
 interface Pump {
   start: string;
   repeated: string;
 }
 
-/** Every repetition of the expression by itself, and everything up to it again and again, joined by what it knows. */
+/** Every repetition of the expression by itself, and everything up to it again and again, joined by its own characters. */
 function pumpsFor({ source, flags }: Found): Pump[] {
   const tree = treeOf(source, flags);
   const pumps = new Map<string, Pump>();
@@ -128,7 +128,7 @@ const timed = (work: () => unknown): number => {
   return performance.now() - before;
 };
 
-/** By the clock, which never tells too little; what seems dear is tried again, since the machine may have been busy. */
+/** By the clock, which never shows too little; a slow try is repeated, since the machine may have been busy. */
 function leastMs(work: () => unknown): number {
   let least = timed(work);
   for (let again = 0; least > MOST_MS && again < 2; again++) least = Math.min(least, timed(work));

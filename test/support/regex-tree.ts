@@ -1,5 +1,5 @@
-// A regular expression as a tree, as far as texts that fit it have to be made: what stands before each repetition, and
-// what is repeated. Anchors are nothing; what is looked for ahead or behind is no part of the text, but may be dear too.
+// A regular expression as a tree, as far as needed to make texts that match it: the part before each repetition, and the
+// repeated part. Anchors match no text; a lookahead or lookbehind is no part of the text, but may be slow too.
 
 export type Part =
   /** One character: some that fit, never none. */
@@ -7,7 +7,7 @@ export type Part =
   | { is: 'row'; parts: readonly Part[] }
   | { is: 'choice'; of: readonly Part[] }
   | { is: 'repeat'; part: Part; least: number; most: number }
-  | { is: 'look'; part: Part };
+  | { is: 'lookaround'; part: Part };
 
 /** Characters that are tried on every class, beside those that the expression names itself. */
 const TRIED = ['a', 'Z', '0', '_', '-', ' ', '\n', '.', '"', "'", '\\', '/', ',', ':', '@', 'é', '\u0001'];
@@ -18,7 +18,7 @@ const NOTHING: Part = { is: 'row', parts: [] };
 const CLASS = /\[(?:\\.|[^\]\\])*\]/y;
 const ESCAPE = /\\(?:[ux]\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP]\{[^}]*\}|c[A-Za-z]|.)/suy;
 const BACK_REFERENCE = /\\(?:[1-9]\d*|k<[^>]*>)/y;
-const OPENED = /\((?:\?(?:(?<look><?[=!])|<[^>]*>|[a-z-]*:))?/y;
+const OPENED = /\((?:\?(?:(?<lookaround><?[=!])|<[^>]*>|[a-z-]*:))?/y;
 const COUNT = /(?:(?<sign>[*+?])|\{(?<least>\d+)(?<comma>,)?(?<most>\d+)?\})\??/y;
 
 export function treeOf(source: string, flags: string): Part {
@@ -62,7 +62,7 @@ export function treeOf(source: string, flags: string): Part {
     if (opened !== null) {
       const part = choice();
       if (source[at++] !== ')') throw new Error(`cannot read /${source}/`);
-      return opened.groups?.look === undefined ? part : { is: 'look', part };
+      return opened.groups?.lookaround === undefined ? part : { is: 'lookaround', part };
     }
     if (taken(BACK_REFERENCE) !== null) return NOTHING;
     const one = (taken(CLASS) ?? taken(ESCAPE))?.[0] ?? (source[at++] as string);
@@ -102,7 +102,7 @@ export function textOf(part: Part, nth: number, isWhole = false): string {
       return textOf(part.part, nth, isWhole).repeat(
         Math.max(part.least, isWhole ? Math.min(part.most, 1) : 0),
       );
-    case 'look':
+    case 'lookaround':
       return '';
   }
 }
@@ -114,12 +114,12 @@ export interface Repetition {
   least: number;
 }
 
-/** Every part that may be repeated often, with what has to stand before it. */
+/** Every part that may be repeated often, with the text that has to stand before it. */
 export function repetitionsIn(part: Part, before: readonly string[] = ['']): Repetition[] {
   switch (part.is) {
     case 'letter':
       return [];
-    case 'look':
+    case 'lookaround':
       return repetitionsIn(part.part, before);
     case 'choice':
       return part.of.flatMap((each) => repetitionsIn(each, before));

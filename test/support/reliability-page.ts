@@ -11,11 +11,11 @@ const BETWEEN = '\n## ';
 
 /** One line of the table at the top. */
 export interface Summary {
-  /** What was run. */
+  /** The subject of the proof. */
   run: string;
-  /** How many of what. */
+  /** Its size: how many kills, records, calls. */
   many: string;
-  /** What was lost, doubled or wrong, in figures. */
+  /** The number of lost, doubled or wrong items. */
   lost: string;
 }
 
@@ -25,7 +25,7 @@ export interface SectionDraft {
   summary: Summary;
 }
 
-/** What a proof has to say, whether it was started by itself or by npm run prove. */
+/** Hands over the section of a proof, whether it was started by itself or by npm run prove. */
 export function giveSection(title: string, body: string, summary: Summary): void {
   const draft: SectionDraft = { title, body, summary };
   if (process.send === undefined) writeSection(draft);
@@ -76,7 +76,7 @@ function tableOf(sections: readonly string[]): string {
     const { title, run, many, lost } = SUMMARY.exec(section)?.groups ?? {};
     return title === undefined ? [] : [`| [${run}](#${anchorOf(title)}) | ${many} | ${lost} |`];
   });
-  return ['| what was run | how many | lost, doubled or wrong |', '|---|---|---|', ...rows].join('\n');
+  return ['| proof | size | lost, doubled or wrong |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** As code hosts make it of a heading. */

@@ -33,7 +33,7 @@ export interface Rig {
   /** Lines of the product's log at debug level. */
   logLines: string[];
   run(job: string, options?: Record<string, unknown>, period?: AskedPeriod): Promise<RunSummary>;
-  /** What a run would do. */
+  /** The plan of a run. */
   preview(job: string, options?: Record<string, unknown>): Promise<Preview[]>;
   /** The sandbox's own state. */
   truth(resource: string, query?: Record<string, string>): Promise<Record<string, unknown>[]>;
@@ -46,11 +46,11 @@ export interface RigOptions {
   startAt: string;
   sandbox?: SandboxOptions;
   dependencies?: Partial<SyncDependencies>;
-  /** The warehouse's engine; SQLite unless told. */
+  /** The warehouse's engine; default SQLite. */
   engine?: EngineName;
-  /** Largest answer in MiB; 64 unless told. */
+  /** Largest answer in MiB; default 64. */
   maxBodyMb?: number;
-  /** A pause that the service asks for is over when the test has moved its clock; unless told, it takes real time. */
+  /** A pause that the service asks for ends when the test has moved its clock; by default it takes real time. */
   movesPauses?: true;
 }
 

@@ -1,5 +1,5 @@
-// Bytes that a row of each table takes in a warehouse, its share of the indexes included: what the sizes of
-// `roadbook plan` were measured with. The rows are those that the real jobs pull from a sandbox.
+// Bytes that a row of each table takes in a warehouse, its share of the indexes included: the sizes of
+// `roadbook plan` come from here. The rows are those that the real jobs pull from a sandbox.
 //   node test/support/row-bytes.ts 60 10    vehicles, days; prints a table for each engine
 import { DatabaseSync } from 'node:sqlite';
 import { tables } from '../../src/warehouse/schema/catalog.ts';

@@ -1,5 +1,5 @@
-// Runs a command in the process of the test, by the entry point of the real one: a test of what a command does and prints
-// need not wait for a new process. What only a process has (signals, pipes, log lines, memory) is tested with a real one.
+// Runs a command in the process of the test, by the entry point of the real one: a test of a command's effects and
+// output need not wait for a new process. Signals, pipes, log lines and memory are tested with a real process.
 import { main } from '../../src/cli/program.ts';
 import type { Ended } from './workplace.ts';
 

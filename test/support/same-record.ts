@@ -61,7 +61,7 @@ function isSameValue(sent: unknown, back: unknown): boolean {
   return /^\d{4}-.*Z$/.test(back) && momentOf(sent) === instant;
 }
 
-/** Undefined for what is none, or is written with an exponent. */
+/** Undefined for a text that is no number, or has an exponent. */
 function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
   const digits = typeof value === 'string' ? /^[+]?(-?\d+)(?:\.0+)?$/.exec(value.trim())?.[1] : undefined;

@@ -1,5 +1,5 @@
-// Several real processes on one PostgreSQL that share the slices of a pull: how much faster they are, and what is left
-// when they are killed and stopped at random.
+// Several real processes on one PostgreSQL that share the slices of a pull: how much faster they are, and whether all
+// work is done when they are killed and stopped at random.
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadJobs } from '../../src/app/app.ts';
 import { seededRandom } from '../../src/sandbox/made-up/seeded-random.ts';
@@ -74,7 +74,7 @@ export interface HitReport {
 
 /**
  * Daemons that pull a long past, push many plans and help a backfill of another past, hit until all three are done; then
- * one more look.
+ * one more read.
  */
 export async function hitScaledDaemons(
   setting: Setting & { seed: number; daemons: number; plans: number; restMs: [number, number] },
@@ -164,8 +164,8 @@ interface Stop {
 }
 
 /**
- * A killed daemon's run is abandoned, and what it left is done by others: that is no failure of a run. A run may end short
- * where it was told to stop, where its own process stood still meanwhile and lost its session, and where the answer to a
+ * A killed daemon's run is abandoned, and others do the rest: that is no failure of a run. A run may end short
+ * where it was asked to stop, where its own process stood still meanwhile and lost its session, and where the answer to a
  * plan was lost, which is read back by the next.
  */
 function isUnexplained(run: Run, stops: readonly Stop[]): boolean {
@@ -182,11 +182,11 @@ function isUnexplained(run: Run, stops: readonly Stop[]): boolean {
 const inWords = ({ job, cause, status, error_code, error }: Run): string =>
   `${job} (${cause}) ${status}: ${error_code ?? 'no error'} ${error ?? ''}`.trim();
 
-/** Reads once more what should be there: the service is the witness. */
+/** Reads the same days once more: every row that the service still adds was missing. */
 async function missingRows(place: Workplace, days: number): Promise<number> {
   const { stdout } = await place.run(['run', PULL, '--json', ...period(days - 12)]);
   const { status, records, inserted, updated } = JSON.parse(stdout);
-  if (status !== 'ok' || records === 0) throw new Error(`the last look failed: ${stdout}`);
+  if (status !== 'ok' || records === 0) throw new Error(`the last read failed: ${stdout}`);
   return inserted + updated;
 }
 
@@ -264,7 +264,7 @@ function period(days: number): string[] {
   return ['--from', day(end - days * DAY_MS), '--to', day(end)];
 }
 
-/** What was pulled, without what tells when and by which run. */
+/** The pulled rows, without when and by which run they were written. */
 async function rowsOf(place: Workplace): Promise<string[]> {
   const rows = await place.query<Record<string, unknown>>('select * from daily_summary');
   return rows.map(({ _first_seen_at, _changed_at, _run_id, ...row }) => JSON.stringify(row)).sort();

@@ -1,4 +1,4 @@
-// Writes down the schema that a new database gets, as statements, for each engine: what a release left behind.
+// Writes down the schema that a new database gets, as statements, for each engine: the schema of a release.
 //   node test/support/schema-dump.ts    writes test/fixtures/schemas/<version>/<engine>.sql
 // Run once for a release and never again for the same version.
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A certificate for 127.0.0.1 that vouches for itself, made anew for each test: Node can sign one but not write one,
+// A self-signed certificate for 127.0.0.1, made anew for each test: Node can sign one but not write one,
 // and a stored one would expire.
 import { generateKeyPairSync, sign } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// Several processes that share one rate, made of limiters on one clock. What arrives is noted where it arrives: the
-// way there takes now shorter, now longer.
+// Several processes that share one rate, made of limiters on one clock. Requests are recorded on arrival: the way
+// to the service takes now shorter, now longer.
 
 import type { PermitSource } from '../../src/core/rate/permits.ts';
 import { newRate, takePermits } from '../../src/core/rate/rate.ts';

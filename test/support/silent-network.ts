@@ -1,4 +1,4 @@
-// A way to a server that can go silent: what is sent is lost, the end of a connection too.
+// A way to a server that can go silent: all data is lost, and so is the end of a connection.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface SilentNetwork {

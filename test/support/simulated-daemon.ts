@@ -1,5 +1,5 @@
-// A scheduler on a clock that the test moves, with what it ran kept in memory in the order of the runs: years of
-// schedule in seconds. The watch is asked for a look where a real daemon would have made one within a second.
+// A scheduler on a clock that the test moves, with its runs kept in memory in order: years of schedule in seconds. The
+// test runs the control watch where a real daemon would have run it within a second.
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { createManualClock, type ManualClock } from '../../src/core/time/manual-clock.ts';
@@ -10,7 +10,7 @@ import type { JobControl } from '../../src/warehouse/control/job-controls.ts';
 
 export interface SimulatedRun extends DueRun {
   job: string;
-  /** What the clock showed. */
+  /** By the clock. */
   startedMs: number;
   /** Time that had passed, however the clock was set. */
   elapsedMs: number;
@@ -21,7 +21,7 @@ export interface SimulatedDaemon {
   scheduler: Scheduler;
   runs: SimulatedRun[];
   /** How often the warehouse was asked. */
-  looks(): number;
+  ticksRead(): number;
   controls: Map<string, JobControl>;
   watchOnce(): Promise<void>;
   stop(): Promise<void>;
@@ -34,7 +34,7 @@ export interface SimulationOptions {
   lastMs?: number;
   /** Throws where a run cannot be opened. */
   open?: () => void;
-  /** What a run does; it takes no time unless told. */
+  /** The work of a run; by default it takes no time. */
   work?: (job: string, clock: ManualClock) => Promise<void>;
 }
 
@@ -45,23 +45,23 @@ export function simulateDaemon({ startAt, jobs, lastMs, open, work }: Simulation
   const lasts = new Map<string, { id: string; ms: number }>();
   if (lastMs !== undefined) for (const { name } of jobs) lasts.set(name, { id: 'before', ms: lastMs });
   const controls = new Map<string, JobControl>();
-  let looks = 0;
+  let reads = 0;
 
   const scheduler = createScheduler(jobs, {
     clock,
     log,
     async readTicks(job) {
-      looks++;
+      reads++;
       const last = lasts.get(job);
       const paused = controls.get(job)?.paused ?? false;
       return { paused, lastRunId: last?.id ?? null, lastMs: last?.ms, unfinishedMs: undefined };
     },
-    async run(job, order) {
+    async run(job, due) {
       open?.();
       const startedMs = clock.now();
-      runs.push({ ...order, job, startedMs, elapsedMs: clock.monotonic() });
-      if (order.requested !== true) {
-        lasts.set(job, { id: String(runs.length), ms: Math.max(startedMs, order.tickAt ?? 0) });
+      runs.push({ ...due, job, startedMs, elapsedMs: clock.monotonic() });
+      if (due.requested !== true) {
+        lasts.set(job, { id: String(runs.length), ms: Math.max(startedMs, due.tickAt ?? 0) });
       } else controls.delete(job);
       await work?.(job, clock);
     },
@@ -78,7 +78,7 @@ export function simulateDaemon({ startAt, jobs, lastMs, open, work }: Simulation
     clock,
     scheduler,
     runs,
-    looks: () => looks,
+    ticksRead: () => reads,
     controls,
     watchOnce: watch.runOnce,
     stop: () => scheduler.stop(0),

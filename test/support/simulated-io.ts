@@ -1,7 +1,7 @@
 // The gate of a simulated daemon: every request, every statement of the warehouse and every step on a file waits for
 // its turn, the seed chooses among those that wait, and only one is ever under way. So real HTTP, a real database and
-// real files give one order of events for one seed. A daemon that dies here dies between two turns: what it had
-// asked for is never done, or done and never heard of.
+// real files give one order of events for one seed. A daemon that dies here dies between two turns: its
+// request is never carried out, or is carried out without an answer.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Clock } from '../../src/core/time/clock.ts';
@@ -26,17 +26,17 @@ export interface SimulatedIo {
   turn<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Runs the code of a daemon. */
   live<T>(life: Life, work: () => T): T;
-  /** The time of a daemon; nobody who is dead is woken. */
+  /** The time of a daemon; a dead daemon is never woken. */
   clockOf(life: Life): Clock;
   engineOf(engine: Engine): Engine;
-  /** Lets everything happen that happens in the next `ms`, or until the daemon dies; gives who died. */
+  /** Lets everything happen that happens in the next `ms`, or until the daemon dies; returns the life that ended. */
   pass(ms: number, fate: (turn: string) => Fate): Promise<Life | undefined>;
 }
 
 interface Turn {
   name: string;
   life: Life;
-  /** Gives how to tell whoever waits for it. */
+  /** Returns the function that passes the result to the waiting caller. */
   happen(): Promise<() => void>;
 }
 
@@ -107,8 +107,8 @@ export function simulateIo(clock: ManualClock, random: Random): SimulatedIo {
           if (life.isOver) continue;
           const ending = fate(name);
           if (ending !== 'dies before') {
-            const tell = await turn.happen();
-            if (ending === 'lives') tell();
+            const resume = await turn.happen();
+            if (ending === 'lives') resume();
           }
           if (ending === 'lives') continue;
           life.isOver = true;
@@ -126,7 +126,7 @@ export function simulateIo(clock: ManualClock, random: Random): SimulatedIo {
   return io;
 }
 
-// What the product takes from Node without asking: files, and the pause in long work. Both pass through unchanged
+// Parts of Node that the product uses directly: files, and the pause in long work. Both pass through unchanged
 // outside a simulated daemon.
 const require = createRequire(import.meta.url);
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>;

@@ -42,7 +42,7 @@ export const SIMULATED_JOBS: readonly { name: string; cron: string; options?: Re
   { name: 'pull-daily-summaries', cron: '0 */12 * * *', options: { since: '5d', lookback: '5d' } },
   { name: 'pull-itineraries', cron: '0 */12 * * *', options: { since: '5d' } },
   { name: 'pull-checklists', cron: '0 */12 * * *', options: { since: '5d', lookback: '3d' } },
-  // Without the look before a first send the outbox has to keep the promise by itself.
+  // Without the search before a first send the outbox has to keep the promise by itself.
   { name: 'push-route-plans', cron: '0 */3 * * *', options: {} },
   { name: 'push-points-of-interest', cron: '0 */6 * * *' },
   { name: 'return-executions', cron: '0 */6 * * *' },
@@ -64,7 +64,7 @@ export interface BegunDaemon {
   pullAll(): Promise<void>;
   /** Drains, while time passes. */
   stop(): Promise<void>;
-  /** Gives back what the machine lent to it. */
+  /** Releases the resources of the machine. */
   bury(): Promise<void>;
 }
 
@@ -151,7 +151,7 @@ export async function beginDaemon(options: LifeOptions): Promise<BegunDaemon> {
   };
 }
 
-/** A log line without what the machine put into it: its time, and names of runs that are drawn at random. */
+/** A log line without its time and the random names of runs. */
 function plainLine(line: string): string {
   const { time: _, run_id: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
   return JSON.stringify(rest, (key, value) =>

@@ -1,5 +1,5 @@
 // The way between a simulated daemon and the sandbox: real HTTP, made when its turn comes, with delays and losses of
-// the seed's choice on the simulated clock. What the service itself does wrong is the sandbox's.
+// the seed's choice on the simulated clock. Faults of the service itself are the sandbox's.
 import type { Clock } from '../../src/core/time/clock.ts';
 import {
   createTransport,

@@ -1,5 +1,5 @@
-// The rows of a simulated warehouse against the sandbox's own state: what is listed as a whole, and whatever a job says
-// that it has read.
+// The rows of a simulated warehouse against the sandbox's own state: full listings, and the periods that a job marks as
+// covered.
 import { isDeepStrictEqual } from 'node:util';
 import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -39,10 +39,10 @@ interface Comparison {
   truth(resource: string, period?: Period): Promise<Fields[]>;
   /** Rows that the service still shows. */
   listed(table: Table, where?: string): Promise<Fields[]>;
-  /** What the job says that it has read, save the last half day. */
+  /** The period that the job has marked as covered, except the last half day. */
   readBy(job: string): Promise<Period>;
   /** `mayBeNone`: a short life may have none. */
-  check(table: Table, stored: Fields[], told: Fields[], mayBeNone?: boolean): void;
+  check(table: Table, stored: Fields[], expected: Fields[], mayBeNone?: boolean): void;
 }
 
 /** How many rows were compared, and the tables that differ, in words. */
@@ -60,10 +60,10 @@ export async function compareWithTruth(scene: TruthScene, rows: Rows) {
       from: await reachOf(job, scene.startMs, rows),
       to: new Date(scene.clock.now() - 12 * HOUR).toISOString(),
     }),
-    check(table, stored, told, mayBeNone = false) {
-      found.rows += told.length;
-      if (told.length === 0 && !mayBeNone) found.wrong.push(`${table.name}: nothing to compare`);
-      const words = differences(table, stored, told);
+    check(table, stored, expected, mayBeNone = false) {
+      found.rows += expected.length;
+      if (expected.length === 0 && !mayBeNone) found.wrong.push(`${table.name}: nothing to compare`);
+      const words = differences(table, stored, expected);
       if (words.length > 0) found.wrong.push(`${table.name}: ${words.join(', ')}`);
     },
   };
@@ -72,7 +72,7 @@ export async function compareWithTruth(scene: TruthScene, rows: Rows) {
 }
 
 /**
- * As far back as the job says that it has read: later runs read it no more. At least the day before the start; where the
+ * As far back as the job has marked covered: later runs do not read it again. At least the day before the start; where the
  * first run failed, the days before that may have passed by.
  */
 async function reachOf(job: string, startMs: number, rows: Rows): Promise<string> {
@@ -103,16 +103,18 @@ async function listings({ check, listed, truth }: Comparison): Promise<void> {
 async function events({ check, listed, truth, rows, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-events');
   const known = await knownVehicles(rows);
-  const told = (await truth('events', period)).filter(
+  const expected = (await truth('events', period)).filter(
     ({ begin_date, vehicle: of }) => isWithin(period, begin_date) && known.has((of as Fields).id),
   );
-  check(event, await listed(event, within('begin_date', period)), told);
+  check(event, await listed(event, within('begin_date', period)), expected);
 }
 
 async function plans({ check, listed, truth, rows, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-route-plans');
-  const told = (await truth('route_plans', period)).filter((plan) => isWithin(period, plan.date_time_start));
-  const points = told.flatMap((plan) =>
+  const expected = (await truth('route_plans', period)).filter((plan) =>
+    isWithin(period, plan.date_time_start),
+  );
+  const points = expected.flatMap((plan) =>
     (plan.route_points as Fields[]).map((point): Fields => ({ ...point, route_plan_id: plan.id })),
   );
   const executions = points.flatMap((point) =>
@@ -120,7 +122,7 @@ async function plans({ check, listed, truth, rows, readBy }: Comparison): Promis
       (record): Fields => ({ ...record, route_point_id: point.id }),
     ),
   );
-  const bare = told.map((plan) => ({
+  const bare = expected.map((plan) => ({
     ...plan,
     vehicle: { ...(plan.vehicle as object), device: undefined },
   }));
@@ -136,26 +138,28 @@ async function days({ check, listed, truth, rows, readBy }: Comparison): Promise
   const period = await readBy('pull-daily-summaries');
   const [first, last] = [period.from.slice(0, 10), period.to.slice(0, 10)];
   const known = await knownVehicles(rows);
-  const told = (await truth('daily_summaries', period))
+  const expected = (await truth('daily_summaries', period))
     .map((row): Fields => ({ ...row, subject: 'vehicle', vehicle_id: (row.vehicle as Fields).id }))
     .filter(({ day, vehicle_id }) => String(day) > first && String(day) < last && known.has(vehicle_id));
   const mine = `subject = 'vehicle' and day > '${first}' and day < '${last}'`;
-  check(dailySummary, await listed(dailySummary, mine), told, true);
+  check(dailySummary, await listed(dailySummary, mine), expected, true);
 }
 
 async function itineraries({ check, listed, truth, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-itineraries');
-  const told = (await truth('itineraries', period)).filter((one) => isWithin(period, one.date_time_start));
-  check(itinerary, await listed(itinerary, within('date_time_start', period)), told, true);
+  const expected = (await truth('itineraries', period)).filter((one) =>
+    isWithin(period, one.date_time_start),
+  );
+  check(itinerary, await listed(itinerary, within('date_time_start', period)), expected, true);
 }
 
 async function checklists({ check, listed, truth, readBy }: Comparison): Promise<void> {
   const period = await readBy('pull-checklists');
-  const told = (await truth('checklists', period)).filter((one) => isWithin(period, one.date_executed));
+  const expected = (await truth('checklists', period)).filter((one) => isWithin(period, one.date_executed));
   const mine = within('date_executed', period);
-  check(checklist, await listed(checklist, mine), told, true);
+  check(checklist, await listed(checklist, mine), expected, true);
   const ofMine = `checklist_id in (select id from checklist where ${mine})`;
-  const answers = told.flatMap((one) => (one.answers as Fields[]).map(withFlags));
+  const answers = expected.flatMap((one) => (one.answers as Fields[]).map(withFlags));
   check(checklistAnswer, await listed(checklistAnswer, ofMine), answers, true);
 }
 
@@ -166,14 +170,14 @@ function withFlags(answer: Fields): Fields {
   return { ...answer, checklist_form_field: { ...field, can_photo, can_additional_data } };
 }
 
-function differences(table: Table, stored: Fields[], told: Fields[]): string[] {
+function differences(table: Table, stored: Fields[], expected: Fields[]): string[] {
   const mine = byKey(
     table,
     stored.map((row) => storedRow(table, row)),
   );
   const theirs = byKey(
     table,
-    told.map((record) => expectedRow(table, record)),
+    expected.map((record) => expectedRow(table, record)),
   );
   return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])]
     .filter((key) => !isDeepStrictEqual(mine[key], theirs[key]))

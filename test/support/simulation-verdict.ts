@@ -1,5 +1,5 @@
-// What a simulated life has to leave behind: tables equal to the sandbox's own state, everything that was dropped
-// accepted exactly once and told, no run lost count, no tick run twice.
+// The expected end of a simulated life: tables equal to the sandbox's own state, every dropped item accepted exactly once
+// and acknowledged, no run with wrong counts, no tick run twice.
 import { createHash } from 'node:crypto';
 import type { ManualClock } from '../../src/core/time/manual-clock.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -17,14 +17,14 @@ export interface Findings {
   /** Tables that differ from it, and how. */
   wrong: string[];
   items: number;
-  /** By the ledger, those that are left to a person too. */
+  /** By the ledger, those that are held for review too. */
   twice: number;
   lost: number;
-  /** Sends whose answer did not tell what became of them. */
+  /** Sends without a clear answer. */
   unclear: number;
-  /** Sent five times without a clear answer: left to a person, and said so. Neither lost nor open. */
-  parked: number;
-  /** Other entries of the outbox that are not confirmed, or not told. */
+  /** Sent five times without a clear answer: held for review, and the ERP is notified. Neither lost nor open. */
+  heldForReview: number;
+  /** Other entries of the outbox that are not confirmed, or not acknowledged. */
   open: number;
   completed: number;
   doubledTicks: number;
@@ -34,12 +34,12 @@ export interface Findings {
   contentDigest: string;
 }
 
-/** Five unclear answers to one item are rare: more than one item in twenty would be a push that gives up. */
-export const mostParked = (items: number): number => Math.max(1, Math.floor(items / 20));
+/** Five unclear answers to one item are rare: with more than one item in twenty the push would give up too early. */
+export const mostHeldForReview = (items: number): number => Math.max(1, Math.floor(items / 20));
 
 export const isSound = (found: Findings): boolean =>
   found.wrong.length + found.twice + found.lost + found.open + found.doubledTicks + found.miscounted === 0 &&
-  found.parked <= mostParked(found.items);
+  found.heldForReview <= mostHeldForReview(found.items);
 
 export interface Scene {
   engine: Engine;
@@ -54,19 +54,19 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   const count = async (text: string) => Number((await rows(`select count(*) as n from ${text}`))[0]?.n);
   const ledger = scene.sandbox.ledger();
   const accepted = { ...ledger.plans, ...ledger.points_of_interest };
-  const parked = new Set((await rows(`select external_code from push_outbox where ${PARKED}`)).map(codeIn));
+  const held = new Set((await rows(`select external_code from push_outbox where ${HELD}`)).map(codeIn));
   const dropped = Array.from({ length: scene.items }, (_, n) => `T${String(n).padStart(4, '0')}`);
-  const counts = [...new Set([...dropped, ...parked])].map((code) => ({ code, times: accepted[code] ?? 0 }));
+  const counts = [...new Set([...dropped, ...held])].map((code) => ({ code, times: accepted[code] ?? 0 }));
   const differing = await compareWithTruth(scene, rows);
   return {
     compared: differing.rows,
     wrong: differing.wrong,
     items: scene.items,
     twice: counts.filter(({ times }) => times > 1).length,
-    lost: counts.filter(({ code, times }) => times === 0 && !parked.has(code)).length,
+    lost: counts.filter(({ code, times }) => times === 0 && !held.has(code)).length,
     unclear: await count(`push_attempt where outcome = 'unclear'`),
-    parked: parked.size,
-    open: await count(`push_outbox where ${IS_OPEN} and not (${PARKED})`),
+    heldForReview: held.size,
+    open: await count(`push_outbox where ${IS_OPEN} and not (${HELD})`),
     completed: await count(`sync_run where status in ('ok', 'partial')`),
     doubledTicks: await count(
       `(select job, tick_at from sync_run where status in ('ok', 'partial') and tick_at is not null group by 1, 2 having count(*) > 1) as twice`,
@@ -78,11 +78,11 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   };
 }
 
-/** As promised: a person has to look, and is told. */
-const PARKED = `state = 'unknown' and unclear_sends >= 5 and told_at is not null`;
+/** As promised: the entry is held for review, and the ERP is notified. */
+const HELD = `state = 'unknown' and unclear_sends >= 5 and told_at is not null`;
 const codeIn = ({ external_code }: Fields): string => String(external_code);
 
-/** Everything in the warehouse, save what the machine drew at random. */
+/** Everything in the warehouse, except random values. */
 async function contentOf(rows: Rows): Promise<string> {
   const digest = createHash('sha256');
   for (const { name, columns } of tables) {

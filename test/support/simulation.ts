@@ -1,6 +1,6 @@
 // The deterministic simulation: a daemon with its scheduler, leases, pulls and pushes lives weeks on a simulated
 // clock, in the weather of the seed: a service that fails in many ways, a network that loses requests and answers,
-// deaths at any turn. One seed, one order of events. The sandbox's own state tells what is right in the end.
+// deaths at any turn. One seed, one order of events. The sandbox's own state is the truth in the end.
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { CALM, type Weather } from './simulated-network.ts';
 import { type Findings, findingsOf } from './simulation-verdict.ts';
 
 const HOUR = 3_600_000;
-const MOST_LOOKS = 3;
+const MOST_TRIES = 3;
 /** A midnight in Brazil with working days around it. */
 const START = Date.parse('2026-03-04T03:00:00.000Z');
 
@@ -148,15 +148,15 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     writeFileSync(join(dir, kind, `${item.name}.json`), JSON.stringify(item.content));
   }
 
-  /** The truth moves on while the last pulls read it, so a difference is looked at again. */
-  async function settledFindings(): Promise<Findings> {
+  /** The truth moves on while the last pulls read it, so a difference is compared again. */
+  async function stableFindings(): Promise<Findings> {
     const engine = await sqlite.open({ file: join(dir, 'warehouse.db') });
     try {
-      for (let looks = 1; ; looks++) {
+      for (let tries = 1; ; tries++) {
         await daemon?.pullAll();
         await pass(HOUR / 4);
         const findings = await findingsOf({ engine, sandbox, clock, items, startMs: START });
-        if (findings.wrong.length === 0 || looks === MOST_LOOKS) return findings;
+        if (findings.wrong.length === 0 || tries === MOST_TRIES) return findings;
       }
     } finally {
       await engine.close();
@@ -175,7 +175,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     isFair = true;
     const faults = Object.values(sandbox.ledger().faults_injected).reduce((sum, count) => sum + count, 0);
     await pass(fairDays * 24 * HOUR);
-    const findings = await settledFindings();
+    const findings = await stableFindings();
     const stopping = daemon?.stop();
     await io.pass(60_000, () => 'lives');
     await stopping;

@@ -1,6 +1,6 @@
-// What the samples of a soak say. Memory is judged by its low points, which are left after collection. RSS goes up in steps:
-// the allocator keeps the room of a large body for the next one. So a slope through it would tell of the last such body;
-// the middle one of its changes tells of a leak, which is in all of them, and where the middle lies is told as a range.
+// The figures of a soak's samples. Memory is judged by its low points, which are left after collection. RSS goes up in
+// steps: the allocator keeps the room of a large body for the next one. So a slope through it would only show the last such
+// body. A leak is in all changes, so it shows in their median, which is given as a range.
 import type { Sample } from './process-probe.ts';
 
 /** Sizes in MB; "early" is the mean of the second quarter, "late" that of the last. The first quarter warms up. */
@@ -18,7 +18,7 @@ export interface SoakFigures {
   delayMs: { mean: number; p99: number; most: number };
 }
 
-/** MB an hour: what RSS gains from low point to low point in the second half, with a certainty of 95 %. */
+/** MB an hour: the growth of RSS from low point to low point in the second half, with a certainty of 95 %. */
 export interface Range {
   least: number;
   most: number;

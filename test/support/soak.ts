@@ -1,5 +1,5 @@
-// A real daemon with every job due again and again, against a service with chaos on, for as long as it is told. What
-// it holds is sampled from inside its process; the size of the write-ahead log from outside.
+// A real daemon with every job due again and again, against a service with chaos on, for a given time. Its memory
+// and files are sampled from inside its process; the size of the write-ahead log from outside.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ const PROBE = join(import.meta.dirname, 'process-probe.ts');
 const PLANS = planCase;
 const MB = 1_048_576;
 const FIRST_RUN_MS = 30_000;
-/** Long enough for a huge body, which has to be met by its cap. */
+/** Long enough for a huge body, which has to reach its cap. */
 const TIMEOUT = '3s';
 const SETTLE = '3100ms';
 /** Until nothing is open, in fair weather. */
@@ -30,9 +30,9 @@ export interface SoakOptions {
 
 export interface SoakReport extends SoakFigures {
   minutes: number;
-  /** Of the daemon, not of what is run by hand afterwards. */
+  /** Of the daemon, not of the runs by hand afterwards. */
   runs: number;
-  /** Runs that failed whole, which chaos may cause. */
+  /** Runs that failed, which chaos may cause. */
   failed: number;
   requests: number;
   faults: number;
@@ -66,7 +66,7 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     await daemon.printed(/is running/);
     const endMs = Date.now() + minutes * 60_000;
     let [items, walMb] = [0, 0];
-    // A busy machine may need longer for a first run; without one there is nothing to tell.
+    // A busy machine may need longer for a first run; without one there is nothing to report.
     const isOver = async () => Date.now() >= endMs + FIRST_RUN_MS || (await runsIn(place)).runs > 0;
     while (Date.now() < endMs || !(await isOver())) {
       dropItem(place, PLANS, items++);
@@ -78,8 +78,8 @@ export async function soak({ minutes, schedule }: SoakOptions): Promise<SoakRepo
     daemon.kill('SIGTERM');
     const { code } = await daemon.ended;
     const counts = await runsIn(place);
-    // What chaos left open, or was dropped last, is for runs in fair weather; what was turned away waits for its time, and
-    // what was not found has to stay so for a while.
+    // Runs in fair weather complete the items that chaos left open and those dropped last; a failed attempt waits for its
+    // retry, and an item that was not found has to stay absent for a while.
     for (let runs = 0; runs < MOST_RUNS; runs++) {
       await place.run(['run', PLANS.job]);
       if ((await openEntries(place)) === 0) break;

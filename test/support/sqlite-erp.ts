@@ -1,5 +1,5 @@
-// A small ERP on SQLite with one table: a row an item, its code, its cells as JSON, and what it was told. Every telling
-// is kept in order. A code in `refusing` makes the database refuse to be told of it.
+// A small ERP on SQLite with one table: a row an item, its code, its cells as JSON, and its state. Every acknowledgement
+// is kept in order. A code in `refusing` makes the database reject its acknowledgements.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { openDatabase } from './workplace.ts';
 export interface SqliteErp {
   database: Knex;
   feed: FeedSettings;
-  /** Puts an item into the table, or changes it; `columns` of the feed are given to the feed. */
+  /** Puts an item into the table, or changes it; the feed reads its `columns`. */
   give(code: string, cells: Record<string, unknown>): Promise<void>;
-  /** What it was told, in order. */
-  told(code?: string): Promise<{ code: string; state: string; message: string | null }[]>;
+  /** The acknowledgements it received, in order. */
+  acknowledgements(code?: string): Promise<{ code: string; state: string; message: string | null }[]>;
 }
 
 /** `columns`: the cells that the query gives. `offers`: which rows it gives. */
@@ -49,7 +49,7 @@ export async function makeSqliteErp(columns: readonly string[], offers = 'true')
       const row = { code, cells: JSON.stringify(given) };
       await database('item').insert(row).onConflict('code').merge();
     },
-    told: (code) =>
+    acknowledgements: (code) =>
       database('told')
         .where(code === undefined ? {} : { code })
         .orderBy('rowid'),

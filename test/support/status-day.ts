@@ -11,7 +11,7 @@ import { makeStatusPlace, type StatusPlace, type StatusPlaceOptions, TOKEN } fro
 /** A Tuesday at three in the afternoon in São Paulo. */
 export const AFTERNOON = '2026-03-10T18:00:00.000Z';
 
-/** What no name should be able to do to a page. */
+/** Names that try to break a page. */
 export const HOSTILE = [
   '<script>document.title = "broken"</script>',
   '"><img src=x onerror="document.title=\'broken\'">',
@@ -19,7 +19,7 @@ export const HOSTILE = [
   `'; drop table event; --`,
 ] as const;
 
-/** Each with its options: no view looks further back than a few days. */
+/** Each with its options: no view reaches further back than a few days. */
 const PULLS: readonly [string, Record<string, string>][] = [
   ['pull-vehicles', {}],
   ['pull-drivers', {}],

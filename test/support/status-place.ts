@@ -1,5 +1,5 @@
 // The status server over a rig: real HTTP on a free port, the sandbox behind the jobs, a clock that the test
-// moves. What is ordered for a job is kept, so that a test sees what was asked.
+// moves. Actions on jobs are recorded for the test.
 import { request } from 'node:http';
 import { configDeclarations, loadJobs } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/load.ts';
@@ -27,9 +27,9 @@ export interface StatusPlace {
   dependencies: StatusServerDependencies;
   server: StatusServer;
   url: string;
-  /** What was ordered for jobs, as in `run pull-vehicles`. */
-  ordered: string[];
-  /** With the token unless told otherwise. */
+  /** Actions on jobs, as in `run pull-vehicles`. */
+  actions: string[];
+  /** With the token by default. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface StatusPlaceOptions extends Partial<RigOptions> {
   /** YAML of the configuration. */
   config?: string;
   refusedEdit?: string;
-  /** What the queue of the daemons holds; none unless told. */
+  /** Facts about the queue of the daemons; default none. */
   queue?: QueueFacts;
 }
 
@@ -60,9 +60,9 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
   const jobs = await loadJobs();
   const yaml = options.config ?? `status: { port: 0, token: ${TOKEN} }`;
   const { config } = parseConfig(yaml, 'config/roadbook.yaml', configDeclarations(jobs), {});
-  const ordered: string[] = [];
-  const order = (action: string) => async (job: string) => {
-    ordered.push(`${action} ${job}`);
+  const actions: string[] = [];
+  const record = (action: string) => async (job: string) => {
+    actions.push(`${action} ${job}`);
     return `${action}: as ordered`;
   };
   const dependencies: StatusServerDependencies = {
@@ -70,7 +70,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     version: '1.2.3',
     jobs,
     logTail,
-    orders: { run: order('run'), pause: order('pause'), resume: order('resume') },
+    orders: { run: record('run'), pause: record('pause'), resume: record('resume') },
     running: () => ({ file: 'config/roadbook.yaml', config, loadedAt: isoInstant(rig.clock.now()) }),
     refusedEdit: async () => options.refusedEdit ?? null,
     session: async () => rig.dependencies.fleet.session(),
@@ -83,7 +83,7 @@ export async function makeStatusPlace(options: StatusPlaceOptions = {}): Promise
     dependencies,
     server,
     url,
-    ordered,
+    actions,
     ask: (method, path, asked) => ask(method, url + path, asked),
     async close() {
       await server.close();

@@ -1,5 +1,5 @@
-// A real daemon that is asked for one round of all its jobs after the other, and tells after each what it holds. A run that
-// leaves something behind does so every time, so some rounds tell what hours of a soak would.
+// A real daemon that runs all its jobs in rounds, and reports the resources it holds after each. A run that leaks does so
+// every time, so a few rounds show as much as hours of a soak.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadJobs } from '../../src/app/app.ts';
@@ -34,7 +34,7 @@ export async function steadyRuns(rounds: number): Promise<SteadyReport> {
     const daemon = place.start(['start'], { NODE_OPTIONS: `--import=${PROBE}` });
     await daemon.printed(/^ +page +http.*\n/m);
     const page = /^ +page +(http.*)$/m.exec(daemon.stdout())?.[1] ?? '';
-    // What has never run is caught up at the start.
+    // A job that has never run is caught up at the start.
     await daemon.printed(/"run finished"/, names.length);
     const held: Held[] = [];
     for (let round = 1; round <= rounds; round++) {

@@ -12,7 +12,7 @@ export async function turnsDuring(elements: AsyncIterable<unknown>): Promise<num
   try {
     for await (const _ of elements);
   } catch {
-    // What is read is no matter here.
+    // The elements and the error do not matter here.
   }
   isOver = true;
   return turns;

@@ -19,10 +19,10 @@ export interface Ended {
 
 export interface Running {
   pid: number;
-  /** What was printed so far. */
+  /** The output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves as soon as the pattern has been printed so often, once unless told; rejects if the process ends first. */
+  /** Resolves as soon as the pattern has been printed `times` times, default once; rejects if the process ends first. */
   printed(pattern: RegExp, times?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<Ended>;
@@ -37,11 +37,11 @@ export interface Workplace {
   start(args: string[], env?: Record<string, string>): Running;
   /** Reads the warehouse beside the product, with a connection of its own. */
   query<Row = Record<string, unknown>>(sql: string): Promise<Row[]>;
-  /** Ends whatever still runs in it. */
+  /** Ends every process that still runs in it. */
   remove(): void;
 }
 
-/** `warehouse` where the configuration does not leave it at the default file; `flags` are node's own, as deployed unless told. */
+/** `warehouse` where the configuration does not leave it at the default file; `flags` are node's own, default as deployed. */
 export function makeWorkplace(
   config: string,
   warehouse?: EnginePlace,
@@ -123,7 +123,7 @@ async function readWith<Row>(warehouse: EnginePlace, statement: string): Promise
 export const openDatabase = (filename: string): Knex =>
   knex({ client: 'sqlite3', connection: { filename }, useNullAsDefault: true });
 
-/** As short as a busy machine allows: what a push does not find is believed absent only after longer than a request takes. */
+/** As short as a busy machine allows: a push takes an item for absent only after longer than a request takes. */
 export const QUICK = { timeout: '2s', settle: '2100ms' } as const;
 
 /** A configuration for a service at `url`, as short as one can be. */
