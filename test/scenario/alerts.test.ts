@@ -70,13 +70,13 @@ const needs = (reason: OutboxAttention['reason'], entries: number): OutboxAttent
   hint: 'look at them',
 });
 
-/** A daemon that sees what it is told to see. */
+/** Alerts of a daemon whose current problems the test sets. */
 function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
   return createAlerts({ engine, clock, log, redactor, webhook: () => webhook, look: async () => seen.now });
 }
 
-/** Retries wait on the clock of the test. */
+/** Retries wait on the test's clock. */
 async function carryOut(alerts: Alerts): Promise<void> {
   let isDone = false;
   const work = alerts.runOnce().finally(() => {
@@ -93,7 +93,7 @@ const heard = () =>
   received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
 
 describe('alerts', () => {
-  it('tell each change once, and the recovery once', async () => {
+  it('report each change once, and the recovery once', async () => {
     const seen = { now: [job('ok')] };
     const alerts = alertsOf(seen);
     for (const state of ['ok', 'failing', 'failing', 'failing', 'late', 'ok', 'ok', 'failing']) {
@@ -109,7 +109,7 @@ describe('alerts', () => {
     expect(received[0]?.text).toMatch(/^Roadbook on .+: pull-events is failing$/);
   });
 
-  it('of the outbox tell each reason by itself, once however many entries it has', async () => {
+  it('of the outbox report each reason separately, once for any number of entries', async () => {
     const seen: { now: Condition[] } = { now: [] };
     const alerts = alertsOf(seen);
     for (const attention of [
@@ -147,7 +147,7 @@ describe('alerts', () => {
     expect(heard()).toHaveLength(2);
   });
 
-  it('of two daemons are told by one', async () => {
+  it('of two daemons are sent by one', async () => {
     const seen = { now: [job('failing'), ...outboxConditions([needs('unknown', 1)])] };
     const other = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
     const log = createLog({ level: 'silent', redactor });
@@ -167,13 +167,13 @@ describe('alerts', () => {
     ]);
   });
 
-  it('are tried again while the webhook is down for a moment', async () => {
+  it('are retried while the webhook is down briefly', async () => {
     answers = [503, 429, 500];
     await carryOut(alertsOf({ now: [job('failing')] }));
     expect(heard()).toEqual(['alert job pull-events: ok → failing']);
   });
 
-  it('that could not be sent are sent later, as things are by then', async () => {
+  it('that could not be sent are sent later with the current state', async () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
@@ -187,7 +187,7 @@ describe('alerts', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'follow no redirect (%i): the message is for one address alone',
+    'follow no redirect (%i): the message is for one address only',
     async (status) => {
       const arrived: string[] = [];
       const elsewhere = createServer((request, response) => {
@@ -210,7 +210,7 @@ describe('alerts', () => {
     },
   );
 
-  it('of a trouble that is over before it could be told are not told', async () => {
+  it('of a problem that ended before its message could be sent are dropped', async () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
@@ -221,7 +221,7 @@ describe('alerts', () => {
     expect(heard()).toEqual([]);
   });
 
-  it('hold no secret, no tax number and no command to the chat, and no log tells the address', async () => {
+  it('contain no secret, tax number or chat command, and no log line contains the address', async () => {
     redactor.add('a-very-secret-word');
     redactor.add(address);
     answers = [500, 500, 500, 500];
@@ -234,7 +234,7 @@ describe('alerts', () => {
     expect(logLines.join('')).not.toContain('very-secret');
   });
 
-  it('are not looked at where nobody is to be told', async () => {
+  it('are not evaluated when no webhook is configured', async () => {
     const alerts = createAlerts({
       engine,
       clock,

@@ -53,7 +53,7 @@ const picturesIn = (truth: readonly Told[]): Set<unknown> =>
   );
 
 describe('pull-checklists', () => {
-  it('holds checklists, answers and pictures through weeks of late arrivals, each picture fetched once', async () => {
+  it('stores checklists, answers and pictures through weeks of late arrivals, each picture fetched once', async () => {
     const rig = await openRig(START, { vehicles: 10, seed: 2 });
     const from = at(rig, -5 * DAY);
     for (let round = 0; round < 60; round++) {
@@ -65,7 +65,7 @@ describe('pull-checklists', () => {
     }
     await rig.run(JOB, { since: '5d' });
     const truth = await truthSince(rig, from);
-    // Some came in almost two days late, between two polls.
+    // Some arrived almost two days late, between two polls.
     expect(truth.some((one) => lag(one) > 44 * HOUR)).toBe(true);
     await expectChecklists(rig, truth);
     const names = picturesIn(truth);
@@ -75,7 +75,7 @@ describe('pull-checklists', () => {
     expect(requestsOf(rig, 'checklist')).toBe(0);
   });
 
-  it('keeps what the columns do not hold in extra', async () => {
+  it('keeps fields without a column in extra', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, { since: '2d' });
     const [told] = await truthSince(rig, at(rig, -2 * DAY));
@@ -88,7 +88,7 @@ describe('pull-checklists', () => {
     expect(JSON.parse(String(kept?.extra))).toEqual({ checklist_form_field: { table: { items } } });
   });
 
-  it('changes nothing the second time, and asks for no picture again', async () => {
+  it('changes nothing the second time, and requests no picture again', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, { since: '2d' });
     const tables = ['checklist', 'checklist_answer', 'image'];
@@ -103,10 +103,10 @@ describe('pull-checklists', () => {
     expect(await all()).toEqual(before);
   });
 
-  it('makes one call where everything is settled', async () => {
+  it('makes one call when every checklist is complete', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, SETTLED);
-    // Into the night, when nobody fills in anything.
+    // Into the night, when no checklist is filled in.
     await rig.clock.advance(14 * HOUR);
     await rig.run(JOB, SETTLED);
     const calls = ['checklists', 'checklist', 'checklist-answers', 'checklist-picture'];
@@ -118,7 +118,7 @@ describe('pull-checklists', () => {
     expect(calls.map((call, index) => requestsOf(rig, call) - before[index]!)).toEqual([1, 0, 0, 0]);
   });
 
-  it('opens a settled checklist again when its summary changes', async () => {
+  it('opens a completed checklist again when its summary changes', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, SETTLED);
     await rig.clock.advance(3 * HOUR);
@@ -144,7 +144,7 @@ describe('pull-checklists', () => {
     await expectChecklists(rig, await truthSince(rig, at(rig, -2 * DAY)));
   });
 
-  it('marks a checklist that the service no longer knows with its answers, and unmarks them on return', async () => {
+  it('marks a checklist that the service no longer knows together with its answers, and unmarks them on return', async () => {
     const rig = await openRig(START);
     const answered = async () => {
       await addRecords(rig, 'checklists', [
@@ -163,7 +163,7 @@ describe('pull-checklists', () => {
     expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[], []]);
   });
 
-  it('marks both all the same where other records have no id', async () => {
+  it('marks both even when other records have no id', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'checklists', [
       { id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) },
@@ -177,7 +177,7 @@ describe('pull-checklists', () => {
     expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[7], [70]]);
   });
 
-  it('quarantines summaries and answers that do not fit and loads the others', async () => {
+  it('quarantines invalid summaries and answers and loads the others', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'checklists', [{ id: 7, date_executed: 'yesterday' }]);
     await addRecords(rig, 'checklist-answers', [{ value: 'of nothing' }]);
@@ -195,7 +195,7 @@ describe('pull-checklists', () => {
     await expectChecklists(rig, truth);
   });
 
-  it('cuts a search that is too large and ends with the same rows', async () => {
+  it('cuts a search that is too large and stores the same rows', async () => {
     const rig = await openRig(START);
     rig.sandbox.addFault({ call: 'checklists', fault: '413', times: 3 });
     const summary = await rig.run(JOB, { since: '2d' });

@@ -1,4 +1,4 @@
-// Cost follows change, not history: what a run asks the service for, counted by the service itself.
+// Cost follows change, not history: the requests of a run, counted by the service itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Requests by call since the last time it was asked. */
+/** Requests by call since the previous invocation. */
 function asked(): Record<string, number> {
   const now = rig.sandbox.ledger().requests as Record<string, number>;
   const since = Object.entries(now).map(([call, count]) => [call, count - (before[call] ?? 0)] as const);
@@ -23,7 +23,7 @@ function asked(): Record<string, number> {
 }
 
 describe('the cost of a run', () => {
-  it('of plans is one search a day in reach and one call for each plan that may still change', async () => {
+  it('of plans is one search for each day in range and one call for each plan that may still change', async () => {
     await rig.run('pull-route-plans', { since: '14d' });
     asked();
     await rig.clock.advance(5 * 60_000);
@@ -50,7 +50,7 @@ describe('the cost of a run', () => {
     expect(await dump()).toEqual(rows);
   });
 
-  it('of events is one call for each category, however many periods there are', async () => {
+  it('of events is one call for each category, for any number of periods', async () => {
     await rig.run('pull-events', { since: '3d' });
     asked();
     await rig.clock.advance(10 * 60_000);
@@ -67,7 +67,7 @@ describe('the cost of a run', () => {
     expect(asked()).toEqual({ 'daily-summary': 6 });
   });
 
-  it('of an outage is a search for each day of it, ahead of now or not when it began', async () => {
+  it('of an outage is a search for each of its days, whether or not the day was ahead when it began', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(6 * 24 * HOUR);
     await rig.run('pull-route-plans', { since: '2d' });
@@ -77,7 +77,7 @@ describe('the cost of a run', () => {
     expect((await rig.rows(missing)).length).toBe(truth.length);
   });
 
-  it('of a plan that was final when the daemon stopped includes one more look after it settled', async () => {
+  it('of a plan that was final when the daemon stopped includes one more read after it is complete', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(5 * 24 * HOUR);
     asked();
@@ -89,7 +89,7 @@ describe('the cost of a run', () => {
     expect(asked()['route-plan'] ?? 0).toBeLessThan(first);
   });
 
-  // [job, minutes between runs, how many times more or less than estimated it may be]
+  // [job, minutes between runs, allowed factor above or below the estimate]
   it.each([
     ['pull-vehicles', 360, 1],
     ['pull-drivers', 360, 1],
@@ -99,10 +99,10 @@ describe('the cost of a run', () => {
     ['pull-itineraries', 15, 2],
     ['pull-route-plans', 5, 3],
     ['pull-checklists', 10, 3],
-  ])('of %s is about what its declaration estimates', async (name, minutes, tolerance) => {
+  ])('of %s is close to the estimate in its declaration', async (name, minutes, tolerance) => {
     const job = (await loadJobs()).find((each) => each.name === name);
     const options = (job?.options.parse({}) ?? {}) as Record<string, unknown>;
-    // What a first run reads is no part of it.
+    // The first run does not count.
     const reach = 'since' in options ? { since: '8d' } : {};
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');

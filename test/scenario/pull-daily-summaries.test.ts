@@ -1,4 +1,4 @@
-// Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
+// Daily figures against a service whose fleet grows and whose people change: days of drivers include every vehicle.
 import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
@@ -8,23 +8,23 @@ import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 const START = '2026-03-10T15:00:00.000Z';
 const JOB = 'pull-daily-summaries';
 
-/** Vehicles of a call, as the address tells them. */
+/** Vehicles of a call, taken from its address. */
 const vehiclesOf = (url: URL): number[] => JSON.parse(url.searchParams.get('vehicles_id') ?? '[]');
 const isByDriver = (url: URL): boolean => url.search.includes('driver');
 
 interface Service {
   /** Vehicles that the listing leaves out, from its end. */
   hidden: number;
-  /** How many calls by driver are refused from now on. */
+  /** How many calls by driver are rejected from now on. */
   refusals: number;
 }
 
-/** One driver who drives every vehicle: the figures tell how many vehicles a day was read with. */
+/** One driver who drives every vehicle: the figures show how many vehicles a day was read with. */
 async function oneDriverOfAll(rig: Rig, service: Service): Promise<void> {
   await putBefore(rig, async (url, original) => {
     if (url.pathname === '/vehicle/') {
       const { data } = (await original()) as { data?: unknown[] };
-      // None where the session has to be renewed first.
+      // Undefined when the session has to be renewed first.
       return data && { body: { data: data.slice(0, data.length - service.hidden) } };
     }
     if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
@@ -37,7 +37,7 @@ const driverDays = (rig: Rig) =>
   rig.rows(`select count, count(*) as days from daily_summary where subject = 'driver' group by count`);
 
 describe('days of drivers', () => {
-  it('hold the share of a vehicle that became known later, however far back', async () => {
+  it('include the share of a vehicle that became known later, however far back', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
     const service = { hidden: 1, refusals: 0 };
     await oneDriverOfAll(rig, service);
@@ -51,7 +51,7 @@ describe('days of drivers', () => {
     expect(await driverDays(rig)).toEqual([{ count: 4, days: 11 }]);
   });
 
-  it('stay due for it where they could not be read with it', async () => {
+  it('stay due for a vehicle when they could not be read with it', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
     const service = { hidden: 1, refusals: 0 };
     await oneDriverOfAll(rig, service);
@@ -83,7 +83,7 @@ describe('a day that could not be read again', () => {
   const options = { since: '1d', lookback: '1d' };
   const DAY = '2026-03-09';
 
-  /** Refuses that day, while it is told to. */
+  /** Rejects that day while the switch is on. */
   async function refuseDay(rig: Rig): Promise<{ isRefused: boolean }> {
     const service = { isRefused: false };
     await putBefore(rig, (url) => {
@@ -98,7 +98,7 @@ describe('a day that could not be read again', () => {
     rig.rows(`select distinct is_final from bi_vehicle_day where day = '${DAY}'
       union all select distinct is_final from bi_driver_day where day = '${DAY}'`);
 
-  it('is not final, and due until it is read, however old it becomes', async () => {
+  it('is not final, and stays due until it is read, however old it becomes', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
     const service = await refuseDay(rig);
     await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
@@ -121,7 +121,7 @@ describe('a day that could not be read again', () => {
 });
 
 describe('a call of too many vehicles', () => {
-  /** Refuses calls of more than `most` vehicles; the sizes of all calls, since it was last asked. */
+  /** Rejects calls of more than `most` vehicles; returns the sizes of all calls since the previous invocation. */
   async function refuseAbove(rig: Rig, limit: { most: number; status: number }) {
     const sizes: number[] = [];
     await putBefore(rig, (url) => {
@@ -156,7 +156,7 @@ describe('a call of too many vehicles', () => {
     expect(new Set(sizes())).toEqual(new Set([20]));
   });
 
-  it('fails where one vehicle is too many, and covers nothing', async () => {
+  it('fails if one vehicle is too many, and marks nothing covered', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
     const sizes = await refuseAbove(rig, { most: 0, status: 413 });
     const { status, error } = await rig.run(JOB, { since: '1d' });
@@ -166,7 +166,7 @@ describe('a call of too many vehicles', () => {
   });
 });
 
-describe('a title that nobody has yet', () => {
+describe('a title that matches no driver yet', () => {
   const pulls = async (rig: Rig, job: string) =>
     (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
   const daysOf = (rig: Rig, title: string) =>
@@ -174,7 +174,7 @@ describe('a title that nobody has yet', () => {
       and _missing_since is null group by 1, 2, 3`);
   const options = { since: '5d', lookback: '1h' };
 
-  /** Rows that the service has beside its own: of the vehicle by that id, or of drivers. */
+  /** Rows that the service returns beside its own: of the vehicle with that id, or of drivers. */
   const alsoGives = (rig: Rig, title: string, vehicleId?: unknown) =>
     putBefore(rig, async (url, original) => {
       if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined))
@@ -184,7 +184,7 @@ describe('a title that nobody has yet', () => {
       return data && { body: { data: [...data, { title, count: 1 }] } };
     });
 
-  it('has the drivers pulled once, and every day of it told again by the next run', async () => {
+  it('has the drivers pulled once, and all its days read again by the next run', async () => {
     const rig = await openRig(START, { vehicles: 1, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
@@ -209,7 +209,7 @@ describe('a title that nobody has yet', () => {
     expect(slices).toBe(2);
   });
 
-  it('has the drivers pulled later where they were pulled just before', async () => {
+  it('has the drivers pulled later if they were pulled just before', async () => {
     const rig = await openRig(START, { vehicles: 1, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
@@ -222,7 +222,7 @@ describe('a title that nobody has yet', () => {
     expect(await pulls(rig, 'pull-drivers')).toBe(2);
   });
 
-  it('has the vehicles pulled, for a plate that has changed', async () => {
+  it('has the vehicles pulled when a plate has changed', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');

@@ -1,5 +1,5 @@
-// Plan searches that are cut: what was read stays known, what was refused is not asked for in every run, and nothing is
-// called covered that the smaller search may not have found.
+// Plan searches that are cut: the plans that were read stay known, a rejected search is not repeated in every run, and
+// no time is marked covered that the smaller search may have missed.
 import { describe, expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
 import { DAY, openRig, putBefore } from './pull-setup.ts';
@@ -21,7 +21,7 @@ const settledPlan = (id: number, hour: number): Plan & { status: string } => ({
   date_time_end: '2026-03-08T23:00:00.000Z',
 });
 
-/** A service with these plans alone, which counts the plans it is asked for. */
+/** A service with only these plans, which counts the plans requested by id. */
 async function serviceWith(plans: readonly Plan[]) {
   const rig = await openRig(START, { vehicles: 1, churn: false });
   const asked = { details: 0 };
@@ -44,7 +44,7 @@ const periodOf = (url: URL) => ({
 const startIn = ({ date_time_start }: Plan, begin: number, end: number): boolean =>
   Date.parse(date_time_start) >= begin && Date.parse(date_time_start) < end;
 
-/** The sandbox, but searches longer than `most` days are refused; `answers` may change what the others bring. */
+/** The sandbox, but it rejects searches longer than `most` days; `answers` may change the other answers. */
 async function refusingAbove(
   most: number,
   answers?: (plans: Plan[], period: { begin: number; end: number }) => Plan[],
@@ -64,7 +64,7 @@ async function refusingAbove(
     if (data === undefined) return undefined;
     return { body: { data: answers(data, { begin, end }) } };
   });
-  /** How many searches a run had refused. */
+  /** How many searches of a run were rejected. */
   const run = async () => {
     refused = 0;
     await rig.clock.advance(5 * 60_000);
@@ -78,7 +78,7 @@ const covered = (rig: Rig) =>
   rig.rows(`select begin_at, end_at from sync_coverage where scope = 'plans' order by begin_at`);
 
 describe('a day that had to be cut', () => {
-  it('has its settled plans asked for once, in pieces or whole, and also where all start together', async () => {
+  it('has its completed plans requested once, in chunks or in full, also when all start together', async () => {
     const spread = Array.from({ length: 100 }, (_, index) => settledPlan(index + 1, index % 20));
     const together = Array.from({ length: 1_001 }, (_, index) => settledPlan(1_000 + index, 20));
     const { rig, asked } = await serviceWith([...spread, ...together]);
@@ -94,7 +94,7 @@ describe('a day that had to be cut', () => {
     expect(scopes).toEqual([{ scope: 'day 2026-03-08' }]);
   });
 
-  it('is stored in parts where so many start together that it cannot be cut, and covered with the last', async () => {
+  it('is stored in parts when too many plans start together for a cut, and marked covered with the last part', async () => {
     const together = Array.from({ length: 2_500 }, (_, index) => settledPlan(1_000 + index, 20));
     const { rig } = await serviceWith(together);
     const parts: { plans: number; isCovered: boolean }[] = [];
@@ -135,7 +135,7 @@ describe('a day that had to be cut', () => {
 });
 
 describe('a search that is too large', () => {
-  it('is remembered, and grows again once the service takes it', async () => {
+  it('is remembered, and grows again once the service accepts it', async () => {
     const { rig, limit, run } = await refusingAbove(2.6);
     expect([await run(), await run()]).toEqual([11, 0]);
     limit.most = 100;
@@ -144,7 +144,7 @@ describe('a search that is too large', () => {
     expect(searches.length).toBe(11);
   });
 
-  it('shrinks really, and finds every plan', async () => {
+  it('really shrinks, and finds every plan', async () => {
     const { rig, run } = await refusingAbove(0.5);
     const refused = await run();
     expect(refused).toBeLessThan(11 * 8);
@@ -161,7 +161,7 @@ describe('a search that is too large', () => {
     expect(stored.map(({ id }) => id)).toEqual(starting.map(({ id }) => id).toSorted((a, b) => a - b));
   });
 
-  it('covers nothing where the service may mean plans that lie in the period', async () => {
+  it('marks nothing covered when the error may concern plans within the period', async () => {
     const lying = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
       plans.filter((plan) => startIn(plan, begin, end) && Date.parse(plan.date_time_end) <= end);
     const { rig, limit, run } = await refusingAbove(2, lying);
