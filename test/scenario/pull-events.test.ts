@@ -213,7 +213,7 @@ describe('pull-events', () => {
     },
   );
 
-  it('marks an event that has vanished, even when as many new events were read only in part', async () => {
+  it('marks a vanished event, even when as many events come back that cross the start of the read', async () => {
     rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
     await rig.run('pull-vehicles');
     const [{ id } = {}] = await rig.rows('select id from vehicle');

@@ -161,7 +161,7 @@ describe('a search that is too large', () => {
     expect(stored.map(({ id }) => id)).toEqual(starting.map(({ id }) => id).toSorted((a, b) => a - b));
   });
 
-  it('marks nothing covered when the error may concern plans within the period', async () => {
+  it('marks nothing covered when the service may list only plans that lie within the period', async () => {
     const lying = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
       plans.filter((plan) => startIn(plan, begin, end) && Date.parse(plan.date_time_end) <= end);
     const { rig, limit, run } = await refusingAbove(2, lying);

@@ -1,5 +1,5 @@
-// As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every field that takes a text reach the
-// service as the same texts, by what arrived there and by what it keeps.
+// As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every text field reach the service
+// unchanged, both in the requests and in its stored records.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,14 +10,14 @@ import { makePushPlace } from '../support/push-place.ts';
 
 type Item = Record<string, unknown>;
 
-/** Known to the ERP alone. */
+/** Known only to the ERP. */
 const NO_FIELD = 'external_code';
-/** The sandbox checks them and gives them back to nobody, as the service does. */
+/** The sandbox validates them and never returns them, as the service does. */
 const NOT_TOLD = ['info', 'start_local', 'end_local'];
 
 interface Heard {
   data: Item;
-  /** Of the call itself, beside the item. */
+  /** Fields of the call itself, beside the item. */
   source?: string;
 }
 
@@ -38,7 +38,7 @@ async function place() {
   return { ...own, heard, kept };
 }
 
-/** What the ERP gave, as the calls have it: the options of a plan stand beside it. */
+/** The item of the ERP as the calls carry it: the options of a plan stand beside it. */
 function expected({ kind, item }: NastyPush, text: string, n: number): Item {
   const { options, ...data } = item(text, n);
   if (kind === 'route_plans') return { ...data, source: (options as Item).source };
@@ -49,7 +49,7 @@ function expected({ kind, item }: NastyPush, text: string, n: number): Item {
 const isMoment = (path: string): boolean => path.startsWith('date_time_');
 
 describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
-  it('reach the service to the byte', async () => {
+  it('reach the service byte for byte', async () => {
     const { heard, kept, ...own } = await place();
     own.drop(
       push.kind,
@@ -70,13 +70,13 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
       const record = new Map(textsIn(records.find((each) => push.shows(each, text, n))));
       const back = texts.filter(([path]) => !NOT_TOLD.includes(path.split('.').at(-1) ?? ''));
       expect(back.map(([path]) => [path, record.get(path)])).toEqual(
-        // The sandbox takes the blanks off an address.
+        // The sandbox trims an address.
         back.map(([path, each]) => [path, path.endsWith('.address') ? each.trim() : each]),
       );
     }
   });
 
-  it('are rejected in plain words where no database keeps them, and nothing else is held up', async () => {
+  it('are rejected in plain words when no database can store them, and nothing else is held up', async () => {
     const { heard, ...own } = await place();
     const inFields = UNSTORABLE.map((text, n) => push.item(text, n, `plain ${n}`));
     const inCodes = UNSTORABLE.map((text, n) => push.item('plain', 10 + n, text));

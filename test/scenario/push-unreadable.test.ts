@@ -1,4 +1,4 @@
-// A listing that the service does not answer holds up nothing but the entries that wait for it, and their history says so.
+// A listing that the service does not answer holds up only the entries that wait for it, and their history says so.
 import { expect, it } from 'vitest';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
@@ -25,7 +25,7 @@ const refusing = (status: number, isRefused: (start: Date, spanMs: number) => bo
 });
 
 it.each([500, 422])(
-  'plans of other days are sent where the listing of one is answered by %i',
+  'plans of other days are sent when the listing of one day is answered by %i',
   async (status) => {
     let isRefusing = false;
     const place = await makePushPlace(refusing(status, (start) => isRefusing && start.getUTCDate() < 20));
@@ -45,14 +45,14 @@ it.each([500, 422])(
   },
 );
 
-it('a plan of a day is sent where the service answers for no longer period', async () => {
+it('a plan of a day is sent when the service answers for no longer period', async () => {
   const place = await makePushPlace(refusing(422, (_, spanMs) => spanMs > 10 * DAY_MS));
   place.drop('route_plans', 'a.json', [plan('LONG', on('03-13', '04-25')), plan('DAY', on('03-20'))]);
   expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1, confirmed: 1 });
   expect(place.sandbox.ledger().plans).toEqual({ DAY: 1 });
 });
 
-it.each([500, 400, 403])('others are sent where a control listing is answered by %i', async (status) => {
+it.each([500, 400, 403])('other plans are sent when a control listing is answered by %i', async (status) => {
   const place = await makePushPlace(refusing(status, (_, spanMs) => spanMs > 10 * DAY_MS));
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1', on('06-13')));
@@ -65,7 +65,7 @@ it.each([500, 400, 403])('others are sent where a control listing is answered by
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
 });
 
-it('a listing that fails once does not have the wait begin anew', async () => {
+it('a listing that fails once does not restart the wait', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1'));
