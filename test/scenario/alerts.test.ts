@@ -77,7 +77,7 @@ function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
 }
 
 /** Retries wait on the test's clock. */
-async function carryOut(alerts: Alerts): Promise<void> {
+async function runAndSend(alerts: Alerts): Promise<void> {
   let isDone = false;
   const work = alerts.runOnce().finally(() => {
     isDone = true;
@@ -89,7 +89,7 @@ async function carryOut(alerts: Alerts): Promise<void> {
   await work;
 }
 
-const heard = () =>
+const sentTexts = () =>
   received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
 
 describe('alerts', () => {
@@ -98,9 +98,9 @@ describe('alerts', () => {
     const alerts = alertsOf(seen);
     for (const state of ['ok', 'failing', 'failing', 'failing', 'late', 'ok', 'ok', 'failing']) {
       seen.now = [job(state)];
-      await carryOut(alerts);
+      await runAndSend(alerts);
     }
-    expect(heard()).toEqual([
+    expect(sentTexts()).toEqual([
       'alert job pull-events: ok → failing',
       'alert job pull-events: failing → late',
       'recovery job pull-events: late → ok',
@@ -121,9 +121,9 @@ describe('alerts', () => {
       [],
     ]) {
       seen.now = outboxConditions(attention);
-      await carryOut(alerts);
+      await runAndSend(alerts);
     }
-    expect(heard()).toEqual([
+    expect(sentTexts()).toEqual([
       'alert outbox found_twice: ok → found_twice',
       'alert outbox not_acknowledged: ok → not_acknowledged',
       'recovery outbox found_twice: found_twice → ok',
@@ -139,12 +139,12 @@ describe('alerts', () => {
 
   it('are neither repeated nor lost by a restart', async () => {
     const seen = { now: [job('failing')] };
-    await carryOut(alertsOf(seen));
-    await carryOut(alertsOf(seen));
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alertsOf(seen));
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
     seen.now = [job('ok')];
-    await carryOut(alertsOf(seen));
-    expect(heard()).toHaveLength(2);
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toHaveLength(2);
   });
 
   it('of two daemons are sent by one', async () => {
@@ -161,7 +161,7 @@ describe('alerts', () => {
     });
     await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
     await other.close();
-    expect(heard().sort()).toEqual([
+    expect(sentTexts().sort()).toEqual([
       'alert job pull-events: ok → failing',
       'alert outbox unknown: ok → unknown',
     ]);
@@ -169,21 +169,21 @@ describe('alerts', () => {
 
   it('are retried while the webhook is down briefly', async () => {
     answers = [503, 429, 500];
-    await carryOut(alertsOf({ now: [job('failing')] }));
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alertsOf({ now: [job('failing')] }));
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
   it('that could not be sent are sent later with the current state', async () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
-    await carryOut(alerts);
-    await carryOut(alerts);
-    expect(heard()).toEqual([]);
+    await runAndSend(alerts);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual([]);
     expect(logLines.join('')).toContain('alert_refused');
     await clock.advance(300_000);
-    await carryOut(alerts);
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
   it.each([301, 302, 303, 307, 308])(
@@ -198,10 +198,10 @@ describe('alerts', () => {
       try {
         movedTo = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`;
         answers = [status];
-        await carryOut(alertsOf({ now: [job('failing')] }));
+        await runAndSend(alertsOf({ now: [job('failing')] }));
         expect(answers).toEqual([]);
         expect(arrived).toEqual([]);
-        expect(heard()).toEqual([]);
+        expect(sentTexts()).toEqual([]);
         expect(logLines.join('')).toContain(`rejected the message (${status})`);
       } finally {
         elsewhere.closeAllConnections();
@@ -214,11 +214,11 @@ describe('alerts', () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
-    await carryOut(alerts);
+    await runAndSend(alerts);
     seen.now = [job('ok')];
     await clock.advance(300_000);
-    await carryOut(alerts);
-    expect(heard()).toEqual([]);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual([]);
   });
 
   it('contain no secret, tax number or chat command, and no log line contains the address', async () => {
@@ -227,9 +227,9 @@ describe('alerts', () => {
     answers = [500, 500, 500, 500];
     const text = 'failing: <!channel> 529.982.247-25 & a-very-secret-word';
     const alerts = alertsOf({ now: [job('failing', text)] });
-    await carryOut(alerts);
+    await runAndSend(alerts);
     await clock.advance(300_000);
-    await carryOut(alerts);
+    await runAndSend(alerts);
     expect(received[0]?.text).toContain('&lt;!channel&gt; [redacted] &amp; [redacted]');
     expect(logLines.join('')).not.toContain('very-secret');
   });

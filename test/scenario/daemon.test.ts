@@ -25,8 +25,8 @@ describe('roadbook start', () => {
     await daemon.printed(/"job":"pull-vehicles"[^\n]*"run finished"/);
     expect(daemon.stdout()).toMatch(/Roadbook .* is running/);
     expect(daemon.stdout()).toMatch(/built-in sandbox at http:\/\/127\.0\.0\.1:\d+/);
-    const told = await place.run(['status']);
-    expect(told.stdout).toMatch(new RegExp(` ${daemon.pid} +alive +\\d`));
+    const status = await place.run(['status']);
+    expect(status.stdout).toMatch(new RegExp(` ${daemon.pid} +alive +\\d`));
     daemon.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 0 });
     expect(await place.query('select * from sync_daemon')).toEqual([]);

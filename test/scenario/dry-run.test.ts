@@ -6,7 +6,7 @@ import { addRecords, openRig } from './pull-setup.ts';
 const START = '2026-03-10T15:00:00.000Z';
 
 /** The calls that can be counted, and whether there may be more. */
-const told = (steps: readonly { calls?: number; further?: string }[]) => ({
+const countable = (steps: readonly { calls?: number; further?: string }[]) => ({
   calls: steps.reduce((sum, { calls = 0 }) => sum + calls, 0),
   more: steps.some(({ further }) => further !== undefined),
 });
@@ -23,7 +23,7 @@ describe('a dry run', () => {
     const many = Array.from({ length: 1_200 }, (_, index) => ({ id: 9_000_000 + index, plate: `Q${index}` }));
     await addRecords(rig, 'vehicles', many);
     for (const need of ['pull-vehicles', 'pull-drivers']) await rig.run(need);
-    const { calls, more } = told(await rig.preview(job, options));
+    const { calls, more } = countable(await rig.preview(job, options));
     const { requests } = await rig.run(job, options);
     expect({ calls, more }).toEqual({ calls: requests, more: false });
   });
@@ -37,7 +37,7 @@ describe('a dry run', () => {
     const steps = await rig.preview(job, { since: '3d' });
     for (const { further } of steps) expect(further).toMatch(words);
     const { requests } = await rig.run(job, { since: '3d' });
-    expect(requests).toBeGreaterThanOrEqual(told(steps).calls);
+    expect(requests).toBeGreaterThanOrEqual(countable(steps).calls);
   });
 
   it('of plans that are read by id counts their calls', async () => {
@@ -49,7 +49,7 @@ describe('a dry run', () => {
     );
     const [{ n } = {}] = await rig.rows('select count(*) as n from route_plan');
     const watched = (await rig.preview('pull-route-plans')).filter(({ what }) => what.startsWith('open'));
-    expect(told(watched)).toEqual({ calls: n, more: false });
+    expect(countable(watched)).toEqual({ calls: n, more: false });
   });
 });
 

@@ -28,7 +28,7 @@ const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 
-function exporting(rig: Rig, order: Partial<ExportRequest> = {}) {
+function exporting(rig: Rig, request: Partial<ExportRequest> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-export-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const run = (more: Partial<ExportRequest> = {}) =>
@@ -39,7 +39,7 @@ function exporting(rig: Rig, order: Partial<ExportRequest> = {}) {
       nowMs: rig.clock.now(),
       full: false,
       onProgress: () => undefined,
-      ...order,
+      ...request,
       ...more,
     });
   return { folder, run };
@@ -94,7 +94,7 @@ describe('an export', () => {
     async (engine) => {
       const rig = await filledRig(engine);
       const { folder, run } = exporting(rig);
-      const told = await run();
+      const written = await run();
       for (const table of exportables) {
         const files = `read_parquet('${filesOf(table, folder)}', hive_partitioning = false)`;
         const types = await ask(`select column_name, column_type from (describe select * from ${files})`);
@@ -108,9 +108,9 @@ describe('an export', () => {
         );
         const exported = await ask(`select * from ${files}`);
         expect(sortedBy(exported, table.key)).toEqual(sortedBy(stored, table.key));
-        expect(told.find(({ table: name }) => name === table.name)?.rows).toBe(stored.length);
+        expect(written.find(({ table: name }) => name === table.name)?.rows).toBe(stored.length);
       }
-      const filled = told.filter(({ rows }) => rows > 0).map(({ table }) => table);
+      const filled = written.filter(({ rows }) => rows > 0).map(({ table }) => table);
       expect(filled).toEqual(
         expect.arrayContaining(['event', 'route_point', 'daily_summary', 'bi_delivery', 'bi_event']),
       );

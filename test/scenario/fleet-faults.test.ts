@@ -53,16 +53,16 @@ describe('faults', () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'vehicles', fault: '500', times: 1 });
     sandbox.addFault({ call: 'vehicles', fault: 'truncated', times: 1, skip: 1 });
-    const told = { requests: 0, retries: 0 };
+    const reported = { requests: 0, retries: 0 };
     await fleet.call(vehicles, SOME, {
       onRequest: () => {
-        told.requests += 1;
+        reported.requests += 1;
       },
       onRetry: () => {
-        told.retries += 1;
+        reported.retries += 1;
       },
     });
-    expect(told).toEqual({ requests: 4, retries: 2 });
+    expect(reported).toEqual({ requests: 4, retries: 2 });
     expect(sandbox.ledger().requests).toEqual({ login: 1, vehicles: 3 });
   });
 

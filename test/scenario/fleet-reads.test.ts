@@ -117,22 +117,19 @@ describe('reads', () => {
     expect(await readEverything(other.fleet)).toEqual(await readEverything(plain.fleet));
   });
 
-  it.each(['json', 'comma', 'repeat'] as const)(
-    'work with Collections sent as %s',
-    async (collections) => {
-      const { fleet, sandbox } = await openBoth({}, { settings: { collections } });
-      const read = await readEverything(fleet);
-      const some = read.vehicles.slice(0, 2).map(({ id }) => id as number);
-      const rows = await fleet.call(dailySummary, {
-        initial_date: DAY.date_time_start,
-        end_date: DAY.date_time_end,
-        vehicles_id: some,
-      });
-      expect(rows).toHaveLength(2);
-      expect(read.vehicles[0]).toMatchObject({ fleet: { id: expect.any(Number) }, vehicle_color: {} });
-      expect(Object.keys(sandbox.ledger().requests_by_status)).toEqual(['200']);
-    },
-  );
+  it.each(['json', 'comma', 'repeat'] as const)('work with Collections sent as %s', async (collections) => {
+    const { fleet, sandbox } = await openBoth({}, { settings: { collections } });
+    const read = await readEverything(fleet);
+    const some = read.vehicles.slice(0, 2).map(({ id }) => id as number);
+    const rows = await fleet.call(dailySummary, {
+      initial_date: DAY.date_time_start,
+      end_date: DAY.date_time_end,
+      vehicles_id: some,
+    });
+    expect(rows).toHaveLength(2);
+    expect(read.vehicles[0]).toMatchObject({ fleet: { id: expect.any(Number) }, vehicle_color: {} });
+    expect(Object.keys(sandbox.ledger().requests_by_status)).toEqual(['200']);
+  });
 
   it('itineraries and itinerary: a period, then one in detail', async () => {
     const { fleet } = await openBoth();

@@ -141,19 +141,19 @@ describe('the session', () => {
     await drive(clock, fleet.call(vehicles, SOME));
     await admin('/credentials', { password: 'changed-meanwhile' });
     await admin('/tokens/expire', { refresh: true });
-    const refuse = async (client = fleet) => await failureOf(drive(clock, client.call(vehicles, SOME)));
-    for (let i = 0; i < 5; i++) expect(await refuse()).toMatchObject({ code: 'login_refused' });
+    const failLogin = async (client = fleet) => await failureOf(drive(clock, client.call(vehicles, SOME)));
+    for (let i = 0; i < 5; i++) expect(await failLogin()).toMatchObject({ code: 'login_refused' });
     expect(sandbox.ledger().renewals_refused, 'a session that is over is not renewed again').toBe(3);
     const restarted = openFleet(sandbox.url, sandbox, { clock, memory }).fleet;
-    const blocked = await refuse(restarted);
+    const blocked = await failLogin(restarted);
     expect(blocked).toBeInstanceOf(Fatal);
     expect(blocked.hint).toContain('after 2025-03-12T15:3');
     expect(sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 3 });
     expect(JSON.stringify(await memory.read())).not.toContain(sandbox.credentials.password);
 
     await clock.advance(31 * MINUTE);
-    await refuse();
-    await refuse();
+    await failLogin();
+    await failLogin();
     expect(sandbox.ledger().logins_refused).toBe(4);
 
     const settings = { password: 'changed-meanwhile' };
@@ -167,13 +167,13 @@ describe('the session', () => {
     let aheadMs = 24 * 60 * MINUTE;
     const clock = { ...systemClock, now: () => Date.now() + aheadMs };
     const { fleet, sandbox } = await openBoth({}, { clock, settings: { password: 'wrong-password' } });
-    const refuse = async (times: number) => {
+    const failLogin = async (times: number) => {
       for (let i = 0; i < times; i++)
         expect(await failureOf(fleet.call(vehicles, SOME))).toMatchObject({ code: 'login_refused' });
     };
-    await refuse(3);
+    await failLogin(3);
     aheadMs = 0;
-    await refuse(2);
+    await failLogin(2);
     expect(sandbox.ledger().logins_refused, 'one, and then none until the cool-down').toBe(4);
   });
 

@@ -103,12 +103,12 @@ function normalised(raw: unknown, table: Table, endpoint?: RecordFields): JsonOb
 
 /** Moves the clock whenever something waits for it, until `promise` is fulfilled or rejected. */
 export async function drive<T>(clock: ManualClock, promise: Promise<T>, stepMs = 50): Promise<T> {
-  let settled = false;
+  let isSettled = false;
   const done = promise.finally(() => {
-    settled = true;
+    isSettled = true;
   });
   done.catch(() => undefined);
-  while (!settled) {
+  while (!isSettled) {
     await new Promise((resolve) => setImmediate(resolve));
     if (clock.sleepers() > 0) await clock.advance(stepMs);
   }

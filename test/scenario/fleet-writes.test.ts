@@ -138,17 +138,20 @@ describe('writes', () => {
     ['403', Fatal, 'forbidden'],
     ['429', Retriable, 'throttled'],
     ['redirect', Ambiguous, 'answer_unclear'],
-  ] as const)('%s may arrive after the write was done, so nothing is sent again', async (fault, kind, code) => {
-    const { fleet, sandbox } = await openBoth();
-    sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
-    const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
-    expect(failure).toBeInstanceOf(kind);
-    expect(failure.code).toBe(code);
-    expect(sandbox.ledger()).toMatchObject({
-      requests: { 'import-route-plan': 1 },
-      plans: { 'PLAN-1': 1 },
-    });
-  });
+  ] as const)(
+    '%s may arrive after the write was done, so nothing is sent again',
+    async (fault, kind, code) => {
+      const { fleet, sandbox } = await openBoth();
+      sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
+      const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
+      expect(failure).toBeInstanceOf(kind);
+      expect(failure.code).toBe(code);
+      expect(sandbox.ledger()).toMatchObject({
+        requests: { 'import-route-plan': 1 },
+        plans: { 'PLAN-1': 1 },
+      });
+    },
+  );
 
   it('401 has the token replaced for the next call', async () => {
     const { fleet, sandbox } = await openBoth();

@@ -35,11 +35,11 @@ it('a service that is down for ten minutes gets few requests, no storm at its re
       clock,
       log: dependencies.log,
       readTicks: (job) => readTicks(engine, job),
-      async run(name, order, stops) {
+      async run(name, request, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
         running++;
-        await runChain({ ...found, ...order, ...stops }, { find }, dependencies).finally(() => running--);
+        await runChain({ ...found, ...request, ...stops }, { find }, dependencies).finally(() => running--);
       },
     },
   );

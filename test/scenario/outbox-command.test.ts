@@ -78,9 +78,9 @@ describe('roadbook outbox', () => {
     const { stdout } = await place.runHere(['outbox', 'show', 'LOST']);
     expect(stdout).toMatch(/unknown since/);
 
-    const refusal = await place.runHere(['outbox', 'cancel', 'LOST']);
-    expect(refusal).toMatchObject({ code: 2, stdout: '' });
-    expect(refusal.stderr).toMatch(/may be at the service[\s\S]*--force/);
+    const rejection = await place.runHere(['outbox', 'cancel', 'LOST']);
+    expect(rejection).toMatchObject({ code: 2, stdout: '' });
+    expect(rejection.stderr).toMatch(/may be at the service[\s\S]*--force/);
     const unread = await place.runHere(['outbox', 'retry', 'LOST']);
     expect(unread.code).toBe((await place.runHere(['run', 'push-route-plans'])).code);
     expect(unread.code).not.toBe(0);

@@ -32,7 +32,7 @@ const person = {
 };
 /** A number does not fit the column, so it would stay in `extra`. */
 const numbered = { id: 9_002, name: 'Numbered', cpf: PLANTED.number };
-const misfit = { id: 'not a number', name: 'InvalidRecord', cpf: PLANTED.stray, rg: PLANTED.rg };
+const invalidRecord = { id: 'not a number', name: 'InvalidRecord', cpf: PLANTED.stray, rg: PLANTED.rg };
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 
@@ -55,7 +55,11 @@ async function rigWith(policies: Record<string, Policy>, engine: EngineName = 's
   const rig = await openRig(START, {}, { engine, dependencies: { privacy } });
   await putBefore(rig, (url) =>
     url.pathname === '/driver/'
-      ? { body: { data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, misfit] : [] } }
+      ? {
+          body: {
+            data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, invalidRecord] : [],
+          },
+        }
       : undefined,
   );
   return rig;
@@ -73,7 +77,7 @@ describe('personal values', () => {
     ['drop', [], 2],
   ] as const)(
     '%s: rows of one driver from two answers are added up only if they are known to be one driver',
-    async (policy, stored, refused) => {
+    async (policy, stored, quarantined) => {
       const privacy = createPrivacy({ 'driver.name': policy }, SECRET);
       const rig = await openRig(START, { vehicles: 1, churn: false }, { dependencies: { privacy } });
       await addRecords(
@@ -90,7 +94,7 @@ describe('personal values', () => {
       });
       const run = await rig.run('pull-daily-summaries', { since: '1h' });
       expect(await rig.rows('select count from daily_summary')).toEqual(stored);
-      expect(run.quarantined).toBe(refused);
+      expect(run.quarantined).toBe(quarantined);
     },
   );
 
@@ -232,7 +236,7 @@ describe('personal values', () => {
 
   it('of a quarantined record fit once the record does', async () => {
     const rig = await openRig(START, {}, { dependencies: { privacy: createPrivacy(DEFAULTS, SECRET) } });
-    await addRecords(rig, 'drivers', [misfit]);
+    await addRecords(rig, 'drivers', [invalidRecord]);
     await rig.run('pull-drivers');
     const [kept] = await rig.rows('select payload from sync_quarantine');
     expect(JSON.parse(String(kept?.payload))).toMatchObject({ cpf: expect.stringMatching(/^h:/) });

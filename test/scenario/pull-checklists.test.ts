@@ -17,13 +17,13 @@ import {
 
 const START = '2026-03-05T15:00:00Z';
 const JOB = 'pull-checklists';
-const SETTLED = { since: '2d', settle: '1h' };
+const SHORT_SETTLE = { since: '2d', settle: '1h' };
 
-type Told = Record<string, unknown> & { id: number; answers: Record<string, unknown>[] };
+type TrueChecklist = Record<string, unknown> & { id: number; answers: Record<string, unknown>[] };
 
 const at = (rig: Rig, ms: number): string => new Date(rig.clock.now() + ms).toISOString();
 const truthSince = async (rig: Rig, from: string) =>
-  (await rig.truth('checklists', { from, to: at(rig, 0) })) as Told[];
+  (await rig.truth('checklists', { from, to: at(rig, 0) })) as TrueChecklist[];
 
 /** The flags of a form's field are numbers at the service. */
 const withFlags = (answer: Record<string, unknown>) => {
@@ -39,13 +39,13 @@ const withFlags = (answer: Record<string, unknown>) => {
   };
 };
 
-async function expectChecklists(rig: Rig, truth: readonly Told[]): Promise<void> {
+async function expectChecklists(rig: Rig, truth: readonly TrueChecklist[]): Promise<void> {
   await expectTruth(rig, checklist, truth);
   const answers = truth.flatMap((one) => one.answers);
   await expectTruth(rig, checklistAnswer, answers.map(withFlags));
 }
 
-const picturesIn = (truth: readonly Told[]): Set<unknown> =>
+const picturesIn = (truth: readonly TrueChecklist[]): Set<unknown> =>
   new Set(
     truth
       .flatMap((one) => [one.signature, ...one.answers.map(({ picture }) => picture)])
@@ -78,11 +78,14 @@ describe('pull-checklists', () => {
   it('keeps fields without a column in extra', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, { since: '2d' });
-    const [told] = await truthSince(rig, at(rig, -2 * DAY));
-    const [row] = await rig.rows(`select extra from checklist where id = ${told!.id}`);
-    const { identifier_fields, executed } = told as Told;
+    const [expected] = await truthSince(rig, at(rig, -2 * DAY));
+    const [row] = await rig.rows(`select extra from checklist where id = ${expected!.id}`);
+    const { identifier_fields, executed } = expected as TrueChecklist;
     expect(JSON.parse(String(row?.extra))).toEqual({ identifier_fields, executed });
-    const answer = told!.answers[0] as { id: number; checklist_form_field: { table: { items: unknown } } };
+    const answer = expected!.answers[0] as {
+      id: number;
+      checklist_form_field: { table: { items: unknown } };
+    };
     const [kept] = await rig.rows(`select extra from checklist_answer where id = ${answer.id}`);
     const { items } = answer.checklist_form_field.table;
     expect(JSON.parse(String(kept?.extra))).toEqual({ checklist_form_field: { table: { items } } });
@@ -105,14 +108,14 @@ describe('pull-checklists', () => {
 
   it('makes one call when every checklist is complete', async () => {
     const rig = await openRig(START);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     // Into the night, when no checklist is filled in.
     await rig.clock.advance(14 * HOUR);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     const calls = ['checklists', 'checklist', 'checklist-answers', 'checklist-picture'];
     const before = calls.map((call) => requestsOf(rig, call));
     await rig.clock.advance(HOUR);
-    const { records, unchanged } = await rig.run(JOB, SETTLED);
+    const { records, unchanged } = await rig.run(JOB, SHORT_SETTLE);
     expect(records).toBeGreaterThan(0);
     expect(unchanged).toBe(records);
     expect(calls.map((call, index) => requestsOf(rig, call) - before[index]!)).toEqual([1, 0, 0, 0]);
@@ -120,17 +123,17 @@ describe('pull-checklists', () => {
 
   it('opens a completed checklist again when its summary changes', async () => {
     const rig = await openRig(START);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     await rig.clock.advance(3 * HOUR);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     const answers = requestsOf(rig, 'checklist-answers');
     const [some] = await truthSince(rig, at(rig, -DAY));
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/checklist/') return undefined;
-      const { data } = (await original()) as { data: Told[] };
+      const { data } = (await original()) as { data: TrueChecklist[] };
       return { body: { data: data.map((one) => (one.id === some!.id ? { ...one, latitude: 1 } : one)) } };
     });
-    expect(await rig.run(JOB, SETTLED)).toMatchObject({ updated: 1, inserted: 0 });
+    expect(await rig.run(JOB, SHORT_SETTLE)).toMatchObject({ updated: 1, inserted: 0 });
     expect(requestsOf(rig, 'checklist-answers')).toBe(answers + 1);
   });
 
@@ -205,5 +208,5 @@ describe('pull-checklists', () => {
   });
 });
 
-const lag = (one: Told): number =>
+const lag = (one: TrueChecklist): number =>
   Date.parse(String(one.date_created)) - Date.parse(String(one.date_executed));

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 /** Requests by call since the previous invocation. */
-function asked(): Record<string, number> {
+function newRequests(): Record<string, number> {
   const now = rig.sandbox.ledger().requests as Record<string, number>;
   const since = Object.entries(now).map(([call, count]) => [call, count - (before[call] ?? 0)] as const);
   before = { ...now };
@@ -25,14 +25,14 @@ function asked(): Record<string, number> {
 describe('the cost of a run', () => {
   it('of plans is one search for each day in range and one call for each plan that may still change', async () => {
     await rig.run('pull-route-plans', { since: '14d' });
-    asked();
+    newRequests();
     await rig.clock.advance(5 * 60_000);
     const { records } = await rig.run('pull-route-plans', { since: '14d' });
-    const settledBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
+    const completedBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
     const [{ open, all } = {}] = await rig.rows(
-      `select sum(status not in ('C', 'I') or date_time_end >= '${settledBefore}') as open, count(*) as "all" from route_plan`,
+      `select sum(status not in ('C', 'I') or date_time_end >= '${completedBefore}') as open, count(*) as "all" from route_plan`,
     );
-    const { 'route-plan': details, 'route-plans': searches, ...others } = asked();
+    const { 'route-plan': details, 'route-plans': searches, ...others } = newRequests();
     expect(others).toEqual({});
     expect(searches).toBe(11);
     expect(details).toBe(open);
@@ -52,19 +52,19 @@ describe('the cost of a run', () => {
 
   it('of events is one call for each category, for any number of periods', async () => {
     await rig.run('pull-events', { since: '3d' });
-    asked();
+    newRequests();
     await rig.clock.advance(10 * 60_000);
     const { slices } = await rig.run('pull-events', { since: '3d' });
-    expect(asked()).toEqual({ events: 24 });
+    expect(newRequests()).toEqual({ events: 24 });
     expect(slices).toBe(1);
   });
 
   it('of daily summaries is two calls for each trailing day', async () => {
     await rig.run('pull-daily-summaries', { since: '10d' });
-    asked();
+    newRequests();
     await rig.clock.advance(HOUR);
     await rig.run('pull-daily-summaries', { since: '10d', lookback: '2d' });
-    expect(asked()).toEqual({ 'daily-summary': 6 });
+    expect(newRequests()).toEqual({ 'daily-summary': 6 });
   });
 
   it('of an outage is a search for each of its days, whether or not the day was ahead when it began', async () => {
@@ -80,13 +80,13 @@ describe('the cost of a run', () => {
   it('of a plan that was final when the daemon stopped includes one more read after it is complete', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(5 * 24 * HOUR);
-    asked();
+    newRequests();
     await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
-    const first = asked()['route-plan'] ?? 0;
+    const first = newRequests()['route-plan'] ?? 0;
     const [{ plans } = {}] = await rig.rows('select count(*) as plans from route_plan');
     expect(first).toBe(plans);
     await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
-    expect(asked()['route-plan'] ?? 0).toBeLessThan(first);
+    expect(newRequests()['route-plan'] ?? 0).toBeLessThan(first);
   });
 
   // [job, minutes between runs, allowed factor above or below the estimate]
@@ -107,10 +107,10 @@ describe('the cost of a run', () => {
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
     await rig.run(name, reach);
-    asked();
+    newRequests();
     await rig.clock.advance(minutes * 60_000);
     await rig.run(name, reach);
-    const calls = Object.values(asked()).reduce((sum, count) => sum + count, 0);
+    const calls = Object.values(newRequests()).reduce((sum, count) => sum + count, 0);
     const estimate = job?.cost?.(options, { vehicles: 30, periodMs: minutes * 60_000 }).calls ?? 1;
     expect(calls).toBeLessThanOrEqual(estimate * tolerance);
     expect(calls).toBeGreaterThanOrEqual(estimate / tolerance);

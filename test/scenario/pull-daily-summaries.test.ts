@@ -16,7 +16,7 @@ interface Service {
   /** Vehicles that the listing leaves out, from its end. */
   hidden: number;
   /** How many calls by driver are rejected from now on. */
-  refusals: number;
+  rejections: number;
 }
 
 /** One driver who drives every vehicle: the figures show how many vehicles a day was read with. */
@@ -28,7 +28,7 @@ async function oneDriverOfAll(rig: Rig, service: Service): Promise<void> {
       return data && { body: { data: data.slice(0, data.length - service.hidden) } };
     }
     if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
-    if (service.refusals-- > 0) return { status: 422, body: {} };
+    if (service.rejections-- > 0) return { status: 422, body: {} };
     return { body: [{ title: 'Everybody', count: vehiclesOf(url).length }] };
   });
 }
@@ -39,7 +39,7 @@ const driverDays = (rig: Rig) =>
 describe('days of drivers', () => {
   it('include the share of a vehicle that became known later, however far back', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
@@ -53,11 +53,11 @@ describe('days of drivers', () => {
 
   it('stay due for a vehicle when they could not be read with it', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
-    Object.assign(service, { hidden: 0, refusals: 5 });
+    Object.assign(service, { hidden: 0, rejections: 5 });
     await rig.run('pull-vehicles');
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
     await rig.run(JOB, options);
@@ -66,7 +66,7 @@ describe('days of drivers', () => {
 
   it('are not read again for a vehicle that they were read with', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
@@ -84,12 +84,12 @@ describe('a day that could not be read again', () => {
   const DAY = '2026-03-09';
 
   /** Rejects that day while the switch is on. */
-  async function refuseDay(rig: Rig): Promise<{ isRefused: boolean }> {
-    const service = { isRefused: false };
+  async function rejectDay(rig: Rig): Promise<{ isRejected: boolean }> {
+    const service = { isRejected: false };
     await putBefore(rig, (url) => {
       const begin = url.searchParams.get('initial_date') ?? '';
       const isOfDay = url.pathname === '/daily_summary/' && begin.startsWith(DAY);
-      return service.isRefused && isOfDay ? { status: 422, body: {} } : undefined;
+      return service.isRejected && isOfDay ? { status: 422, body: {} } : undefined;
     });
     return service;
   }
@@ -100,18 +100,18 @@ describe('a day that could not be read again', () => {
 
   it('is not final, and stays due until it is read, however old it becomes', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
-    const service = await refuseDay(rig);
+    const service = await rejectDay(rig);
     await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
     const scopes = { scopes: '%', vehicle_scope: null, driver_scope: null };
     await fillTableJobs(rig.engine, [{ table_name: 'daily_summary', job: JOB, ...scopes }]);
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
-    service.isRefused = true;
+    service.isRejected = true;
     for (let day = 0; day < 8; day++) {
       await rig.clock.advance(24 * HOUR);
       expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
     }
     expect(await final(rig)).toEqual([{ is_final: 0 }, { is_final: 0 }]);
-    service.isRefused = false;
+    service.isRejected = false;
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
     expect(await final(rig)).toEqual([{ is_final: 1 }, { is_final: 1 }]);
     await rig.clock.advance(HOUR);
@@ -122,7 +122,7 @@ describe('a day that could not be read again', () => {
 
 describe('a call of too many vehicles', () => {
   /** Rejects calls of more than `most` vehicles; returns the sizes of all calls since the previous invocation. */
-  async function refuseAbove(rig: Rig, limit: { most: number; status: number }) {
+  async function rejectAbove(rig: Rig, limit: { most: number; status: number }) {
     const sizes: number[] = [];
     await putBefore(rig, (url) => {
       if (url.pathname !== '/daily_summary/') return undefined;
@@ -143,7 +143,7 @@ describe('a call of too many vehicles', () => {
     expect(await whole.run(JOB, options)).toMatchObject({ status: 'ok' });
     const rig = await openRig(START, { vehicles: 20, churn: false });
     const limit = { most: 10, status };
-    const sizes = await refuseAbove(rig, limit);
+    const sizes = await rejectAbove(rig, limit);
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
     expect(await stored(rig)).toEqual(await stored(whole));
     expect(new Set(sizes())).toEqual(new Set([20, 10]));
@@ -158,7 +158,7 @@ describe('a call of too many vehicles', () => {
 
   it('fails if one vehicle is too many, and marks nothing covered', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
-    const sizes = await refuseAbove(rig, { most: 0, status: 413 });
+    const sizes = await rejectAbove(rig, { most: 0, status: 413 });
     const { status, error } = await rig.run(JOB, { since: '1d' });
     expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'too_large' });
     expect(Math.min(...sizes())).toBe(1);

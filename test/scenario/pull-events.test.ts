@@ -51,14 +51,14 @@ const trip = (id: number, vehicleId: number, begin: string, end: string): Trip =
 };
 
 /** A service that has these trips and no other event; returns a function that removes all except the given ones. */
-async function tellOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]) => void> {
-  let told = trips;
+async function serveOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]) => void> {
+  let shown = trips;
   await putBefore(rig, (url) => {
     if (url.pathname !== '/event/') return undefined;
     const asked = <T>(name: string): T => JSON.parse(url.searchParams.get(name) ?? '[]');
     const vehicles = asked<number[]>('vehicles_id');
     const periods = asked<{ begin: string; end: string }[]>('periods');
-    const known = told.filter(
+    const known = shown.filter(
       ({ record, arrives = record.end_date }) =>
         Date.parse(arrives) <= rig.clock.now() &&
         vehicles.includes(record.vehicle.id) &&
@@ -67,7 +67,7 @@ async function tellOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]
     return { body: known.map(({ record }) => record) };
   });
   return (save = []) => {
-    told = save;
+    shown = save;
   };
 }
 
@@ -145,7 +145,7 @@ describe('pull-events', () => {
     rig = await makeRig({ startAt: '2026-03-05T12:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
     const id = await hundredVehicles();
     // Offline from the 5th to the 9th; the events of that time arrive on the 9th.
-    await tellOnly([
+    await serveOnly([
       trip(1, id, '2026-03-05T10:00', '2026-03-05T10:20'),
       { ...trip(2, id, '2026-03-06T15:00', '2026-03-06T15:20'), arrives: '2026-03-09T10:00:00.000Z' },
       { ...trip(3, id, '2026-03-07T10:00', '2026-03-07T10:20'), arrives: '2026-03-09T10:00:00.000Z' },
@@ -197,7 +197,7 @@ describe('pull-events', () => {
       rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
       const id = await hundredVehicles();
       // The read of 04:00 begins at 20:59 of the 9th or of the 7th: one trip crosses each of these.
-      const vanish = await tellOnly([
+      const vanish = await serveOnly([
         trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
         trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
         trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
@@ -220,7 +220,7 @@ describe('pull-events', () => {
     // The read of 04:00 begins at 20:59.
     const across = trip(1, Number(id), '2026-03-09T20:30', '2026-03-09T21:30');
     const within = trip(2, Number(id), '2026-03-09T22:00', '2026-03-09T22:30');
-    const vanish = await tellOnly([across, within]);
+    const vanish = await serveOnly([across, within]);
     const options = { since: '4d', lookback: '6h', categories: [1] };
     await rig.run('pull-events', options);
     vanish([across]);

@@ -37,12 +37,12 @@ describe('nothing is missed for ever', () => {
   it('when a day of plans cannot be searched again until it is beyond the lookback: it stays due', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const options = { since: '3d', lookback: '1d' };
-    let isRefused = false;
+    let isRejected = false;
     const hidden = { id: 0 };
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/import/route_plan' || !url.searchParams.has('begin_date')) return undefined;
       const isDay = url.searchParams.get('begin_date')?.startsWith('2026-03-09') === true;
-      if (isRefused) return isDay ? { status: 422, body: {} } : undefined;
+      if (isRejected) return isDay ? { status: 422, body: {} } : undefined;
       const { data } = (await original()) as { data?: { id: number; date_time_start: string }[] };
       if (hidden.id === 0 && isDay)
         hidden.id = data?.find((plan) => plan.date_time_start.startsWith('2026-03-09'))?.id ?? 0;
@@ -54,12 +54,12 @@ describe('nothing is missed for ever', () => {
     expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'ok' });
     expect(hidden.id).toBeGreaterThan(0);
     expect(await found()).toEqual([]);
-    [isFirst, isRefused] = [false, true];
+    [isFirst, isRejected] = [false, true];
     for (let day = 0; day < 4; day++) {
       await rig.clock.advance(24 * HOUR);
       expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'partial' });
     }
-    isRefused = false;
+    isRejected = false;
     expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'ok' });
     expect(await found()).toEqual([hidden]);
   });

@@ -60,13 +60,13 @@ describe('pictures', () => {
       const answer = await fetch(`${rig.sandbox.url}/checklist/picture/?picture=${hash}`, {
         headers: { authorization: `Bearer ${access_token}` },
       });
-      const told = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
+      const served = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
       const kept = readFileSync(join(rig.dependencies.images, String(file)));
-      expect(kept.equals(told)).toBe(true);
+      expect(kept.equals(served)).toBe(true);
       expect([digest, bytes, file]).toEqual([
-        sha256(told),
-        told.length,
-        `${sha256(told).slice(0, 2)}/${sha256(told)}.png`,
+        sha256(served),
+        served.length,
+        `${sha256(served).slice(0, 2)}/${sha256(served)}.png`,
       ]);
     }
     const joined = await rig.rows(

@@ -14,7 +14,7 @@ interface Plan {
   date_time_end: string;
 }
 
-const settledPlan = (id: number, hour: number): Plan & { status: string } => ({
+const completedPlan = (id: number, hour: number): Plan & { status: string } => ({
   id,
   status: 'C',
   date_time_start: `2026-03-08T${String(hour).padStart(2, '0')}:15:00.000Z`,
@@ -45,18 +45,18 @@ const startIn = ({ date_time_start }: Plan, begin: number, end: number): boolean
   Date.parse(date_time_start) >= begin && Date.parse(date_time_start) < end;
 
 /** The sandbox, but it rejects searches longer than `most` days; `answers` may change the other answers. */
-async function refusingAbove(
+async function rejectingAbove(
   most: number,
   answers?: (plans: Plan[], period: { begin: number; end: number }) => Plan[],
 ) {
   const rig = await openRig(START, { vehicles: 2, churn: false });
   const limit = { most };
-  let refused = 0;
+  let rejected = 0;
   await putBefore(rig, async (url, original) => {
     if (url.pathname !== '/import/route_plan' || url.searchParams.has('route_plan_id')) return undefined;
     const { begin, end } = periodOf(url);
     if (end - begin > limit.most * DAY) {
-      refused++;
+      rejected++;
       return { status: 413, body: {} };
     }
     if (answers === undefined) return undefined;
@@ -66,10 +66,10 @@ async function refusingAbove(
   });
   /** How many searches of a run were rejected. */
   const run = async () => {
-    refused = 0;
+    rejected = 0;
     await rig.clock.advance(5 * 60_000);
     expect((await rig.run(JOB, SINCE)).status).toBe('ok');
-    return refused;
+    return rejected;
   };
   return { rig, limit, run };
 }
@@ -79,8 +79,8 @@ const covered = (rig: Rig) =>
 
 describe('a day that had to be cut', () => {
   it('has its completed plans requested once, in chunks or in full, also when all start together', async () => {
-    const spread = Array.from({ length: 100 }, (_, index) => settledPlan(index + 1, index % 20));
-    const together = Array.from({ length: 1_001 }, (_, index) => settledPlan(1_000 + index, 20));
+    const spread = Array.from({ length: 100 }, (_, index) => completedPlan(index + 1, index % 20));
+    const together = Array.from({ length: 1_001 }, (_, index) => completedPlan(1_000 + index, 20));
     const { rig, asked } = await serviceWith([...spread, ...together]);
     const details: number[] = [];
     for (let round = 0; round < 3; round++) {
@@ -95,7 +95,7 @@ describe('a day that had to be cut', () => {
   });
 
   it('is stored in parts when too many plans start together for a cut, and marked covered with the last part', async () => {
-    const together = Array.from({ length: 2_500 }, (_, index) => settledPlan(1_000 + index, 20));
+    const together = Array.from({ length: 2_500 }, (_, index) => completedPlan(1_000 + index, 20));
     const { rig } = await serviceWith(together);
     const parts: { plans: number; isCovered: boolean }[] = [];
     const { engine } = rig.dependencies;
@@ -136,7 +136,7 @@ describe('a day that had to be cut', () => {
 
 describe('a search that is too large', () => {
   it('is remembered, and grows again once the service accepts it', async () => {
-    const { rig, limit, run } = await refusingAbove(2.6);
+    const { rig, limit, run } = await rejectingAbove(2.6);
     expect([await run(), await run()]).toEqual([11, 0]);
     limit.most = 100;
     for (let round = 0; round < 3; round++) await run();
@@ -145,10 +145,10 @@ describe('a search that is too large', () => {
   });
 
   it('really shrinks, and finds every plan', async () => {
-    const { rig, run } = await refusingAbove(0.5);
-    const refused = await run();
-    expect(refused).toBeLessThan(11 * 8);
-    expect(await run()).toBeLessThan(refused);
+    const { rig, run } = await rejectingAbove(0.5);
+    const rejected = await run();
+    expect(rejected).toBeLessThan(11 * 8);
+    expect(await run()).toBeLessThan(rejected);
     await run();
     expect(await covered(rig)).toEqual([
       { begin_at: '2026-03-07T00:00:00.000Z', end_at: new Date(rig.clock.now()).toISOString() },
@@ -162,9 +162,9 @@ describe('a search that is too large', () => {
   });
 
   it('marks nothing covered when the service may list only plans that lie within the period', async () => {
-    const lying = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
+    const onlyWithin = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
       plans.filter((plan) => startIn(plan, begin, end) && Date.parse(plan.date_time_end) <= end);
-    const { rig, limit, run } = await refusingAbove(2, lying);
+    const { rig, limit, run } = await rejectingAbove(2, onlyWithin);
     await run();
     expect(await covered(rig)).toEqual([]);
     limit.most = 100;

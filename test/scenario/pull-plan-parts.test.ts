@@ -41,9 +41,9 @@ describe('the rows below a plan', () => {
       expect((await rig.run(JOB, { since: '3d' })).status).toBe('ok');
     };
     await run();
-    const settled = new Date(rig.clock.now() - 49 * HOUR).toISOString();
+    const completedBefore = new Date(rig.clock.now() - 49 * HOUR).toISOString();
     const [{ id } = {}] = await rig.rows(
-      `select id from route_plan where status = 'C' and date_time_end < '${settled}'
+      `select id from route_plan where status = 'C' and date_time_end < '${completedBefore}'
        order by date_time_end desc limit 1`,
     );
     let isGone = true;

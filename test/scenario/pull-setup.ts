@@ -57,8 +57,8 @@ export async function expectTruth(
   truth: readonly Record<string, unknown>[],
 ): Promise<void> {
   const stored = (await present(rig, table)).map((row) => storedRow(table, row));
-  const told = truth.map((record) => expectedRow(table, record));
-  expect(byKey(table, stored)).toEqual(byKey(table, told));
+  const expected = truth.map((record) => expectedRow(table, record));
+  expect(byKey(table, stored)).toEqual(byKey(table, expected));
 }
 
 export function expectBalance({ records, inserted, updated, unchanged, quarantined }: RunSummary): void {

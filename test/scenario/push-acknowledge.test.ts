@@ -48,20 +48,23 @@ describe('an agent whose code in the ERP is its tax number', () => {
   it.each<[string, Action]>([
     ['confirmed', retry],
     ['cancelled', cancel({ isForced: false })],
-  ])('is acknowledged as %s under that code after the action of a person, and the code is dropped then', async (state, action) => {
-    const { erp, place } = await rejected();
-    const [entry] = await place.outbox();
-    if (entry !== undefined) await act(place.engine, entry, action, place.now());
-    await place.run(JOB);
-    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
-    expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
-    // Acknowledged again if the ERP has not stored the acknowledgement.
-    await erp.database('item').update({ state: null });
-    await place.clock.advance(2 * HOUR);
-    await place.run(JOB);
-    expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
-    expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
-  });
+  ])(
+    'is acknowledged as %s under that code after the action of a person, and the code is dropped then',
+    async (state, action) => {
+      const { erp, place } = await rejected();
+      const [entry] = await place.outbox();
+      if (entry !== undefined) await act(place.engine, entry, action, place.now());
+      await place.run(JOB);
+      expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
+      expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
+      // Acknowledged again if the ERP has not stored the acknowledgement.
+      await erp.database('item').update({ state: null });
+      await place.clock.advance(2 * HOUR);
+      await place.run(JOB);
+      expect((await erp.told(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
+      expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
+    },
+  );
 
   it('loses that code from the outbox once it can no longer be sent', async () => {
     const { place } = await rejected();

@@ -70,7 +70,7 @@ describe('a plan that exists although its answer was lost', () => {
     Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('begin_date') ?? '');
 
   /** Every listing of plans passes through `alter` once LOST was sent. */
-  async function placeWith(spoilt: (listed: Listed, spanMs: number) => Listed): Promise<PushPlace> {
+  async function placeWith(alter: (listed: Listed, spanMs: number) => Listed): Promise<PushPlace> {
     let isSent = false;
     const place = await makePushPlace({
       answering: async ({ pathname, searchParams }, original, { method, body }) => {
@@ -79,7 +79,7 @@ describe('a plan that exists although its answer was lost', () => {
         if (method !== 'GET' || !isSent) return undefined;
         const { data } = (await original()) as { data?: Listed };
         // Undefined when the session has to be renewed first.
-        return data && { body: { data: spoilt(data, spanMs(searchParams)) } };
+        return data && { body: { data: alter(data, spanMs(searchParams)) } };
       },
     });
     place.drop('route_plans', '0.json', plan('SHOWN'));
@@ -100,15 +100,15 @@ describe('a plan that exists although its answer was lost', () => {
     ['an identifier', { id: undefined }],
     ['a period', { date_time_start: 'soon' }],
   ])('is not sent again when it is listed without %s, and is found once it has one', async (_, change) => {
-    let isSpoilt = true;
+    let isAltered = true;
     const place = await placeWith((listed) =>
-      listed.map((record) => (isSpoilt && isLost(record) ? { ...record, ...change } : record)),
+      listed.map((record) => (isAltered && isLost(record) ? { ...record, ...change } : record)),
     );
     await runHourly(place, JOB, 3);
     expect(place.sandbox.ledger().plans).toEqual({ SHOWN: 1, LOST: 1 });
     expect(await place.entry('LOST')).toMatchObject({ state: 'unknown', attempts: 1 });
     expect((await place.run(JOB)).status).not.toBe('ok');
-    isSpoilt = false;
+    isAltered = false;
     await place.run(JOB);
     expect(await place.entry('LOST')).toMatchObject({ state: 'confirmed', attempts: 1 });
   });

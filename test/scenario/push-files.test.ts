@@ -24,7 +24,7 @@ function namesIn(place: PushPlace, ...parts: string[]): string[] {
     .sort();
 }
 
-interface Told {
+interface ItemResult {
   external_code: string;
   period_start: string | null;
   state: string;
@@ -32,7 +32,7 @@ interface Told {
   reasons: string[];
 }
 
-const resultsIn = (place: PushPlace, name: string): Told[] =>
+const resultsIn = (place: PushPlace, name: string): ItemResult[] =>
   JSON.parse(readFileSync(path(place, `${name}.result.json`), 'utf8')).results;
 const statesIn = (place: PushPlace, name: string) =>
   resultsIn(place, name).map(({ external_code, state }) => [external_code, state]);
@@ -138,23 +138,20 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
   });
 
-  it.each(['sqlite', 'postgres'] as const)(
-    'that the ERP removes gets late results (%s)',
-    async (engine) => {
-      const place = await waiting({ engine });
-      rmSync(path(place, 'a.json'));
-      place.restart();
-      await place.run(JOB);
-      expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
-      await answerAgain(place);
-      expect(lateResults(place)).toEqual([
-        ['P1', 'confirmed'],
-        ['P2', 'confirmed'],
-      ]);
-      expect(await marks(place)).toEqual([]);
-      expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
-    },
-  );
+  it.each(['sqlite', 'postgres'] as const)('that the ERP removes gets late results (%s)', async (engine) => {
+    const place = await waiting({ engine });
+    rmSync(path(place, 'a.json'));
+    place.restart();
+    await place.run(JOB);
+    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+    await answerAgain(place);
+    expect(lateResults(place)).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'confirmed'],
+    ]);
+    expect(await marks(place)).toEqual([]);
+    expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
+  });
 
   it('is read again when the outbox does not know one of its items', async () => {
     const place = await waiting();
@@ -301,9 +298,9 @@ describe('two files', () => {
       await place.run(JOB, { reuse_codes: true });
       place.restart();
       await place.run(JOB, { reuse_codes: true });
-      const told = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
+      const reported = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
       expect(
-        told
+        reported
           .flatMap((name) => resultsIn(place, name))
           .map(({ period_start, state }) => [period_start, state]),
       ).toEqual([

@@ -13,19 +13,19 @@ type Item = Record<string, unknown>;
 /** Known only to the ERP. */
 const NO_FIELD = 'external_code';
 /** The sandbox validates them and never returns them, as the service does. */
-const NOT_TOLD = ['info', 'start_local', 'end_local'];
+const NOT_RETURNED = ['info', 'start_local', 'end_local'];
 
-interface Heard {
+interface ReceivedCall {
   data: Item;
   /** Fields of the call itself, beside the item. */
   source?: string;
 }
 
 async function place() {
-  const heard: Heard[] = [];
+  const received: ReceivedCall[] = [];
   const own = await makePushPlace({
     answering: (url, _original, { method, body }) => {
-      if (method !== 'GET' && !url.pathname.startsWith('/auth/')) heard.push(JSON.parse(body));
+      if (method !== 'GET' && !url.pathname.startsWith('/auth/')) received.push(JSON.parse(body));
       return undefined;
     },
   });
@@ -35,7 +35,7 @@ async function place() {
       await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)
     ).json() as Promise<Item[]>;
   };
-  return { ...own, heard, kept };
+  return { ...own, received, kept };
 }
 
 /** The item of the ERP as the calls carry it: the options of a plan stand beside it. */
@@ -50,7 +50,7 @@ const isMoment = (path: string): boolean => path.startsWith('date_time_');
 
 describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
   it('reach the service byte for byte', async () => {
-    const { heard, kept, ...own } = await place();
+    const { received, kept, ...own } = await place();
     own.drop(
       push.kind,
       'nasty.json',
@@ -60,15 +60,17 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     expect(await own.run(push.job)).toMatchObject({ status: 'ok', sent: all, confirmed: all });
     const codes = (await own.outbox()).map(({ external_code }) => external_code);
     expect(codes.sort()).toEqual(PUSHED_TEXTS.map((text, n) => codeOf(text, n)).sort());
-    expect(heard).toHaveLength(all);
+    expect(received).toHaveLength(all);
     const records = await kept(push);
     for (const [n, text] of PUSHED_TEXTS.entries()) {
       const texts = textsIn(expected(push, text, n)).filter(([path]) => !isMoment(path));
-      const arrived = heard.find(({ data }) => push.shows(data, text, n));
-      const told = new Map(textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }));
-      expect(texts.map(([path]) => [path, told.get(path)])).toEqual(texts);
+      const arrived = received.find(({ data }) => push.shows(data, text, n));
+      const arrivedTexts = new Map(
+        textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }),
+      );
+      expect(texts.map(([path]) => [path, arrivedTexts.get(path)])).toEqual(texts);
       const record = new Map(textsIn(records.find((each) => push.shows(each, text, n))));
-      const back = texts.filter(([path]) => !NOT_TOLD.includes(path.split('.').at(-1) ?? ''));
+      const back = texts.filter(([path]) => !NOT_RETURNED.includes(path.split('.').at(-1) ?? ''));
       expect(back.map(([path]) => [path, record.get(path)])).toEqual(
         // The sandbox trims an address.
         back.map(([path, each]) => [path, path.endsWith('.address') ? each.trim() : each]),
@@ -77,7 +79,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
   });
 
   it('are rejected in plain words when no database can store them, and nothing else is held up', async () => {
-    const { heard, ...own } = await place();
+    const { received, ...own } = await place();
     const inFields = UNSTORABLE.map((text, n) => push.item(text, n, `plain ${n}`));
     const inCodes = UNSTORABLE.map((text, n) => push.item('plain', 10 + n, text));
     own.drop(push.kind, 'nasty.json', [...inFields, ...inCodes, push.item('plain', 20)]);
@@ -88,7 +90,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
       rejected: wrong,
       error: null,
     });
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
     const path = join(own.folder(push.kind), 'failed', 'nasty.json.result.json');
     const { results, faults } = JSON.parse(readFileSync(path, 'utf8')) as FileResult;
     const rejected = results.filter(({ state }) => state === 'rejected');

@@ -55,9 +55,9 @@ describe('an ERP on PostgreSQL', () => {
     const { place, erp } = await openErp();
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: ORDERS, confirmed: ORDERS });
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
-    const told = await ordersOf(erp);
+    const acknowledged = await ordersOf(erp);
     const outbox = await place.outbox();
-    for (const { numero, estado_envio, id_roteiro, retorno_envio } of told) {
+    for (const { numero, estado_envio, id_roteiro, retorno_envio } of acknowledged) {
       const entry = outbox.find(({ external_code }) => external_code === String(numero));
       expect([estado_envio, id_roteiro, retorno_envio]).toEqual([
         'confirmed',
@@ -65,14 +65,14 @@ describe('an ERP on PostgreSQL', () => {
         null,
       ]);
     }
-    expect(new Set(told.map(({ id_roteiro }) => id_roteiro)).size).toBe(ORDERS);
+    expect(new Set(acknowledged.map(({ id_roteiro }) => id_roteiro)).size).toBe(ORDERS);
 
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     await erp('logistica.pedidos').update({ estado_envio: null, id_roteiro: null });
     await place.clock.advance(HOUR_MS);
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
-    expect(await ordersOf(erp)).toEqual(told);
+    expect(await ordersOf(erp)).toEqual(acknowledged);
   });
 
   it('has its columns mapped by meaning: wall clocks, numbers, words and items', async () => {
@@ -156,8 +156,8 @@ describe('an ERP on PostgreSQL', () => {
     const { status, error } = await place.run(PUSH);
     expect([status, error?.message]).toEqual(['partial', expect.stringMatching(/acknowledge, 23514/)]);
     expect(place.lines.join('\n') + JSON.stringify(error)).not.toMatch(/Failing row|update logistica/);
-    const unheard = (await ordersOf(erp)).filter(({ estado_envio }) => estado_envio !== 'confirmed');
-    expect(unheard.map(({ numero }) => String(numero))).toEqual(['3']);
+    const unacknowledged = (await ordersOf(erp)).filter(({ estado_envio }) => estado_envio !== 'confirmed');
+    expect(unacknowledged.map(({ numero }) => String(numero))).toEqual(['3']);
     await erp.raw('alter table logistica.pedidos drop constraint um');
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     expect((await ordersOf(erp)).every(({ estado_envio }) => estado_envio === 'confirmed')).toBe(true);

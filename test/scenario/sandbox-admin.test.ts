@@ -73,12 +73,12 @@ describe('the clock', () => {
 describe('shapes', () => {
   it('change the envelope of a listing', async () => {
     await using client = await openSandbox({ vehicles: 1, churn: false });
-    const look = async () => (await client.get('/vehicle/', { includes: '' })).json;
-    const [vehicle] = (await look()).data;
+    const read = async () => (await client.get('/vehicle/', { includes: '' })).json;
+    const [vehicle] = (await read()).data;
     await client.admin('shapes', { data: 'object-when-single' });
-    expect(await look()).toEqual({ data: vehicle });
+    expect(await read()).toEqual({ data: vehicle });
     await client.admin('shapes', { data: 'top-level' });
-    expect(await look()).toEqual([vehicle]);
+    expect(await read()).toEqual([vehicle]);
   });
 
   it('change the format of instants and numbers', async () => {
@@ -109,13 +109,13 @@ describe('shapes', () => {
   it('change the form of a picture', async () => {
     await using client = await openSandbox();
     const [{ signature }] = await client.admin('truth/checklists?from=2026-03-01');
-    const look = async (picture: string) => {
+    const read = async (picture: string) => {
       await client.admin('shapes', { picture });
       return (await client.get('/checklist/picture/', { picture: signature })).text;
     };
-    const base64 = await look('base64');
-    expect(await look('data-uri')).toBe(`data:image/png;base64,${base64}`);
-    expect(JSON.parse(await look('json'))).toEqual({ data: base64 });
+    const base64 = await read('base64');
+    expect(await read('data-uri')).toBe(`data:image/png;base64,${base64}`);
+    expect(JSON.parse(await read('json'))).toEqual({ data: base64 });
   });
 
   it('are rejected when they are unknown', async () => {
@@ -130,11 +130,11 @@ describe('added records', () => {
     await using client = await openSandbox();
     const dirty = { id: 'not a number', plate: null };
     await client.admin('records', { call: 'vehicles', records: [dirty, 7] });
-    const look = async () => (await client.get('/vehicle/', { includes: '' })).json.data;
-    const listed = await look();
+    const read = async () => (await client.get('/vehicle/', { includes: '' })).json.data;
+    const listed = await read();
     expect(listed.slice(-2)).toEqual([dirty, 7]);
     await client.raw('/_sandbox/records', { method: 'DELETE' });
-    expect(await look()).toHaveLength(listed.length - 2);
+    expect(await read()).toHaveLength(listed.length - 2);
   });
 });
 

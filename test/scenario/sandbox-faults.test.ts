@@ -188,11 +188,11 @@ describe('the choice of requests', () => {
   it('is listed, cleared, and rejected when it names nothing', async () => {
     await using client = await withFault({ fault: '503' });
     expect(await client.admin('faults')).toEqual([{ call: 'vehicles', fault: '503', struck: 0 }]);
-    const refused = await client.raw('/_sandbox/faults', {
+    const rejected = await client.raw('/_sandbox/faults', {
       method: 'POST',
       body: '{"call":"trucks","fault":"503"}',
     });
-    expect(refused.status).toBe(422);
+    expect(rejected.status).toBe(422);
     await client.raw('/_sandbox/faults', { method: 'DELETE' });
     expect((await client.get('/vehicle/', VEHICLES)).status).toBe(200);
   });

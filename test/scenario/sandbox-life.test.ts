@@ -197,7 +197,7 @@ describe('the same seed and the same steps', () => {
 describe('a restart', () => {
   it('keeps written data and the generated history', async () => {
     const stateFile = join(folder, 'state', 'writes.jsonl');
-    const look = async (client: SandboxClient) => ({
+    const snapshot = async (client: SandboxClient) => ({
       plan: await onePlan(client, 'kept'),
       points: (await client.get('/point_of_interest/')).text,
       survey: await survey(client),
@@ -208,10 +208,10 @@ describe('a restart', () => {
       await client.send('POST', '/point_of_interest/', {
         data: { title: 'Yard', latitude: 0, longitude: 0 },
       });
-      return await look(client);
+      return await snapshot(client);
     })();
     await using client = await openSandbox({ stateFile });
-    expect(await look(client)).toEqual(before);
+    expect(await snapshot(client)).toEqual(before);
     expect(client.sandbox.ledger().plans).toEqual({ kept: 1 });
     await client.send('POST', '/import/route_plan', somePlan('next'));
     expect((await onePlan(client, 'next')).id).not.toBe(before.plan.id);

@@ -104,7 +104,7 @@ async function vehicleSlice(rig: Rig): Promise<Slice> {
 }
 
 /** Waits that take a twentieth of their time. */
-const hasty: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
+const fastClock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
 
 const balanced = (run: Awaited<ReturnType<Rig['run']>>) =>
   expect(run.inserted + run.updated + run.unchanged + run.quarantined).toBe(run.records);
@@ -282,7 +282,7 @@ describe('slices through the queue', () => {
     const dispatcher = dispatcherOn(rig, 1, {
       home: async () => ({ ...home, url: network.url }),
       times: { ...TIMES, statementTimeout: 1 },
-      clock: hasty,
+      clock: fastClock,
     });
     await dispatcher.start();
     expect(await dispatcher.facts()).toMatchObject({ dead: 0 });
@@ -294,7 +294,7 @@ describe('slices through the queue', () => {
   it('go back to the queue when their worker is stopped', async () => {
     const rig = await queuedRig(0);
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
-    const stopped = dispatcherOn(rig, 1, { clock: hasty });
+    const stopped = dispatcherOn(rig, 1, { clock: fastClock });
     await stopped.start();
     const run = rig.run('pull-vehicles');
     await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 10_000 }).toBe(1);
@@ -321,14 +321,14 @@ describe('slices through the queue', () => {
     await old.start();
     const run = rig.run('pull-vehicles');
     const left = () => rig.logLines.filter((line) => line.includes('slice is left to others')).length;
-    const rests = () => expect.poll(clock.untilNext, { timeout: 10_000 }).toBe(30_000);
+    const expectPause = () => expect.poll(clock.untilNext, { timeout: 10_000 }).toBe(30_000);
     // More often than a slice is retried.
     for (let time = 1; time < 8; time++) {
-      await rests();
+      await expectPause();
       expect(left()).toBe(time);
       await clock.advance(30_000);
     }
-    await rests();
+    await expectPause();
     await expect
       .poll(() => rig.dependencies.dispatcher.facts(), { timeout: 10_000 })
       .toEqual({ waiting: 1, active: 0, dead: 0 });
@@ -399,8 +399,8 @@ describe('slices through the queue', () => {
   it('are left to others by a daemon that cannot log in, and do not end the run', async () => {
     const rig = await queuedRig(0);
     await rig.dependencies.dispatcher.start();
-    const sick = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
-    const daemon = sick.start(['start']);
+    const failing = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
+    const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-vehicles');
     await expect.poll(() => rig.sandbox.ledger().logins_refused, { timeout: 30_000 }).toBeGreaterThan(0);
@@ -416,11 +416,11 @@ describe('slices through the queue', () => {
   it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
     const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
     await rig.dependencies.dispatcher.start();
-    const sick = commandsOn(rig, (config) =>
+    const failing = commandsOn(rig, (config) =>
       config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
     );
-    writeFileSync(join(sick.dir, 'blocked'), 'in the way');
-    const daemon = sick.start(['start']);
+    writeFileSync(join(failing.dir, 'blocked'), 'in the way');
+    const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-checklists', { since: '1d' });
     await Promise.race([daemon.printed(/images_unwritable.*slice is left to others/), run]);
@@ -454,12 +454,12 @@ describe('slices through the queue', () => {
     });
     balanced(run);
     expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
-    const [look = '', clear = ''] = statementsOf('docs/how-to/scale-out.md');
-    expect(await rig.rows(look)).toMatchObject([
+    const [listing = '', clear = ''] = statementsOf('docs/how-to/scale-out.md');
+    expect(await rig.rows(listing)).toMatchObject([
       { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
     ]);
     await change(rig, clear);
-    expect(await rig.rows(look)).toHaveLength(1);
+    expect(await rig.rows(listing)).toHaveLength(1);
     const { stdout } = await commandsOn(rig).run(['status', '--json']);
     expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
     expect(

@@ -32,18 +32,18 @@ describe('on PostgreSQL', () => {
   });
 
   it('doctor warns about a machine that is ahead or behind, with figures and a hint, and about no other', async () => {
-    const look = (byMs: number) =>
+    const check = (byMs: number) =>
       checkServerClock(
         engine,
         clockOff(() => byMs),
       );
-    expect(await look(0)).toMatchObject({ state: 'ok', found: expect.stringContaining('database server') });
+    expect(await check(0)).toMatchObject({ state: 'ok', found: expect.stringContaining('database server') });
     const hint = expect.stringContaining('chrony');
     // With the extra 30 s, the time of the answer cannot change the figure.
     const ahead = expect.stringMatching(/^1h 30m ahead of the database server, which answered in \d/);
-    expect(await look(1.5 * HOUR_MS + 30_000)).toMatchObject({ state: 'warn', found: ahead, hint });
+    expect(await check(1.5 * HOUR_MS + 30_000)).toMatchObject({ state: 'warn', found: ahead, hint });
     const behind = expect.stringMatching(/^1h 30m behind the database server, which answered in \d/);
-    expect(await look(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
+    expect(await check(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
   });
 
   it('a daemon reports it with its first heartbeat, and again only after the clock was right', async () => {

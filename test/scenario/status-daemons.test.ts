@@ -33,7 +33,7 @@ async function daemonOn({ rig }: StatusPlace, pid: number, other: Partial<Heartb
   return heartbeat;
 }
 
-const told = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
+const shownDaemons = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
 
 describe('the daemons in the status document', () => {
   it('have host, version, start, last heartbeat and slices a minute', async () => {
@@ -46,7 +46,7 @@ describe('the daemons in the status document', () => {
     await one.runOnce();
     await daemonOn(place, 2);
     expect(loaded).toBeGreaterThan(0);
-    expect(await told(place)).toEqual([
+    expect(await shownDaemons(place)).toEqual([
       {
         host: 'host-1',
         pid: 1,
@@ -60,7 +60,7 @@ describe('the daemons in the status document', () => {
     ]);
     await place.rig.clock.advance(40_000);
     await one.runOnce();
-    const [later] = await told(place);
+    const [later] = await shownDaemons(place);
     expect(later).toMatchObject({ slices_per_minute: 0, started_at: '2026-03-10T15:00:00.000Z' });
   });
 
@@ -77,19 +77,19 @@ describe('the daemons in the status document', () => {
       await live.runOnce();
       await observer.freeDead();
     }
-    expect(await told(place)).toEqual([
+    expect(await shownDaemons(place)).toEqual([
       expect.objectContaining({ host: 'host-1', state: 'silent', slices_per_minute: null }),
       expect.objectContaining({ host: 'host-2', state: 'alive' }),
     ]);
     await clock.advance(570_000);
     await live.runOnce();
-    expect(await told(place)).toHaveLength(2);
+    expect(await shownDaemons(place)).toHaveLength(2);
     await clock.advance(30_000);
     await live.runOnce();
-    expect(await told(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
+    expect(await shownDaemons(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
     // It was only suspended: it is shown again, with its original start.
     await dead.runOnce();
-    const [back] = await told(place);
+    const [back] = await shownDaemons(place);
     expect(back).toMatchObject({ host: 'host-1', started_at: '2026-03-10T15:00:00.000Z' });
   });
 
@@ -99,23 +99,23 @@ describe('the daemons in the status document', () => {
     await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
     clock.set(3_600_000);
     await daemonOn(place, 2);
-    expect(await told(place)).toHaveLength(2);
+    expect(await shownDaemons(place)).toHaveLength(2);
   });
 
   it('leave on a clean stop, and send heartbeats by themselves until then', async () => {
     place = await makeStatusPlace();
     const heartbeat = heartbeatOn(place.rig.engine, place.rig.dependencies);
     heartbeat.start();
-    await expect.poll(() => told(place as StatusPlace)).toHaveLength(1);
+    await expect.poll(() => shownDaemons(place as StatusPlace)).toHaveLength(1);
     await heartbeat.stop();
-    expect(await told(place)).toEqual([]);
+    expect(await shownDaemons(place)).toEqual([]);
   });
 
   it('do not include commands', async () => {
     place = await makeStatusPlace();
     const held = await leaseManagerOn(place.rig.engine, place.rig.dependencies).take('pull-events');
     expect(await place.rig.rows('select kind from sync_daemon')).toEqual([{ kind: 'command' }]);
-    expect(await told(place)).toEqual([]);
+    expect(await shownDaemons(place)).toEqual([]);
     if (!('heldBy' in held)) await held.release();
   });
 

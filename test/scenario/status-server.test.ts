@@ -112,9 +112,9 @@ describe('/api/status', () => {
     });
     expect(json).toEqual(JSON.parse(JSON.stringify(own)));
     const vehicles = await place.rig.rows('select count(*) as n from vehicle');
-    const told = json.tables.find(({ name }: { name: string }) => name === 'vehicle');
-    expect(told).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
-    expect(told.rows).toBeGreaterThan(0);
+    const vehicleTable = json.tables.find(({ name }: { name: string }) => name === 'vehicle');
+    expect(vehicleTable).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
+    expect(vehicleTable.rows).toBeGreaterThan(0);
   });
 
   it('is late while the outcome of a send has been unknown for long, whatever the state of the jobs', async () => {
@@ -214,15 +214,15 @@ describe('the outbox', () => {
     await place.rig.engine.write((tx) => storeEntries(tx, entries));
     const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
     expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
-    const told = new Map<string | null, number>();
+    const shown = new Map<string | null, number>();
     for (let page = 0; page * 50 < entries.length; page++) {
       const { rows } = (await place.ask('GET', `/api/outbox?page=${page}`)).json;
-      for (const { needs_person } of rows) told.set(needs_person, (told.get(needs_person) ?? 0) + 1);
+      for (const { needs_person } of rows) shown.set(needs_person, (shown.get(needs_person) ?? 0) + 1);
     }
-    told.delete(null);
+    shown.delete(null);
     const counted = json.attention.map(({ reason, entries }: OutboxAttention) => [reason, entries]);
-    expect([...told].toSorted()).toEqual(counted.toSorted());
-    expect(told.size).toBe(ATTENTION_REASONS.length);
+    expect([...shown].toSorted()).toEqual(counted.toSorted());
+    expect(shown.size).toBe(ATTENTION_REASONS.length);
   });
 });
 
@@ -320,8 +320,8 @@ describe('an action', () => {
       sql('push_outbox').insert({ ...entry, ...counts, created_at: at, updated_at: at }),
     );
     const body = { kind: 'route_plans', code: 'P/1 <b>' };
-    const refused = await place.ask('POST', '/api/outbox/cancel', { body });
-    expect(refused).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
+    const rejected = await place.ask('POST', '/api/outbox/cancel', { body });
+    expect(rejected).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
     const [written] = await place.rig.rows('select action, subject, outcome from sync_audit');
     expect(written).toMatchObject({ action: 'cancel', subject: 'route_plans/P/1 <b>' });
     expect(written!.outcome).toMatch(/^failed: P\/1 <b> is at the service/);
