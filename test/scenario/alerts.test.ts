@@ -70,14 +70,14 @@ const needs = (reason: OutboxAttention['reason'], entries: number): OutboxAttent
   hint: 'look at them',
 });
 
-/** A daemon that sees what it is told to see. */
+/** Alerts of a daemon whose current problems the test sets. */
 function alertsOf(seen: { now: Condition[] }, webhook = address): Alerts {
   const log = createLog({ level: 'debug', redactor, write: (line) => logLines.push(line) });
   return createAlerts({ engine, clock, log, redactor, webhook: () => webhook, look: async () => seen.now });
 }
 
-/** Retries wait on the clock of the test. */
-async function carryOut(alerts: Alerts): Promise<void> {
+/** Retries wait on the test's clock. */
+async function runAndSend(alerts: Alerts): Promise<void> {
   let isDone = false;
   const work = alerts.runOnce().finally(() => {
     isDone = true;
@@ -89,18 +89,18 @@ async function carryOut(alerts: Alerts): Promise<void> {
   await work;
 }
 
-const heard = () =>
+const sentTexts = () =>
   received.map(({ event, subject, was, state }) => `${event} ${subject}: ${was} → ${state}`);
 
 describe('alerts', () => {
-  it('tell each change once, and the recovery once', async () => {
+  it('report each change once, and the recovery once', async () => {
     const seen = { now: [job('ok')] };
     const alerts = alertsOf(seen);
     for (const state of ['ok', 'failing', 'failing', 'failing', 'late', 'ok', 'ok', 'failing']) {
       seen.now = [job(state)];
-      await carryOut(alerts);
+      await runAndSend(alerts);
     }
-    expect(heard()).toEqual([
+    expect(sentTexts()).toEqual([
       'alert job pull-events: ok → failing',
       'alert job pull-events: failing → late',
       'recovery job pull-events: late → ok',
@@ -109,7 +109,7 @@ describe('alerts', () => {
     expect(received[0]?.text).toMatch(/^Roadbook on .+: pull-events is failing$/);
   });
 
-  it('of the outbox tell each reason by itself, once however many entries it has', async () => {
+  it('of the outbox report each reason separately, once for any number of entries', async () => {
     const seen: { now: Condition[] } = { now: [] };
     const alerts = alertsOf(seen);
     for (const attention of [
@@ -121,9 +121,9 @@ describe('alerts', () => {
       [],
     ]) {
       seen.now = outboxConditions(attention);
-      await carryOut(alerts);
+      await runAndSend(alerts);
     }
-    expect(heard()).toEqual([
+    expect(sentTexts()).toEqual([
       'alert outbox found_twice: ok → found_twice',
       'alert outbox not_acknowledged: ok → not_acknowledged',
       'recovery outbox found_twice: found_twice → ok',
@@ -139,15 +139,15 @@ describe('alerts', () => {
 
   it('are neither repeated nor lost by a restart', async () => {
     const seen = { now: [job('failing')] };
-    await carryOut(alertsOf(seen));
-    await carryOut(alertsOf(seen));
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alertsOf(seen));
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
     seen.now = [job('ok')];
-    await carryOut(alertsOf(seen));
-    expect(heard()).toHaveLength(2);
+    await runAndSend(alertsOf(seen));
+    expect(sentTexts()).toHaveLength(2);
   });
 
-  it('of two daemons are told by one', async () => {
+  it('of two daemons are sent by one', async () => {
     const seen = { now: [job('failing'), ...outboxConditions([needs('unknown', 1)])] };
     const other = await sqlite.open({ file: join(place.dir, 'warehouse.db') });
     const log = createLog({ level: 'silent', redactor });
@@ -161,33 +161,33 @@ describe('alerts', () => {
     });
     await Promise.all([alertsOf(seen).runOnce(), second.runOnce()]);
     await other.close();
-    expect(heard().sort()).toEqual([
+    expect(sentTexts().sort()).toEqual([
       'alert job pull-events: ok → failing',
       'alert outbox unknown: ok → unknown',
     ]);
   });
 
-  it('are tried again while the webhook is down for a moment', async () => {
+  it('are retried while the webhook is down briefly', async () => {
     answers = [503, 429, 500];
-    await carryOut(alertsOf({ now: [job('failing')] }));
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alertsOf({ now: [job('failing')] }));
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
-  it('that could not be sent are sent later, as things are by then', async () => {
+  it('that could not be sent are sent later with the current state', async () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
-    await carryOut(alerts);
-    await carryOut(alerts);
-    expect(heard()).toEqual([]);
+    await runAndSend(alerts);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual([]);
     expect(logLines.join('')).toContain('alert_refused');
     await clock.advance(300_000);
-    await carryOut(alerts);
-    expect(heard()).toEqual(['alert job pull-events: ok → failing']);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual(['alert job pull-events: ok → failing']);
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'follow no redirect (%i): the message is for one address alone',
+    'follow no redirect (%i): the message is for one address only',
     async (status) => {
       const arrived: string[] = [];
       const elsewhere = createServer((request, response) => {
@@ -198,10 +198,10 @@ describe('alerts', () => {
       try {
         movedTo = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`;
         answers = [status];
-        await carryOut(alertsOf({ now: [job('failing')] }));
+        await runAndSend(alertsOf({ now: [job('failing')] }));
         expect(answers).toEqual([]);
         expect(arrived).toEqual([]);
-        expect(heard()).toEqual([]);
+        expect(sentTexts()).toEqual([]);
         expect(logLines.join('')).toContain(`rejected the message (${status})`);
       } finally {
         elsewhere.closeAllConnections();
@@ -210,31 +210,31 @@ describe('alerts', () => {
     },
   );
 
-  it('of a trouble that is over before it could be told are not told', async () => {
+  it('of a problem that ended before its message could be sent are dropped', async () => {
     const seen = { now: [job('failing')] };
     const alerts = alertsOf(seen);
     answers = [404];
-    await carryOut(alerts);
+    await runAndSend(alerts);
     seen.now = [job('ok')];
     await clock.advance(300_000);
-    await carryOut(alerts);
-    expect(heard()).toEqual([]);
+    await runAndSend(alerts);
+    expect(sentTexts()).toEqual([]);
   });
 
-  it('hold no secret, no tax number and no command to the chat, and no log tells the address', async () => {
+  it('contain no secret, tax number or chat command, and no log line contains the address', async () => {
     redactor.add('a-very-secret-word');
     redactor.add(address);
     answers = [500, 500, 500, 500];
     const text = 'failing: <!channel> 529.982.247-25 & a-very-secret-word';
     const alerts = alertsOf({ now: [job('failing', text)] });
-    await carryOut(alerts);
+    await runAndSend(alerts);
     await clock.advance(300_000);
-    await carryOut(alerts);
+    await runAndSend(alerts);
     expect(received[0]?.text).toContain('&lt;!channel&gt; [redacted] &amp; [redacted]');
     expect(logLines.join('')).not.toContain('very-secret');
   });
 
-  it('are not looked at where nobody is to be told', async () => {
+  it('are not evaluated when no webhook is configured', async () => {
     const alerts = createAlerts({
       engine,
       clock,

@@ -1,5 +1,5 @@
-// The application under edits, in one process: which parts are handed on, which are opened anew, and when the old ones
-// are closed. And what its alerts make of the warehouse.
+// The application under edits, in one process: which parts are kept, which are reopened, and when the old ones
+// are closed. And the alerts it derives from the warehouse.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ const edit = (change: Record<string, string>): Promise<string[]> => {
 
 const ask = ({ fleet }: SyncDependencies) => fleet.call(vehicles, { includes: ['fleet'], visible: 1 });
 
-it('hands on what stays the same: an edit of a job costs no login and reopens no feed', async () => {
+it('keeps the unchanged parts: an edit of a job costs no login and reopens no feed', async () => {
   const before = await app.during(async (parts) => {
     await ask(parts);
     return { fleet: parts.fleet, agents: await parts.erp('agents') };
@@ -62,7 +62,7 @@ it('hands on what stays the same: an edit of a job costs no login and reopens no
   expect(sandbox.ledger().logins).toBe(1);
 });
 
-it('reopens the feed that changed, and only that', async () => {
+it('reopens only the feed that changed', async () => {
   const opened = () => app.during(async ({ erp }) => [await erp('agents'), await erp('itineraries')]);
   const [agents, itineraries] = await opened();
   expect(await edit({ erp: 'in2' })).toEqual(['erp.agents']);
@@ -71,7 +71,7 @@ it('reopens the feed that changed, and only that', async () => {
   expect(itinerariesNow).toBe(itineraries);
 });
 
-it('lets a run end on the client it began with, then closes it', async () => {
+it('lets a run end on the client it started with, then closes that client', async () => {
   let old: SyncDependencies | undefined;
   await app.during(async (parts) => {
     old = parts;
@@ -87,7 +87,7 @@ it('lets a run end on the client it began with, then closes it', async () => {
   await expect(ask(old as SyncDependencies)).rejects.toMatchObject({ code: 'closed' });
 });
 
-it('keeps everything where an edit is wrong', async () => {
+it('keeps everything when an edit is invalid', async () => {
   const { loaded } = app;
   writeFileSync(file(), 'service: { timeuot: 1s }\n');
   await expect(app.reload()).rejects.toMatchObject({ code: 'config_invalid' });
@@ -95,7 +95,7 @@ it('keeps everything where an edit is wrong', async () => {
   await app.during(ask);
 });
 
-it('alerts of a job whose last run failed, by the words of the run', async () => {
+it('alerts of a job whose last run failed, with the error message of the run', async () => {
   const bodies: Record<string, string>[] = [];
   const server = createServer(async (request, response) => {
     let body = '';

@@ -1,4 +1,4 @@
-// The command line as a user meets it: help, mistakes, exit codes, JSON and nothing else.
+// The command line as a user meets it: help, mistakes, exit codes, and JSON output.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 describe('the command line', () => {
-  it('lists every fault of a configuration with line and column, and exits 3', async () => {
+  it('lists every configuration error with line and column, and exits 3', async () => {
     writeFileSync(
       join(place.dir, 'config/roadbook.yaml'),
       'timezone: America/Sao_Paolo\nservice:\n  timeuot: 10s\njobs:\n  pull-vehicles: { schedule: "61 * * * *" }\n',
@@ -25,7 +25,7 @@ describe('the command line', () => {
     expect(stderr).toMatch(/config\/roadbook\.yaml:5:\d+ .*schedule/);
   });
 
-  it('tells the same faults as JSON', async () => {
+  it('lists the same errors as JSON', async () => {
     writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'jobs: { pull-vehicle: {} }\n');
     const { code, stdout } = await place.runHere(['run', 'pull-vehicles', '--json']);
     expect(code).toBe(3);
@@ -42,7 +42,7 @@ describe('the command line', () => {
     ['an unknown job', ['run', 'pull-vehicels'], /did you mean `pull-vehicles`\?/],
     ['a number that is none', ['jobs', '--next', 'many'], /whole number/],
     ['no command', [], /Usage: roadbook/],
-  ])('answers %s with words and exit code 2', async (_what, args, words) => {
+  ])('answers %s with an explanation and exit code 2', async (_what, args, words) => {
     const { code, stderr, stdout } = await place.runHere(args);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
@@ -73,13 +73,13 @@ describe('the command line', () => {
     expect(stderr).toBe('');
   });
 
-  it('shows a missing file with what to try', async () => {
+  it('reports a missing file with a hint', async () => {
     const { code, stderr } = await place.runHere(['status', '--config', 'no/such file.yaml']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/no\/such file\.yaml.*does not exist[\s\S]*Try: .*--config/);
   });
 
-  it('says plainly that the warehouse file is none', async () => {
+  it('says plainly that the file is not a warehouse', async () => {
     writeFileSync(join(place.dir, 'config/roadbook.yaml'), 'warehouse: { file: not-a-database.db }\n');
     writeFileSync(
       join(place.dir, 'not-a-database.db'),
@@ -90,7 +90,7 @@ describe('the command line', () => {
     expect(stderr).toMatch(/not-a-database\.db is not a valid SQLite database[\s\S]*Try: /);
   });
 
-  it('tells the status document of the contract', async () => {
+  it('prints the status document of the contract', async () => {
     await place.runHere(['run', 'pull-vehicles']);
     const document = JSON.parse((await place.runHere(['status', '--json'])).stdout);
     expect(Object.keys(document)).toEqual([
@@ -118,7 +118,7 @@ describe('the command line', () => {
     });
   });
 
-  it('shows coming ticks in local time and UTC, and flags the days on which the clock changes', async () => {
+  it('shows the next ticks in local time and UTC, and flags the days on which the clock changes', async () => {
     writeFileSync(
       join(place.dir, 'config/roadbook.yaml'),
       'timezone: America/New_York\njobs: { pull-vehicles: { schedule: "30 2 * * *" } }\n',
@@ -128,7 +128,7 @@ describe('the command line', () => {
     const ticks = jobs.find(({ name }) => name === 'pull-vehicles')?.next_ticks ?? [];
     expect(ticks).toHaveLength(400);
     expect(ticks.every(({ at, local }) => Date.parse(at ?? '') === Date.parse(local ?? ''))).toBe(true);
-    // A slot after the change has another offset than that of the day before.
+    // A slot after the change has a different offset from the day before.
     const offset = (index: number): string => ticks[index]?.local?.slice(-6) ?? '';
     const later = ticks.slice(1);
     const changed = later.filter((_tick, index) => offset(index) !== offset(index + 1));
@@ -136,19 +136,19 @@ describe('the command line', () => {
     expect(later.filter(({ clock_change_day }) => clock_change_day)).toEqual(changed);
   });
 
-  it('prints a dictionary that is the one in the repository', async () => {
+  it('prints the data dictionary that is in the repository', async () => {
     const { stdout } = await place.runHere(['tables', '--markdown']);
     const file = resolve(import.meta.dirname, '../../docs/reference/warehouse.md');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
-  it('prints a source for dbt that is the one in the repository', async () => {
+  it('prints the dbt source that is in the repository', async () => {
     const { stdout } = await place.runHere(['tables', '--dbt']);
     const file = resolve(import.meta.dirname, '../../docs/reference/dbt-sources.yml');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(stdout);
   });
 
-  it('prints a schema that is the one in the repository', async () => {
+  it('prints the schema that is in the repository', async () => {
     const { stdout } = await place.runHere(['config', 'schema']);
     const file = resolve(import.meta.dirname, '../../config/roadbook.schema.json');
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run schema`').toBe(stdout);

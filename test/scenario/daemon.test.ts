@@ -1,11 +1,11 @@
-// The daemon as a process: it starts, fills the warehouse, and ends as it is told.
+// The daemon as a process: it starts, fills the warehouse, and stops on a signal.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Workplace } from '../support/workplace.ts';
 
 const names = (await loadJobs()).map(({ name }) => name);
-/** The `jobs` section with pull-vehicles alone, or nothing at all, switched on. */
+/** The `jobs` section with only pull-vehicles, or no job at all, switched on. */
 const only = (vehicles: string): string =>
   `jobs:\n${names.map((name) => `  ${name}: ${name === 'pull-vehicles' ? vehicles : '{ enabled: false }'}\n`).join('')}`;
 
@@ -19,14 +19,14 @@ afterEach(async () => {
 });
 
 describe('roadbook start', () => {
-  it('runs on an empty configuration with the built-in sandbox and ends with 0 on SIGINT', async () => {
+  it('runs on an empty configuration with the built-in sandbox and exits 0 on SIGINT', async () => {
     place = makeWorkplace('');
     const daemon = place.start(['start']);
     await daemon.printed(/"job":"pull-vehicles"[^\n]*"run finished"/);
     expect(daemon.stdout()).toMatch(/Roadbook .* is running/);
     expect(daemon.stdout()).toMatch(/built-in sandbox at http:\/\/127\.0\.0\.1:\d+/);
-    const told = await place.run(['status']);
-    expect(told.stdout).toMatch(new RegExp(` ${daemon.pid} +alive +\\d`));
+    const status = await place.run(['status']);
+    expect(status.stdout).toMatch(new RegExp(` ${daemon.pid} +alive +\\d`));
     daemon.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 0 });
     expect(await place.query('select * from sync_daemon')).toEqual([]);
@@ -68,7 +68,7 @@ describe('roadbook start', () => {
     expect(await place.query('select status from sync_run')).toEqual([{ status: 'ok' }]);
   });
 
-  it('ends at once on the second signal', async () => {
+  it('exits at once on the second signal', async () => {
     sandbox = await startSandbox({ faults: [{ call: 'vehicles', fault: 'hang' }] });
     place = makeWorkplace(configFor(sandbox.url, only('{}')));
     const daemon = place.start(['start', '--log-level', 'debug']);

@@ -1,4 +1,4 @@
-// roadbook doctor looks at each feed of the ERP and says what it found there.
+// roadbook doctor checks each ERP feed and reports the result.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -16,13 +16,13 @@ async function doctor(config: string) {
 }
 
 describe('doctor', () => {
-  it('is content without a feed', async () => {
+  it('is ok without a feed', async () => {
     const { code, found } = await doctor('');
     expect(code).toBe(0);
     expect(found).toEqual([{ check: 'erp', state: 'ok', found: 'no feed configured', hint: null }]);
   });
 
-  it('makes a drop folder that is not there yet, and puts nothing into it', async () => {
+  it('creates a missing drop folder and puts nothing into it', async () => {
     const { place, code, found } = await doctor(
       'erp: { route_plans: { source: files, folder: in/plans } }\n',
     );
@@ -31,7 +31,7 @@ describe('doctor', () => {
     expect(existsSync(join(place.dir, 'in/plans'))).toBe(true);
   });
 
-  it('tells of a database that cannot be reached, with what to try, and looks at the other feeds', async () => {
+  it('reports an unreachable database with a hint, and checks the other feeds', async () => {
     const { code, stdout, found } = await doctor(`erp:
   route_plans: { source: sql, client: pg, connection: "\${ERP_DATABASE_URL}", query: select 1 }
   agents: { source: files, folder: in/agents }
@@ -49,7 +49,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('hidden-word');
   });
 
-  it('tells of a client whose package is not installed', async () => {
+  it('reports a database client whose package is not installed', async () => {
     const { code, found } = await doctor(
       'erp: { route_plans: { source: sql, client: oracledb, connection: { connectString: x }, query: select 1 } }\n',
     );

@@ -1,4 +1,4 @@
-// roadbook doctor as a user meets it: each part that can be wrong, made wrong.
+// roadbook doctor as a user meets it: each part that can fail, made to fail.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ async function doctor(config: string, args: string[] = [], prepare?: (dir: strin
   return { code, stdout, checks, of: (check: string) => checks.find((each) => each.check === check) };
 }
 
-/** A server that answers everything with a status; gives its port and what it was sent. */
+/** A server that answers everything with one status; returns its port and the requests it received. */
 async function serverWith(status: number): Promise<{ port: number; bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -35,7 +35,7 @@ async function serverWith(status: number): Promise<{ port: number; bodies: strin
 }
 
 describe('doctor', () => {
-  it('looks at every part and is content with an empty configuration', async () => {
+  it('checks every part and passes on an empty configuration', async () => {
     const { code, checks } = await doctor('status: { port: 0 }\n');
     expect(code).toBe(0);
     expect(checks.map(({ check, state }) => `${check} ${state}`)).toEqual([
@@ -57,7 +57,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('tells a warehouse that cannot be made, and looks at the rest all the same', async () => {
+  it('reports a warehouse that cannot be created, and still checks the rest', async () => {
     const { code, checks, of } = await doctor('warehouse: { file: blocked/warehouse.db }\n', [], (dir) =>
       writeFileSync(join(dir, 'blocked'), ''),
     );
@@ -68,7 +68,7 @@ describe('doctor', () => {
     expect(checks).toHaveLength(15);
   });
 
-  it('tells a port that another program has from one that a daemon serves', async () => {
+  it('distinguishes a port used by another program from one served by a daemon', async () => {
     const other = await serverWith(404);
     const taken = await doctor(`status: { port: ${other.port} }\n`);
     expect(taken.of('status page')).toMatchObject({ state: 'warn', hint: expect.stringContaining('port') });
@@ -77,7 +77,7 @@ describe('doctor', () => {
     expect(served.of('status page')).toMatchObject({ state: 'ok', found: expect.stringContaining('served') });
   });
 
-  it('sends a test message where it is asked to, and only there', async () => {
+  it('sends a test message only when asked to', async () => {
     const { port, bodies } = await serverWith(200);
     const config = `alerts: { webhook: "http://127.0.0.1:${port}/hook" }\n`;
     expect((await doctor(config)).of('alerts')).toMatchObject({ state: 'ok', found: 'a webhook is set' });
@@ -94,7 +94,7 @@ describe('doctor', () => {
     });
   });
 
-  it('tells a webhook that refuses, without its address', async () => {
+  it('reports a webhook that rejects messages, without its address', async () => {
     const { port } = await serverWith(410);
     const { code, of, stdout } = await doctor(
       `alerts: { webhook: "http://127.0.0.1:${port}/hidden-path" }\n`,
@@ -109,7 +109,7 @@ describe('doctor', () => {
     expect(stdout).not.toContain('hidden-path');
   });
 
-  it('warns of schedules that the rate does not allow, and of one that is not due for years', async () => {
+  it('warns about schedules that the rate limit does not allow, and about one that is not due for years', async () => {
     const { code, of } = await doctor(
       'service: { requests_per_minute: 30 }\njobs: { pull-vehicles: { schedule: "0 0 29 2 *" } }\n',
     );
@@ -121,12 +121,12 @@ describe('doctor', () => {
     expect(of('schedules')).toMatchObject({ state: 'warn', found: expect.stringContaining('pull-vehicles') });
   });
 
-  it('warns of what leaves the machine in the clear', async () => {
+  it('warns about unencrypted connections', async () => {
     const { of } = await doctor('alerts: { webhook: "http://hooks.invalid/x" }\n');
     expect(of('alerts')).toMatchObject({ state: 'warn', found: expect.stringContaining('encryption') });
   });
 
-  it('knows the runtimes and the time zone data that it was tested on', () => {
+  it('knows the runtimes and time zone data it was tested with', () => {
     expect(['v22.1.0', 'v24.0.0', 'v25.9.9', 'v26.0.0'].map((each) => checkRuntime(each).state)).toEqual([
       'warn',
       'ok',

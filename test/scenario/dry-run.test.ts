@@ -1,12 +1,12 @@
-// A dry run is held against the run that follows it: the calls are those that it said, or those and what it named.
+// A dry run is compared with the run that follows it: the calls are those it counted, or those and the ones it named.
 import { describe, expect, it } from 'vitest';
 import { makeWorkplace } from '../support/workplace.ts';
 import { addRecords, openRig } from './pull-setup.ts';
 
 const START = '2026-03-10T15:00:00.000Z';
 
-/** Calls that can be known, and whether there may be more. */
-const told = (steps: readonly { calls?: number; further?: string }[]) => ({
+/** The calls that can be counted, and whether there may be more. */
+const countable = (steps: readonly { calls?: number; further?: string }[]) => ({
   calls: steps.reduce((sum, { calls = 0 }) => sum + calls, 0),
   more: steps.some(({ further }) => further !== undefined),
 });
@@ -18,12 +18,12 @@ describe('a dry run', () => {
     ['pull-points-of-interest', {}],
     ['pull-events', { since: '1d', categories: [1, 2] }],
     ['pull-daily-summaries', { since: '1d' }],
-  ])('of %s counts every call of the run, also of a large fleet', async (job, options) => {
+  ])('of %s counts every call of the run, also for a large fleet', async (job, options) => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
     const many = Array.from({ length: 1_200 }, (_, index) => ({ id: 9_000_000 + index, plate: `Q${index}` }));
     await addRecords(rig, 'vehicles', many);
     for (const need of ['pull-vehicles', 'pull-drivers']) await rig.run(need);
-    const { calls, more } = told(await rig.preview(job, options));
+    const { calls, more } = countable(await rig.preview(job, options));
     const { requests } = await rig.run(job, options);
     expect({ calls, more }).toEqual({ calls: requests, more: false });
   });
@@ -37,10 +37,10 @@ describe('a dry run', () => {
     const steps = await rig.preview(job, { since: '3d' });
     for (const { further } of steps) expect(further).toMatch(words);
     const { requests } = await rig.run(job, { since: '3d' });
-    expect(requests).toBeGreaterThanOrEqual(told(steps).calls);
+    expect(requests).toBeGreaterThanOrEqual(countable(steps).calls);
   });
 
-  it('of plans that are watched by id counts them', async () => {
+  it('of plans that are read by id counts their calls', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
     await rig.run('pull-route-plans', { since: '3d' });
     const old = new Date(rig.clock.now() - 40 * 86_400_000).toISOString();
@@ -49,12 +49,12 @@ describe('a dry run', () => {
     );
     const [{ n } = {}] = await rig.rows('select count(*) as n from route_plan');
     const watched = (await rig.preview('pull-route-plans')).filter(({ what }) => what.startsWith('open'));
-    expect(told(watched)).toEqual({ calls: n, more: false });
+    expect(countable(watched)).toEqual({ calls: n, more: false });
   });
 });
 
 describe('a dry run on an empty warehouse', () => {
-  it('says which jobs run first, and that the steps depend on what they bring', async () => {
+  it('lists the jobs that run first, and says that the steps depend on their result', async () => {
     const place = makeWorkplace('');
     try {
       const { stderr } = await place.runHere(['run', 'pull-daily-summaries', '--dry-run']);

@@ -1,4 +1,4 @@
-// Exported files are read by somebody else's reader: DuckDB has to see what SQL sees in the warehouse.
+// Exported files are read with an independent reader: DuckDB has to see the same values as SQL in the warehouse.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 
-function exporting(rig: Rig, order: Partial<ExportRequest> = {}) {
+function exporting(rig: Rig, request: Partial<ExportRequest> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'roadbook-export-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const run = (more: Partial<ExportRequest> = {}) =>
@@ -39,7 +39,7 @@ function exporting(rig: Rig, order: Partial<ExportRequest> = {}) {
       nowMs: rig.clock.now(),
       full: false,
       onProgress: () => undefined,
-      ...order,
+      ...request,
       ...more,
     });
   return { folder, run };
@@ -71,7 +71,7 @@ const DUCK_TYPE = {
   local: 'TIMESTAMP',
 } as const;
 
-/** A value of the warehouse's readers as DuckDB's reader tells the same one. */
+/** A value of the warehouse's readers as DuckDB's reader returns it. */
 function asRead(type: ViewColumnType, value: unknown): unknown {
   if (value === null) return null;
   if (type === 'integer') return String(value);
@@ -94,30 +94,30 @@ describe('an export', () => {
     async (engine) => {
       const rig = await filledRig(engine);
       const { folder, run } = exporting(rig);
-      const told = await run();
+      const written = await run();
       for (const table of exportables) {
         const files = `read_parquet('${filesOf(table, folder)}', hive_partitioning = false)`;
         const types = await ask(`select column_name, column_type from (describe select * from ${files})`);
         expect(types).toEqual(
           table.columns.map(({ name, type }) => ({ column_name: name, column_type: DUCK_TYPE[type] })),
         );
-        // It tells how old the data are by now, which is another now each time.
+        // This table contains the age of the data, which changes with each read.
         if (table.name === 'bi_freshness') continue;
         const stored = (await rig.rows(`select * from "${table.name}"`)).map((row) =>
           Object.fromEntries(table.columns.map(({ name, type }) => [name, asRead(type, row[name])])),
         );
         const exported = await ask(`select * from ${files}`);
         expect(sortedBy(exported, table.key)).toEqual(sortedBy(stored, table.key));
-        expect(told.find(({ table: name }) => name === table.name)?.rows).toBe(stored.length);
+        expect(written.find(({ table: name }) => name === table.name)?.rows).toBe(stored.length);
       }
-      const filled = told.filter(({ rows }) => rows > 0).map(({ table }) => table);
+      const filled = written.filter(({ rows }) => rows > 0).map(({ table }) => table);
       expect(filled).toEqual(
         expect.arrayContaining(['event', 'route_point', 'daily_summary', 'bi_delivery', 'bi_event']),
       );
     },
   );
 
-  it('divides events by month, and gives the month as a column to readers of partitions', async () => {
+  it('partitions events by month, and gives the month as a column to readers of partitions', async () => {
     const rig = await filledRig();
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'event') });
     await run();
@@ -131,7 +131,7 @@ describe('an export', () => {
     expect(inFiles).toEqual(inTable);
   });
 
-  it('into the same folder again writes only the months that changed', async () => {
+  it('into the same folder writes only the months that changed', async () => {
     const rig = await filledRig();
     const what = exportables.filter(({ name }) => name === 'event' || name === 'vehicle');
     const { folder, run } = exporting(rig, { what });
@@ -154,7 +154,7 @@ describe('an export', () => {
     expect(await ask(`select count(*)::int as n from '${folder}/event/*/*.parquet'`)).toEqual([{ n }]);
   });
 
-  it('follows what is deleted: a month that is gone has no file, a smaller one is written again', async () => {
+  it('follows deletions: a deleted month has no file, a smaller one is rewritten', async () => {
     const rig = await filledRig();
     const what = exportables.filter(({ name }) => name === 'event');
     const { folder, run } = exporting(rig, { what });
@@ -166,13 +166,13 @@ describe('an export', () => {
     expect(months).toEqual([{ month: '2026-03' }]);
   });
 
-  it('writes everything again where the folder was filled from another state of the warehouse', async () => {
+  it('rewrites everything when the folder was filled from another state of the warehouse', async () => {
     const rig = await openRig(START, { vehicles: 6 });
     await rig.run('pull-vehicles');
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle') });
     await rig.clock.advance(DAY);
     await run();
-    // As many rows and none of them changed lately, as after a backup was restored.
+    // The same number of rows and no recent change, as after a restored backup.
     await rig.engine.write(({ sql }) =>
       sql('vehicle').update({ plate: 'RESTORED', _changed_at: '2026-03-01T00:00:00.000Z' }),
     );
@@ -183,7 +183,7 @@ describe('an export', () => {
     expect(await run()).toEqual([expect.objectContaining({ written: 0, kept: 1 })]);
   });
 
-  it('writes a file again that somebody took away', async () => {
+  it('rewrites a file that was removed', async () => {
     const rig = await filledRig();
     const { folder, run } = exporting(rig, { what: exportables.filter(({ name }) => name === 'vehicle') });
     await run();
@@ -192,7 +192,7 @@ describe('an export', () => {
     expect(await run()).toEqual([expect.objectContaining({ written: 1, kept: 0 })]);
   });
 
-  it('in CSV is harmless in a spreadsheet, tells null from empty, and comes back byte by byte', async () => {
+  it('in CSV is harmless in a spreadsheet, distinguishes null from empty, and round-trips byte for byte', async () => {
     const rig = await openRig(START);
     const hostile = ['=cmd|calc', '+1', '-1', '@x', '\tx', '"a";b,c\nd', 'çã 🚚', "'x"];
     await addRecords(

@@ -1,5 +1,5 @@
-// What goes wrong between client and service, over real HTTP: every fault is a clear error, attempts and pauses
-// are what the policy says, and the ledger of the sandbox is the witness.
+// Failures between client and service, over real HTTP: every fault is a clear error, attempts and pauses
+// follow the policy, and the sandbox's ledger confirms it.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -49,20 +49,20 @@ describe('faults', () => {
     expect(sandbox.ledger().requests.vehicles).toBe(attempts);
   });
 
-  it('a fault that passes is overcome, and each attempt is told', async () => {
+  it('a temporary fault is overcome, and each attempt is reported', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'vehicles', fault: '500', times: 1 });
     sandbox.addFault({ call: 'vehicles', fault: 'truncated', times: 1, skip: 1 });
-    const told = { requests: 0, retries: 0 };
+    const reported = { requests: 0, retries: 0 };
     await fleet.call(vehicles, SOME, {
       onRequest: () => {
-        told.requests += 1;
+        reported.requests += 1;
       },
       onRetry: () => {
-        told.retries += 1;
+        reported.retries += 1;
       },
     });
-    expect(told).toEqual({ requests: 4, retries: 2 });
+    expect(reported).toEqual({ requests: 4, retries: 2 });
     expect(sandbox.ledger().requests).toEqual({ login: 1, vehicles: 3 });
   });
 
@@ -88,7 +88,7 @@ describe('faults', () => {
     expect(sandbox.ledger().requests).toMatchObject({ vehicles: 5, 'points-of-interest': 1 });
   });
 
-  it('a throttled call gives up at its deadline', async () => {
+  it('a throttled call fails at its deadline', async () => {
     const clock = createManualClock(NOON);
     const { fleet, sandbox } = await openBoth({ clock }, { clock });
     sandbox.addFault({ call: 'vehicles', fault: '429', seconds: 200 });
@@ -97,7 +97,7 @@ describe('faults', () => {
     expect(sandbox.ledger().requests.vehicles).toBe(3);
   });
 
-  it('a service that is not there is retriable, and after ten failures is left alone for a while', async () => {
+  it('an unreachable service is retriable, and after ten failures is not called for a while', async () => {
     const { fleet } = openFleet('http://127.0.0.1:1', undefined);
     let requests = 0;
     const onRequest = () => {
@@ -111,7 +111,7 @@ describe('faults', () => {
     expect(requests).toBe(10);
   });
 
-  it('no answer in time is retriable', async () => {
+  it('a timeout is retriable', async () => {
     const retry = { ...QUICK_RETRY, attempts: 1 };
     const { fleet, sandbox } = await openBoth({}, { settings: { timeoutMs: 1_000 }, retry });
     sandbox.addFault({ call: 'vehicles', fault: 'hang' });
@@ -121,7 +121,7 @@ describe('faults', () => {
     });
   });
 
-  it('a read that is given up ends with the reason of the abort', async () => {
+  it('a cancelled read ends with the reason of the abort', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'vehicles', fault: 'hang' });
     const stop = new AbortController();
@@ -148,7 +148,7 @@ describe('faults', () => {
     expect((await fleet.call(vehicles, SOME)).length).toBeGreaterThan(0);
   });
 
-  it('tokens that are no JWT, integers beyond 2^53, a list that is null or absent', async () => {
+  it('opaque tokens, integers beyond 2^53, and null or absent lists are accepted', async () => {
     const bodies = [
       '{"data":[{"id":9007199254740993,"__proto__":{"polluted":1}}]}',
       '{"data":null}',
@@ -168,7 +168,7 @@ describe('faults', () => {
     expect(redactor.redact('token opaque-token-1')).not.toContain('opaque');
   });
 
-  it('a document in JSON that is no list is an error, not an empty list', async () => {
+  it('a JSON document that is not a list is an error, not an empty list', async () => {
     const url = await serve((request, response) =>
       response.end(request.url === '/auth/login/' ? '{"access_token":"t"}' : '{"error":"try later"}'),
     );
@@ -176,7 +176,7 @@ describe('faults', () => {
     expect(await failureOf(fleet.call(pointsOfInterest, {}))).toMatchObject({ code: 'bad_answer' });
   });
 
-  it('a request against the rules leaves nothing: no token, no slot, no byte', async () => {
+  it('an invalid request uses no token and no slot, and sends no byte', async () => {
     const { fleet, sandbox } = await openBoth();
     const wrong = { periods: [], event_category: 99, includes: ['nothing'] } as never;
     const failure = await failureOf(fleet.call(events, wrong));
@@ -187,7 +187,7 @@ describe('faults', () => {
     expect(sandbox.ledger().requests).toEqual({});
   });
 
-  it('once closed, calls in flight end and later ones fail', async () => {
+  it('closing the client ends calls in flight, and later calls fail', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'vehicles', fault: 'hang' });
     const hanging = fleet.call(vehicles, SOME);

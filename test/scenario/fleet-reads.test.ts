@@ -1,4 +1,4 @@
-// Every read of the service against the sandbox over HTTP: what comes back fits, in each shape it may have.
+// Every read of the service against the sandbox over HTTP: each record fits its schema, in each shape of answer.
 import { describe, expect, it } from 'vitest';
 import { Skippable } from '../../src/core/errors.ts';
 import type { Fleet } from '../../src/fleet/client.ts';
@@ -87,7 +87,7 @@ async function readEverything(fleet: Fleet) {
 }
 
 describe('reads', () => {
-  it('every listing answers with records that fit their schema', async () => {
+  it('every listing returns records that fit their schema', async () => {
     const { fleet, sandbox } = await openBoth();
     const read = await readEverything(fleet);
     for (const [name, records] of Object.entries(read)) {
@@ -111,28 +111,25 @@ describe('reads', () => {
     { numbers: 'text' },
     { data: 'top-level', dates: 'offset', numbers: 'text' },
   ];
-  it.each(variants)('read the same from another shape: %j', async (shapes) => {
+  it.each(variants)('return the same records from another shape: %j', async (shapes) => {
     const plain = await openBoth({ stepped: true });
     const other = await openBoth({ stepped: true, shapes });
     expect(await readEverything(other.fleet)).toEqual(await readEverything(plain.fleet));
   });
 
-  it.each(['json', 'comma', 'repeat'] as const)(
-    'are understood with Collections sent as %s',
-    async (collections) => {
-      const { fleet, sandbox } = await openBoth({}, { settings: { collections } });
-      const read = await readEverything(fleet);
-      const some = read.vehicles.slice(0, 2).map(({ id }) => id as number);
-      const rows = await fleet.call(dailySummary, {
-        initial_date: DAY.date_time_start,
-        end_date: DAY.date_time_end,
-        vehicles_id: some,
-      });
-      expect(rows).toHaveLength(2);
-      expect(read.vehicles[0]).toMatchObject({ fleet: { id: expect.any(Number) }, vehicle_color: {} });
-      expect(Object.keys(sandbox.ledger().requests_by_status)).toEqual(['200']);
-    },
-  );
+  it.each(['json', 'comma', 'repeat'] as const)('work with Collections sent as %s', async (collections) => {
+    const { fleet, sandbox } = await openBoth({}, { settings: { collections } });
+    const read = await readEverything(fleet);
+    const some = read.vehicles.slice(0, 2).map(({ id }) => id as number);
+    const rows = await fleet.call(dailySummary, {
+      initial_date: DAY.date_time_start,
+      end_date: DAY.date_time_end,
+      vehicles_id: some,
+    });
+    expect(rows).toHaveLength(2);
+    expect(read.vehicles[0]).toMatchObject({ fleet: { id: expect.any(Number) }, vehicle_color: {} });
+    expect(Object.keys(sandbox.ledger().requests_by_status)).toEqual(['200']);
+  });
 
   it('itineraries and itinerary: a period, then one in detail', async () => {
     const { fleet } = await openBoth();
@@ -147,7 +144,7 @@ describe('reads', () => {
   });
 
   it.each(['base64', 'data-uri', 'json'] as const)(
-    'checklist-picture: the image out of %s',
+    'checklist-picture: the image is decoded from %s',
     async (picture) => {
       const { fleet } = await openBoth({ shapes: { picture } });
       const [first] = await fitting(fleet, checklists, DAY);
@@ -160,7 +157,7 @@ describe('reads', () => {
   it.each([
     [checklist, { id: 999_999_999 }],
     [itinerary, { id: 999_999_999 }],
-  ] as const)('one that is not there is skippable', async (endpoint, request) => {
+  ] as const)('a missing record is skippable', async (endpoint, request) => {
     const { fleet, sandbox } = await openBoth();
     const failure = await failureOf(fleet.call(endpoint, request));
     expect(failure).toBeInstanceOf(Skippable);
@@ -168,7 +165,7 @@ describe('reads', () => {
     expect(sandbox.ledger().requests[endpoint.name]).toBe(1);
   });
 
-  it('a record that is not an object fails the check, not the call', async () => {
+  it('a record that is not an object fails validation, not the call', async () => {
     const { fleet, admin } = await openBoth();
     await admin('/records', {
       call: 'vehicles',

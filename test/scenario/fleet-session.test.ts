@@ -14,7 +14,7 @@ const SOME = { includes: ['fleet' as const] };
 const MINUTE = 60_000;
 
 describe('the session', () => {
-  it('login: one for any number of calls at once, also with one slot', async () => {
+  it('login: one login for any number of concurrent calls, also with one slot', async () => {
     const { fleet, sandbox } = await openBoth({}, { concurrency: 1 });
     expect(fleet.session()).toEqual({ state: 'none', expires_at: null });
     await Promise.all(Array.from({ length: 10 }, () => fleet.call(vehicles, SOME)));
@@ -32,14 +32,14 @@ describe('the session', () => {
   });
 
   it.each(['refresh-bearer', 'body', 'access-bearer'] as const)(
-    'renew: auto finds %s, remembers it, and asks no other way again',
+    'renew: auto finds %s, remembers it, and tries no other way again',
     async (renewal) => {
       const { fleet, sandbox, admin, memory } = await openBoth({ renewal });
       await fleet.call(vehicles, SOME);
       await admin('/tokens/expire', {});
       await fleet.call(vehicles, SOME);
       const { renewals_refused } = sandbox.ledger();
-      // The way by the body carries the access token too, so it is found first.
+      // The body variant carries the access token too, so it is found first.
       const found = renewal === 'access-bearer' ? 'body' : renewal;
       expect(await memory.read()).toMatchObject({ renewal: found });
       await admin('/tokens/expire', {});
@@ -54,7 +54,7 @@ describe('the session', () => {
   );
 
   it.each(['refresh-bearer', 'body', 'access-bearer'] as const)(
-    'renew: the set way %s is the only one',
+    'renew: the configured way %s is the only one',
     async (way) => {
       const { fleet, sandbox, admin } = await openBoth({ renewal: way }, { settings: { renewal: way } });
       await fleet.call(vehicles, SOME);
@@ -64,7 +64,7 @@ describe('the session', () => {
     },
   );
 
-  it('renew: with no way to renew, or renewal set to login, it logs in again', async () => {
+  it('renew: logs in again when renewal is impossible or set to login', async () => {
     const none = await openBoth({ renewal: 'none' });
     const set = await openBoth({}, { settings: { renewal: 'login' } });
     for (const { fleet, admin } of [none, set]) {
@@ -78,7 +78,7 @@ describe('the session', () => {
     expect(set.sandbox.ledger().requests[renew.name]).toBeUndefined();
   });
 
-  it('renew: a new refresh token is taken; an ended one leads to a login', async () => {
+  it('renew: a new refresh token replaces the old one; an expired one leads to a login', async () => {
     const { fleet, sandbox, admin } = await openBoth({ rotateRefresh: true, renewal: 'refresh-bearer' });
     for (let i = 0; i < 3; i++) {
       await fleet.call(vehicles, SOME);
@@ -91,7 +91,7 @@ describe('the session', () => {
     expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 3, renewals_refused: 1 });
   });
 
-  it('renew: ahead of the end, by the life of the token, however wrong the clock here is', async () => {
+  it('renew: happens before expiry, by the lifetime of the token, even when the local clock is wrong', async () => {
     const clock = createManualClock(NOON + 400 * 24 * 60 * MINUTE);
     const { fleet, sandbox } = await openBoth({ stepped: true }, { clock });
     await drive(clock, fleet.call(vehicles, SOME));
@@ -104,7 +104,7 @@ describe('the session', () => {
     expect(sandbox.ledger().requests_by_status).toEqual({ 200: 5 });
   });
 
-  it('a renewal that fails ahead of the end costs no call', async () => {
+  it('a failed early renewal fails no call', async () => {
     const clock = createManualClock(NOON);
     const { fleet, sandbox } = await openBoth({ stepped: true }, { clock });
     await drive(clock, fleet.call(vehicles, SOME));
@@ -116,7 +116,7 @@ describe('the session', () => {
   });
 
   it.each(['429', '503'] as const)(
-    'renew: a service that answers %s is waited for, not asked another way',
+    'renew: on %s the client waits for the service and tries no other way',
     async (fault) => {
       const { fleet, sandbox, admin } = await openBoth();
       await fleet.call(vehicles, SOME);
@@ -135,25 +135,25 @@ describe('the session', () => {
     expect(fleet.session()).toEqual({ state: 'refused', expires_at: null });
   });
 
-  it('a revoked password: three logins at most, also over restarts, until the cool-down or a change', async () => {
+  it('a revoked password: three logins at most, also across restarts, until the cool-down or a change', async () => {
     const clock = createManualClock(NOON);
     const { fleet, sandbox, admin, memory } = await openBoth({ stepped: true }, { clock });
     await drive(clock, fleet.call(vehicles, SOME));
     await admin('/credentials', { password: 'changed-meanwhile' });
     await admin('/tokens/expire', { refresh: true });
-    const refuse = async (client = fleet) => await failureOf(drive(clock, client.call(vehicles, SOME)));
-    for (let i = 0; i < 5; i++) expect(await refuse()).toMatchObject({ code: 'login_refused' });
+    const failLogin = async (client = fleet) => await failureOf(drive(clock, client.call(vehicles, SOME)));
+    for (let i = 0; i < 5; i++) expect(await failLogin()).toMatchObject({ code: 'login_refused' });
     expect(sandbox.ledger().renewals_refused, 'a session that is over is not renewed again').toBe(3);
     const restarted = openFleet(sandbox.url, sandbox, { clock, memory }).fleet;
-    const blocked = await refuse(restarted);
+    const blocked = await failLogin(restarted);
     expect(blocked).toBeInstanceOf(Fatal);
     expect(blocked.hint).toContain('after 2025-03-12T15:3');
     expect(sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 3 });
     expect(JSON.stringify(await memory.read())).not.toContain(sandbox.credentials.password);
 
     await clock.advance(31 * MINUTE);
-    await refuse();
-    await refuse();
+    await failLogin();
+    await failLogin();
     expect(sandbox.ledger().logins_refused).toBe(4);
 
     const settings = { password: 'changed-meanwhile' };
@@ -163,21 +163,21 @@ describe('the session', () => {
     expect((await memory.read())?.refused).toBeUndefined();
   });
 
-  it('refusals by a clock that was ahead hold up no login once it is set back', async () => {
+  it('rejections recorded by a clock that was ahead block no login once the clock is set back', async () => {
     let aheadMs = 24 * 60 * MINUTE;
     const clock = { ...systemClock, now: () => Date.now() + aheadMs };
     const { fleet, sandbox } = await openBoth({}, { clock, settings: { password: 'wrong-password' } });
-    const refuse = async (times: number) => {
+    const failLogin = async (times: number) => {
       for (let i = 0; i < times; i++)
         expect(await failureOf(fleet.call(vehicles, SOME))).toMatchObject({ code: 'login_refused' });
     };
-    await refuse(3);
+    await failLogin(3);
     aheadMs = 0;
-    await refuse(2);
+    await failLogin(2);
     expect(sandbox.ledger().logins_refused, 'one, and then none until the cool-down').toBe(4);
   });
 
-  it('a fault at login is retriable and counts for no refusal', async () => {
+  it('a fault at login is retriable and does not count as a rejection', async () => {
     const { fleet, sandbox, memory } = await openBoth();
     sandbox.addFault({ call: 'login', fault: '500', times: 2 });
     sandbox.addFault({ call: 'login', fault: 'reset-before-commit', times: 1, skip: 2 });
@@ -188,7 +188,7 @@ describe('the session', () => {
     expect(sandbox.ledger().requests.login).toBe(4);
   });
 
-  it('no login at this address is final and says so', async () => {
+  it('an address without a login is a final error that says so', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'login', fault: '404' });
     expect(await failureOf(fleet.call(vehicles, SOME))).toMatchObject({
@@ -198,7 +198,7 @@ describe('the session', () => {
     expect(sandbox.ledger().requests.login).toBe(1);
   });
 
-  it('a call that stays refused on fresh tokens is unauthorised', async () => {
+  it('a call that is still rejected with fresh tokens is unauthorised', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'vehicles', fault: '401' });
     expect(await failureOf(fleet.call(vehicles, SOME))).toMatchObject({
@@ -208,7 +208,7 @@ describe('the session', () => {
     expect(sandbox.ledger()).toMatchObject({ logins: 2, renewals: 1, requests: { vehicles: 3 } });
   });
 
-  it('tokens that end while a call waits for its slot are replaced without counting against it', async () => {
+  it('tokens that expire while a call waits for its slot are replaced without counting against it', async () => {
     const clock = createManualClock(NOON);
     const { fleet, sandbox } = await openBoth({ clock, accessTokenTtlMs: 20_000 }, { clock });
     sandbox.addFault({ call: 'vehicles', fault: '429', seconds: 30, times: 4 });
@@ -217,7 +217,7 @@ describe('the session', () => {
     expect(sandbox.ledger().logins).toBe(1);
   });
 
-  it('tokens that end faster than a call can be sent are replaced a few times, not for ever', async () => {
+  it('tokens that expire faster than a call can be sent are replaced a limited number of times', async () => {
     const clock = createManualClock(NOON);
     const { sandbox } = await openBoth({}, { clock });
     const front = await startFront(sandbox.url, (url) => {
@@ -231,7 +231,7 @@ describe('the session', () => {
     expect(sandbox.ledger().requests).toMatchObject({ vehicles: 5 });
   });
 
-  it('no token and no password is in a log line or an error', async () => {
+  it('no log line or error contains a token or a password', async () => {
     const password = 'quite-a-secret';
     const { fleet, sandbox, admin, lines } = await openBoth({ credentials: { password } });
     await fleet.call(vehicles, SOME);
@@ -245,7 +245,7 @@ describe('the session', () => {
     expect(everything).not.toMatch(/eyJ|quite-a-secret|Bearer/);
   });
 
-  it('a memory that fails does not stop the session', async () => {
+  it('a failing token store does not stop the session', async () => {
     const memory: SessionMemory = {
       read: () => Promise.reject(new Error('down')),
       update: () => Promise.reject(new Error('down')),

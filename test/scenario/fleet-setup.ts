@@ -72,7 +72,7 @@ export async function openBoth(sandboxOptions: SandboxOptions = {}, options: Fle
   return { sandbox, admin, ...openFleet(sandbox.url, sandbox, options) };
 }
 
-/** The table of a call's records: the one of its name, or the one that says it is filled by the call or its listing. */
+/** The table of a call's records: the one with its name, or the one that is filled by the call or its listing. */
 function tableOf({ name, path }: Pick<ListEndpoint<unknown>, 'name' | 'path'>): Table {
   const source = `GET ${path.replace('<id>', '')}`;
   const found =
@@ -82,13 +82,13 @@ function tableOf({ name, path }: Pick<ListEndpoint<unknown>, 'name' | 'path'>): 
   return found;
 }
 
-/** The records of a call, each of which must fit its schema; normalised. */
+/** The records of a call, normalised. Each one must fit its schema. */
 export async function fitting<Q>(fleet: Fleet, endpoint: ListEndpoint<Q>, request: Q) {
   const raw = await fleet.call(endpoint, request);
   return raw.map((record) => normalised(record, tableOf(endpoint), endpoint));
 }
 
-/** With the lists in it whose elements are records of tables of their own. */
+/** Includes the nested lists whose elements are records of their own tables. */
 function normalised(raw: unknown, table: Table, endpoint?: RecordFields): JsonObject {
   const check = checkRecord(wireSchema(table, endpoint), raw);
   if (!check.ok) throw new Error(`${table.name}: ${check.reason}`);
@@ -101,14 +101,14 @@ function normalised(raw: unknown, table: Table, endpoint?: RecordFields): JsonOb
   return record;
 }
 
-/** Moves the clock whenever somebody waits for it, until `promise` settles. */
+/** Moves the clock whenever something waits for it, until `promise` is fulfilled or rejected. */
 export async function drive<T>(clock: ManualClock, promise: Promise<T>, stepMs = 50): Promise<T> {
-  let settled = false;
+  let isSettled = false;
   const done = promise.finally(() => {
-    settled = true;
+    isSettled = true;
   });
   done.catch(() => undefined);
-  while (!settled) {
+  while (!isSettled) {
     await new Promise((resolve) => setImmediate(resolve));
     if (clock.sleepers() > 0) await clock.advance(stepMs);
   }

@@ -1,5 +1,5 @@
-// What breaks below HTTP on a TLS connection: before the handshake has ended nothing can have been sent; after it, a
-// write may have been done, whatever TLS says.
+// Failures below HTTP on a TLS connection: before the handshake has ended nothing can have been sent; after it, a
+// write may have been done, whatever the TLS error says.
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, type SecureVersion, setDefaultCACertificates } from 'node:tls';
@@ -14,7 +14,7 @@ import { type Certificate, selfSigned } from '../support/self-signed.ts';
 import { failureOf, openFleet, QUICK_RETRY } from './fleet-setup.ts';
 
 const POINT = { title: 'Depot', latitude: -23.5, longitude: -46.6, point_of_interest_category_id: 7 };
-/** The head of a TLS record that announces data, and then none that was ever encrypted. */
+/** The head of a TLS record that announces data, followed by data that was never encrypted. */
 const GARBAGE = Buffer.concat([Buffer.from([0x17, 3, 3, 0, 64]), Buffer.alloc(64, 0x5a)]);
 
 async function listen(server: Server): Promise<number> {
@@ -23,7 +23,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A TCP server that forgets its connections when the test ends. */
+/** A TCP server that drops its connections when the test ends. */
 async function serveRaw(onConnection: (socket: Socket) => void): Promise<string> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ function trust({ cert }: Certificate): void {
   onTestFinished(() => setDefaultCACertificates(before));
 }
 
-/** The service over TLS; a call other than the login is accepted and then left to `onAccepted`. */
+/** The service over TLS; any call except the login is accepted and then left to `onAccepted`. */
 async function serveTls(options: ServerOptions, onAccepted: () => void) {
   const accepted: string[] = [];
   const server = createHttpsServer(options, (request, response) => {
@@ -67,7 +67,7 @@ async function serveTls(options: ServerOptions, onAccepted: () => void) {
   return { accepted, port };
 }
 
-/** In front of the service a proxy that passes bytes on, until it writes some of its own to every client. */
+/** A proxy in front of the service: it forwards bytes until it writes some of its own to every client. */
 async function serveBehindProxy(maxVersion: SecureVersion) {
   const certificate = selfSigned();
   trust(certificate);
@@ -86,7 +86,7 @@ async function serveBehindProxy(maxVersion: SecureVersion) {
 }
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a connection of %s', (version) => {
-  it('that breaks after a write was accepted leaves its outcome unclear', async () => {
+  it('that breaks after a write was accepted leaves the outcome unclear', async () => {
     const { url, accepted } = await serveBehindProxy(version);
     const failure = await failureOf(
       openFleet(url, undefined).fleet.call(createPointOfInterest, { data: POINT }),
@@ -96,7 +96,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a connection of %s', (version) =
     expect(failure.message).toMatch(/\((EPROTO|ERR_SSL_\w+)\)$/);
   });
 
-  it('that breaks after a read was asked has it asked again', async () => {
+  it('that breaks after a read was sent has the read retried', async () => {
     const { url, accepted } = await serveBehindProxy(version);
     const failure = await failureOf(openFleet(url, undefined).fleet.call(pointsOfInterest, {}));
     expect(failure).toMatchObject({ code: 'connection_lost' });
@@ -107,7 +107,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a connection of %s', (version) =
 describe('a handshake', () => {
   const write = { method: 'POST', path: '/point_of_interest/', query: '', body: '{}' } as const;
 
-  /** What a write means that goes out without a login before it. */
+  /** The result of a write that is sent without a login before it. */
   async function failureOfWrite(url: string, timeoutMs = 10_000) {
     const transport = createTransport({ baseUrl: url, timeoutMs, maxBodyBytes: 1_024 });
     onTestFinished(() => transport.close());
@@ -122,7 +122,7 @@ describe('a handshake', () => {
     expect(failure.message).toMatch(/\((EPROTO|ERR_SSL_\w+)\)$/);
   });
 
-  it('that the other side cuts sends nothing', async () => {
+  it('that the peer cuts sends nothing', async () => {
     const url = await serveRaw((socket) => socket.once('data', () => socket.destroy()));
     expect(await failureOfWrite(url)).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
   });
@@ -132,12 +132,12 @@ describe('a handshake', () => {
     expect(await failureOfWrite(url, 300)).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
   });
 
-  it('that cannot even begin sends nothing', async () => {
+  it('that cannot start sends nothing', async () => {
     const failure = await failureOfWrite('https://255.255.255.255');
     expect(failure).toMatchObject({ name: 'Retriable', code: 'service_unreachable' });
   });
 
-  it('that shows a certificate nobody vouches for sends nothing', async () => {
+  it('that presents an untrusted certificate sends nothing', async () => {
     const { port, accepted } = await serveTls(selfSigned(), () => undefined);
     const failure = await failureOfWrite(`https://127.0.0.1:${port}`);
     expect(failure).toMatchObject({ name: 'Fatal', code: 'tls' });

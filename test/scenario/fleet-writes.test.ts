@@ -1,5 +1,5 @@
-// Every write of the service against the sandbox over HTTP, in each shape of answer, and what a write does when
-// the outcome is not clear: it is not sent again.
+// Every write of the service against the sandbox over HTTP, in each shape of answer. A write whose outcome is unclear
+// is not sent again.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
 import { changeItinerary } from '../../src/fleet/endpoints/change-itinerary.ts';
@@ -31,7 +31,7 @@ const PLAN = {
 const POINT = { title: 'Depot', latitude: -23.5, longitude: -46.6 };
 
 describe('writes', () => {
-  it('import-route-plan: tells what was routed, and the plan is there', async () => {
+  it('import-route-plan: reports the routed points, and the plan exists', async () => {
     const { fleet, sandbox } = await openBoth();
     const answer = await fleet.call(importRoutePlan, PLAN);
     expect(answer).toMatchObject({
@@ -49,7 +49,7 @@ describe('writes', () => {
     expect(found.map(({ external_code }) => external_code)).toEqual(['PLAN-1']);
   });
 
-  it('import-route-plan: a plan that nobody can drive comes back as wrong', async () => {
+  it('import-route-plan: a plan that no vehicle can drive is returned as wrong', async () => {
     const { fleet, sandbox } = await openBoth();
     const answer = await fleet.call(importRoutePlan, {
       ...PLAN,
@@ -60,7 +60,7 @@ describe('writes', () => {
   });
 
   it.each(['object', 'data-object', 'id-only', 'empty'] as const)(
-    'create-point-of-interest and change-point-of-interest: the id out of an answer that is %s',
+    'create-point-of-interest and change-point-of-interest: read the id from an answer of shape %s',
     async (created) => {
       const { fleet } = await openBoth({ shapes: { created } });
       const answer = await fleet.call(createPointOfInterest, {
@@ -79,7 +79,7 @@ describe('writes', () => {
   );
 
   it.each(['data-object', 'id-only'] as const)(
-    'create-itinerary and change-itinerary: by the id out of an answer that is %s',
+    'create-itinerary and change-itinerary: use the id from an answer of shape %s',
     async (created) => {
       const { fleet } = await openBoth({ shapes: { created } });
       const { id } = await fleet.call(createItinerary, {
@@ -123,7 +123,7 @@ describe('writes', () => {
     expect(sandbox.ledger().plans['PLAN-1'] ?? 0).toBe(accepted);
   });
 
-  it('after no answer in time, or an abort under way, the outcome is ambiguous', async () => {
+  it('after a timeout or an abort in flight the outcome is ambiguous', async () => {
     const { fleet, sandbox } = await openBoth({}, { settings: { timeoutMs: 1_000 } });
     sandbox.addFault({ call: 'import-route-plan', fault: 'hang' });
     expect(await failureOf(fleet.call(importRoutePlan, PLAN))).toBeInstanceOf(Ambiguous);
@@ -138,19 +138,22 @@ describe('writes', () => {
     ['403', Fatal, 'forbidden'],
     ['429', Retriable, 'throttled'],
     ['redirect', Ambiguous, 'answer_unclear'],
-  ] as const)('%s may come after it was done, so nothing is sent again', async (fault, kind, code) => {
-    const { fleet, sandbox } = await openBoth();
-    sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
-    const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
-    expect(failure).toBeInstanceOf(kind);
-    expect(failure.code).toBe(code);
-    expect(sandbox.ledger()).toMatchObject({
-      requests: { 'import-route-plan': 1 },
-      plans: { 'PLAN-1': 1 },
-    });
-  });
+  ] as const)(
+    '%s may arrive after the write was done, so nothing is sent again',
+    async (fault, kind, code) => {
+      const { fleet, sandbox } = await openBoth();
+      sandbox.addFault({ call: 'import-route-plan', fault, after_commit: true, seconds: 0, times: 1 });
+      const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
+      expect(failure).toBeInstanceOf(kind);
+      expect(failure.code).toBe(code);
+      expect(sandbox.ledger()).toMatchObject({
+        requests: { 'import-route-plan': 1 },
+        plans: { 'PLAN-1': 1 },
+      });
+    },
+  );
 
-  it('401 has the token replaced for whatever comes next', async () => {
+  it('401 has the token replaced for the next call', async () => {
     const { fleet, sandbox } = await openBoth();
     sandbox.addFault({ call: 'import-route-plan', fault: 'expired-token', times: 1 });
     expect(await failureOf(fleet.call(importRoutePlan, PLAN))).toMatchObject({ code: 'unauthorised' });
@@ -158,14 +161,14 @@ describe('writes', () => {
     expect(sandbox.ledger().plans).toEqual({ 'PLAN-1': 1 });
   });
 
-  it('a service that is not there was sent nothing: retriable', async () => {
+  it('an unreachable service received nothing: retriable', async () => {
     const { fleet } = openFleet('http://127.0.0.1:1', undefined);
     const failure = await failureOf(fleet.call(importRoutePlan, PLAN));
     expect(failure).toBeInstanceOf(Retriable);
     expect(failure.code).toBe('service_unreachable');
   });
 
-  it('a refusal is skippable; what the service says is kept beside the message', async () => {
+  it('a rejection is skippable; the answer of the service is kept beside the message', async () => {
     const { fleet } = await openBoth();
     const failure = await failureOf(fleet.call(createItinerary, { data: { description: 'No dates' } }));
     expect(failure).toBeInstanceOf(Skippable);

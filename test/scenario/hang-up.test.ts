@@ -1,4 +1,4 @@
-// A terminal that is closed ends what was started from it, as SIGTERM does: nothing goes on unseen.
+// Closing a terminal stops the commands started from it, as SIGTERM does.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -22,7 +22,7 @@ describe('a hang-up', () => {
   it.each([
     ['run', ['run', 'pull-vehicles']],
     ['backfill', ['backfill', 'pull-events', '--from', '2026-01-01', '--to', '2026-01-02']],
-  ])('stops %s, and however often it is sent, never at once', async (_name, args) => {
+  ])('stops %s gracefully, even when it is sent repeatedly', async (_name, args) => {
     place = makeWorkplace(configFor(sandbox.url));
     for (const call of ['vehicles', 'events'] as const) sandbox.addFault({ call, fault: 'hang' });
     const command = place.start(args);
@@ -47,11 +47,11 @@ describe('a hang-up', () => {
     const daemons = () => place.query<{ pid: number }>('select pid from sync_daemon');
     await expect.poll(daemons, { timeout: 20_000 }).toHaveLength(1);
     const [daemon] = await daemons();
-    // Nobody holds the other end any more.
+    // The other end is closed.
     terminal.kill('SIGKILL');
     const isRunning = () => existsSync(`/proc/${daemon?.pid}`);
     await expect.poll(isRunning, { timeout: 20_000 }).toBe(false);
-    // A clean stop takes its row away.
+    // A clean stop removes the daemon's row.
     expect(await daemons()).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { configFor, makeWorkplace, type Running, type Workplace } from '../support/workplace.ts';
 
 const names = (await loadJobs()).map(({ name }) => name);
-/** Every job off but these. */
+/** Every job off except these. */
 const only = (jobs: Record<string, string>): string =>
   `jobs:\n${names.map((name) => `  ${name}: ${jobs[name] ?? '{ enabled: false }'}\n`).join('')}`;
 
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const path = () => join(place.dir, 'config/roadbook.yaml');
 
-/** As most editors save: a new file is put in the place of the old one. */
+/** As most editors save: a new file replaces the old one. */
 function edit(content: string): void {
   writeFileSync(`${path()}.new`, content);
   renameSync(`${path()}.new`, path());
@@ -49,7 +49,7 @@ async function end(): Promise<void> {
 const status = async () => JSON.parse((await place.runHere(['status', '--json'])).stdout);
 
 describe('an edit of the running daemon', () => {
-  it('takes over another schedule, and a job that is switched on', async () => {
+  it('applies a new schedule, and starts a job that is switched on', async () => {
     await start({ 'pull-vehicles': ONCE_A_YEAR });
     edit(configFor(sandbox.url, only({ 'pull-vehicles': EACH_SECOND, 'pull-drivers': '{}' })));
     await daemon.printed(/"config_reloaded"[^\n]*"jobs.pull-drivers"/);
@@ -58,7 +58,7 @@ describe('an edit of the running daemon', () => {
     await end();
   });
 
-  it('that is wrong is refused at its place, told by status, and the old one goes on', async () => {
+  it('that is invalid is rejected with its position and shown by status, and the old configuration stays', async () => {
     await start({ 'pull-vehicles': EACH_SECOND });
     const before = configFor(sandbox.url, only({ 'pull-vehicles': EACH_SECOND }));
     edit(`${before}timezoen: UTC\n`);
@@ -85,11 +85,11 @@ describe('an edit of the running daemon', () => {
     const [first, last] = [runs.at(0), runs.at(-1)].map((run) => Date.parse(run?.tick_at ?? ''));
     expect(new Set(runs.map(({ tick_at }) => tick_at)).size).toBe(runs.length);
     expect(Number(last) - Number(first)).toBeGreaterThan(3_000);
-    // The end of the daemon may cut the last one off.
+    // The end of the daemon may cut off the last run.
     expect(runs.slice(0, -1).map((run) => run.status)).toEqual(runs.slice(1).map(() => 'ok'));
   });
 
-  it('that needs a restart is refused in those words', async () => {
+  it('that needs a restart is rejected with that reason', async () => {
     await start({ 'pull-vehicles': ONCE_A_YEAR });
     edit(configFor(sandbox.url, `${only({})}warehouse: { file: data/other.db }\n`));
     await daemon.printed(/"config_refused"[^\n]*warehouse.file: a change of the warehouse needs a restart/);
@@ -103,7 +103,7 @@ describe('an edit of the running daemon', () => {
     await end();
   });
 
-  it('of the credentials makes a new session, and a run under way ends on the old one', async () => {
+  it('of the credentials opens a new session, and a run in progress ends on the old one', async () => {
     sandbox.addFault({ call: 'vehicles', fault: 'latency', ms: 3_000, times: 1 });
     edit(configFor(sandbox.url, only({ 'pull-vehicles': '{}', 'pull-drivers': ONCE_A_YEAR })));
     writeFileSync(join(place.dir, '.env'), 'ROADBOOK_PASSWORD=demo\n');
@@ -130,7 +130,7 @@ describe('an edit of the running daemon', () => {
     ]);
   });
 
-  it('is asked for by SIGHUP, which never ends the daemon', async () => {
+  it('is applied on SIGHUP, which never stops the daemon', async () => {
     await start({ 'pull-vehicles': ONCE_A_YEAR });
     daemon.kill('SIGHUP');
     await daemon.printed(/"config_reloaded","cause":"signal","changed":\[\]/);

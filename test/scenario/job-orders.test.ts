@@ -1,4 +1,4 @@
-// Orders from another process while the daemon runs: pause, resume, run now; kept across restarts.
+// Actions from another process while the daemon runs: pause, resume, run now; kept across restarts.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -23,7 +23,7 @@ const untilRuns = (daemon: Running, count: number): Promise<void> =>
   daemon.printed(new RegExp(`(?:"run finished"[\\s\\S]*){${count}}`));
 
 describe('roadbook jobs pause, resume, run-now', () => {
-  it('a paused job stays paused over a restart, runs on request, and is caught up once when resumed', async () => {
+  it('a paused job stays paused across a restart, runs on request, and is caught up once when resumed', async () => {
     sandbox = await startSandbox({ vehicles: 3 });
     // The next tick of this schedule is a year away.
     place = makeWorkplace(configFor(sandbox.url, only('{ schedule: "0 0 29 2 *" }')));
@@ -54,7 +54,7 @@ describe('roadbook jobs pause, resume, run-now', () => {
     expect(await place.query('select holder from sync_lease where holder is not null')).toEqual([]);
   });
 
-  it('a name that is no job is told the nearest, and a disabled job cannot be asked for', async () => {
+  it('an unknown job name is answered with the nearest one, and a disabled job cannot be requested', async () => {
     sandbox = await startSandbox({ vehicles: 3 });
     place = makeWorkplace(configFor(sandbox.url, only('{ enabled: false }')));
     const wrong = await place.runHere(['jobs', 'pause', 'pull-vehicels', '--json']);
@@ -68,10 +68,10 @@ describe('roadbook jobs pause, resume, run-now', () => {
     expect(disabled.stderr).toContain('npx roadbook run pull-vehicles');
   });
 
-  it('a run from the command line waits for the one that the daemon makes, and says so', async () => {
+  it('a run from the command line waits for the run of the daemon, and says so', async () => {
     sandbox = await startSandbox({
       vehicles: 3,
-      // The daemon's alone: the other has nothing more to wait for.
+      // Only the daemon's run: the other has nothing more to wait for.
       faults: [{ call: 'vehicles', fault: 'latency', ms: 4_000, times: 1 }],
     });
     place = makeWorkplace(configFor(sandbox.url, only('{}')));

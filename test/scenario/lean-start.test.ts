@@ -1,5 +1,5 @@
-// What a start loads: the packages of other commands, and those that come with the first call or the first request, are
-// not among them. Each of these was once loaded by every start.
+// The modules that a start loads: packages of other commands, and those needed by the first call or the first request,
+// are not among them. Each of these was once loaded by every start.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -21,20 +21,20 @@ afterEach(() => place.remove());
 const env = () => ({ NODE_OPTIONS: `--import=${PRELOAD}`, LOADED_FILE: join(place.dir, 'loaded.txt') });
 const loaded = (): string[] => readFileSync(join(place.dir, 'loaded.txt'), 'utf8').split('\n');
 
-it.each(['--version', '--help'])('roadbook %s loads what reads the command line alone', async (flag) => {
+it.each(['--version', '--help'])('roadbook %s loads only the command-line parser', async (flag) => {
   expect(await place.run([flag], env())).toMatchObject({ code: 0 });
   expect(loaded()).toEqual(['commander']);
 });
 
-it('a command that looks at the warehouse loads nothing that calls or is called', async () => {
+it('a command that reads the warehouse loads no HTTP client or server', async () => {
   expect(await place.run(['status'], env())).toMatchObject({ code: 0 });
   expect(loaded()).toContain('knex');
   expect(loaded().filter((name) => [...LATER, ...OF_OTHERS].includes(name))).toEqual([]);
 });
 
-it('the daemon is at work before the page and the client are loaded', async () => {
+it('the daemon works before the page and the client are loaded', async () => {
   place.remove();
-  // Nothing is due, so nobody is called.
+  // Nothing is due, so no call is made.
   place = makeWorkplace(configFor('http://127.0.0.1:9', `status: { port: 0 }\n${ALL_OFF}`));
   const daemon = place.start(['start'], env());
   await daemon.printed(/is running/);

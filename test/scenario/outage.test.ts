@@ -1,5 +1,5 @@
-// The service is away for ten minutes while the schedule goes on, on a clock that the test moves: real requests, a
-// real warehouse, the scheduler of the daemon. The sandbox counts what it is asked.
+// The service is down for ten minutes while the schedule goes on, on a clock that the test moves: real requests, a
+// real warehouse, the scheduler of the daemon. The sandbox counts its requests.
 import { expect, it, onTestFinished } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { DEFAULT_RETRY_BUDGET } from '../../src/core/retry/retry-budget.ts';
@@ -19,7 +19,7 @@ const OPTIONS: Record<string, Record<string, unknown>> = {
 };
 const NAMES = Object.keys(OPTIONS);
 
-it('a service that is away for ten minutes is asked little, not stormed at its return, and caught up', async () => {
+it('a service that is down for ten minutes gets few requests, no storm at its return, and is caught up', async () => {
   const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4, churn: false } });
   onTestFinished(() => rig.close());
   const { clock, sandbox, engine, dependencies } = rig;
@@ -35,16 +35,16 @@ it('a service that is away for ten minutes is asked little, not stormed at its r
       clock,
       log: dependencies.log,
       readTicks: (job) => readTicks(engine, job),
-      async run(name, order, stops) {
+      async run(name, request, stops) {
         const found = find(name);
         if (found === undefined) throw new Error(`no job ${name}`);
         running++;
-        await runChain({ ...found, ...order, ...stops }, { find }, dependencies).finally(() => running--);
+        await runChain({ ...found, ...request, ...stops }, { find }, dependencies).finally(() => running--);
       },
     },
   );
 
-  /** Lets time pass, but not while a run works without waiting for it; gives the requests of each minute. */
+  /** Lets time pass, but not while a run works without waiting for it; returns the requests of each minute. */
   async function pass(ms: number): Promise<number[]> {
     const asked = () => Object.values(sandbox.ledger().requests).reduce((sum, count) => sum + count, 0);
     const minutes: number[] = [];
@@ -85,7 +85,7 @@ it('a service that is away for ten minutes is asked little, not stormed at its r
     `select job, min(started_at) as at from sync_run where status = 'ok' and started_at >= '${backAt}' group by job order by job`,
   );
   expect(caughtUp.map(({ job }) => job)).toEqual(NAMES.toSorted());
-  // What happened while it was away has been read: no vehicle has a hole there.
+  // The events of the outage have been read: no vehicle has a gap there.
   const [read = {}] = await rig.rows(
     `select count(*) as n, max(begin_at) as begin_at, min(end_at) as end_at from sync_coverage where job = 'pull-events'`,
   );

@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('roadbook outbox', () => {
-  it('lists what is unknown first, shows the history of an entry, and acts on it', async () => {
+  it('lists unknown entries first, shows the history of an entry, and acts on it', async () => {
     drop('a.json', [plan('OK'), plan('NO', { document_number: CPFS[0] })]);
     expect((await json(['run', 'push-route-plans'])).document).toMatchObject({ confirmed: 1, rejected: 1 });
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
@@ -78,9 +78,9 @@ describe('roadbook outbox', () => {
     const { stdout } = await place.runHere(['outbox', 'show', 'LOST']);
     expect(stdout).toMatch(/unknown since/);
 
-    const refusal = await place.runHere(['outbox', 'cancel', 'LOST']);
-    expect(refusal).toMatchObject({ code: 2, stdout: '' });
-    expect(refusal.stderr).toMatch(/may be at the service[\s\S]*--force/);
+    const rejection = await place.runHere(['outbox', 'cancel', 'LOST']);
+    expect(rejection).toMatchObject({ code: 2, stdout: '' });
+    expect(rejection.stderr).toMatch(/may be at the service[\s\S]*--force/);
     const unread = await place.runHere(['outbox', 'retry', 'LOST']);
     expect(unread.code).toBe((await place.runHere(['run', 'push-route-plans'])).code);
     expect(unread.code).not.toBe(0);
@@ -121,13 +121,13 @@ describe('roadbook outbox', () => {
       /'NO' is invalid.*not a state.*`ready`, /,
     ],
     ['a use that is no number', ['show', 'NO', '--use', 'last'], /whole number, at least 1/],
-  ])('answers %s with words, what to try and exit code 2', async (_what, args, words) => {
+  ])('answers %s with an explanation, a hint and exit code 2', async (_what, args, words) => {
     const { code, stdout, stderr } = await typed(['outbox', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(words);
   });
 
-  it('cancels a confirmed entry with --force alone', async () => {
+  it('cancels a confirmed entry only with --force', async () => {
     drop('a.json', plan('P1'));
     await place.runHere(['run', 'push-route-plans']);
     expect(await place.runHere(['outbox', 'cancel', 'P1'])).toMatchObject({
@@ -165,7 +165,7 @@ describe('roadbook outbox', () => {
     });
   });
 
-  it('lists what needs a person first and says why', async () => {
+  it('lists entries that need a person first and says why', async () => {
     expect((await place.runHere(['outbox', 'list'])).stdout).toMatch(/No entry matches/);
     const engine = await sqlite.open({ file: join(place.dir, 'data', 'warehouse.db') });
     const entries = [
@@ -189,7 +189,7 @@ describe('roadbook outbox', () => {
 });
 
 describe('the status', () => {
-  it('counts the outbox, and speaks of no deadline where none is set', async () => {
+  it('counts the outbox, and mentions no deadline when none is set', async () => {
     sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
     sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1 });
     drop('a.json', plan('LOST'));

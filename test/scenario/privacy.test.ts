@@ -1,5 +1,5 @@
 // Planted values must be nowhere in the bytes of the warehouse: not in a column, not in `extra`, not in the
-// quarantine, and not in what SQLite leaves behind of a page that was overwritten.
+// quarantine, and not in the pages that SQLite leaves behind after an overwrite.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -30,9 +30,9 @@ const person = {
   cnh_number: PLANTED.cnh,
   emergency: { contact_cpf: PLANTED.nested },
 };
-/** A number does not fit the column, so that it would be left in `extra`. */
+/** A number does not fit the column, so it would stay in `extra`. */
 const numbered = { id: 9_002, name: 'Numbered', cpf: PLANTED.number };
-const misfit = { id: 'not a number', name: 'InvalidRecord', cpf: PLANTED.stray, rg: PLANTED.rg };
+const invalidRecord = { id: 'not a number', name: 'InvalidRecord', cpf: PLANTED.stray, rg: PLANTED.rg };
 
 type Rig = Awaited<ReturnType<typeof openRig>>;
 
@@ -55,7 +55,11 @@ async function rigWith(policies: Record<string, Policy>, engine: EngineName = 's
   const rig = await openRig(START, {}, { engine, dependencies: { privacy } });
   await putBefore(rig, (url) =>
     url.pathname === '/driver/'
-      ? { body: { data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, misfit] : [] } }
+      ? {
+          body: {
+            data: url.searchParams.get('is_deliveryman') === '1' ? [person, numbered, invalidRecord] : [],
+          },
+        }
       : undefined,
   );
   return rig;
@@ -72,8 +76,8 @@ describe('personal values', () => {
     ['keep', [{ count: 2 }], 0],
     ['drop', [], 2],
   ] as const)(
-    '%s: rows of one driver from two answers are added up only where it can be known that it is one',
-    async (policy, stored, refused) => {
+    '%s: rows of one driver from two answers are added up only if they are known to be one driver',
+    async (policy, stored, quarantined) => {
       const privacy = createPrivacy({ 'driver.name': policy }, SECRET);
       const rig = await openRig(START, { vehicles: 1, churn: false }, { dependencies: { privacy } });
       await addRecords(
@@ -90,11 +94,11 @@ describe('personal values', () => {
       });
       const run = await rig.run('pull-daily-summaries', { since: '1h' });
       expect(await rig.rows('select count from daily_summary')).toEqual(stored);
-      expect(run.quarantined).toBe(refused);
+      expect(run.quarantined).toBe(quarantined);
     },
   );
 
-  it('are nowhere in the files by default, and equal values are still equal', async () => {
+  it('are nowhere in the files by default, and equal values stay equal', async () => {
     const rig = await rigWith(DEFAULTS);
     const summary = await rig.run('pull-drivers');
     expect(summary).toMatchObject({ records: 3, inserted: 2, quarantined: 1 });
@@ -108,13 +112,13 @@ describe('personal values', () => {
     expect(again).toMatchObject({ inserted: 0, updated: 0, unchanged: 2 });
   });
 
-  it('are in the files where the policy keeps them, so that the search above can find them', async () => {
+  it('are in the files when the policy keeps them, so that the search above can find them', async () => {
     const rig = await rigWith({});
     await rig.run('pull-drivers');
     expect(found(rig)).toEqual(expect.arrayContaining(['cpf', 'rg', 'cnh', 'nested', 'number']));
   });
 
-  it('are rewritten when the policy becomes stricter, pages that were overwritten included', async () => {
+  it('are rewritten when the policy becomes stricter, overwritten pages included', async () => {
     const rig = await rigWith({});
     await rig.run('pull-drivers');
     await enforce(rig, DEFAULTS);
@@ -157,7 +161,7 @@ describe('personal values', () => {
     expect(await rig.rows('select cpf is null as gone from driver where id = 9001')).toEqual([{ gone: 0 }]);
   });
 
-  it('are scrubbed by the next start where the one that rewrote them was cut', async () => {
+  it('are scrubbed by the next start if the start that rewrote them was cut', async () => {
     const rig = await rigWith({});
     await rig.run('pull-drivers');
     const scrub = rig.engine.scrub;
@@ -168,7 +172,7 @@ describe('personal values', () => {
     expect(found(rig)).toEqual([]);
   });
 
-  it('are found in lists and objects under the name of a document, whatever its spelling', () => {
+  it('are found in lists and objects under the name of a document, in any spelling', () => {
     const { filter } = createPrivacy(DEFAULTS, SECRET);
     const [driver] = [...personalColumns.values()].filter(({ table }) => table.name === 'driver');
     const hidden = filter(driver?.table as never).record({
@@ -182,7 +186,7 @@ describe('personal values', () => {
     expect(hidden).toMatchObject({ cnh_category: 'D', driverCpf: expect.stringMatching(/^h:/) });
   });
 
-  it('come back with the next reading when the policy is eased', async () => {
+  it('return with the next read when the policy is relaxed', async () => {
     const rig = await rigWith(DEFAULTS);
     await enforce(rig, DEFAULTS);
     await rig.run('pull-drivers');
@@ -192,7 +196,7 @@ describe('personal values', () => {
     expect(await rig.rows('select cpf from driver where id = 9001')).toEqual([{ cpf: PLANTED.cpf }]);
   });
 
-  it('are refused under another secret, because digests would no longer be equal', async () => {
+  it('are rejected under another secret, because digests would no longer be equal', async () => {
     const rig = await rigWith(DEFAULTS);
     await enforce(rig, DEFAULTS);
     await expect(enforce(rig, DEFAULTS, 'another secret')).rejects.toMatchObject({
@@ -200,7 +204,7 @@ describe('personal values', () => {
     });
   });
 
-  it('find the driver of a daily summary by a hashed name', async () => {
+  it('match the driver of a daily summary by a hashed name', async () => {
     const rig = await openRig(
       START,
       {},
@@ -232,7 +236,7 @@ describe('personal values', () => {
 
   it('of a quarantined record fit once the record does', async () => {
     const rig = await openRig(START, {}, { dependencies: { privacy: createPrivacy(DEFAULTS, SECRET) } });
-    await addRecords(rig, 'drivers', [misfit]);
+    await addRecords(rig, 'drivers', [invalidRecord]);
     await rig.run('pull-drivers');
     const [kept] = await rig.rows('select payload from sync_quarantine');
     expect(JSON.parse(String(kept?.payload))).toMatchObject({ cpf: expect.stringMatching(/^h:/) });

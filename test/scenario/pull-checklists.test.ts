@@ -17,13 +17,13 @@ import {
 
 const START = '2026-03-05T15:00:00Z';
 const JOB = 'pull-checklists';
-const SETTLED = { since: '2d', settle: '1h' };
+const SHORT_SETTLE = { since: '2d', settle: '1h' };
 
-type Told = Record<string, unknown> & { id: number; answers: Record<string, unknown>[] };
+type TrueChecklist = Record<string, unknown> & { id: number; answers: Record<string, unknown>[] };
 
 const at = (rig: Rig, ms: number): string => new Date(rig.clock.now() + ms).toISOString();
 const truthSince = async (rig: Rig, from: string) =>
-  (await rig.truth('checklists', { from, to: at(rig, 0) })) as Told[];
+  (await rig.truth('checklists', { from, to: at(rig, 0) })) as TrueChecklist[];
 
 /** The flags of a form's field are numbers at the service. */
 const withFlags = (answer: Record<string, unknown>) => {
@@ -39,13 +39,13 @@ const withFlags = (answer: Record<string, unknown>) => {
   };
 };
 
-async function expectChecklists(rig: Rig, truth: readonly Told[]): Promise<void> {
+async function expectChecklists(rig: Rig, truth: readonly TrueChecklist[]): Promise<void> {
   await expectTruth(rig, checklist, truth);
   const answers = truth.flatMap((one) => one.answers);
   await expectTruth(rig, checklistAnswer, answers.map(withFlags));
 }
 
-const picturesIn = (truth: readonly Told[]): Set<unknown> =>
+const picturesIn = (truth: readonly TrueChecklist[]): Set<unknown> =>
   new Set(
     truth
       .flatMap((one) => [one.signature, ...one.answers.map(({ picture }) => picture)])
@@ -53,7 +53,7 @@ const picturesIn = (truth: readonly Told[]): Set<unknown> =>
   );
 
 describe('pull-checklists', () => {
-  it('holds checklists, answers and pictures through weeks of late arrivals, each picture fetched once', async () => {
+  it('stores checklists, answers and pictures through weeks of late arrivals, each picture fetched once', async () => {
     const rig = await openRig(START, { vehicles: 10, seed: 2 });
     const from = at(rig, -5 * DAY);
     for (let round = 0; round < 60; round++) {
@@ -65,7 +65,7 @@ describe('pull-checklists', () => {
     }
     await rig.run(JOB, { since: '5d' });
     const truth = await truthSince(rig, from);
-    // Some came in almost two days late, between two polls.
+    // Some arrived almost two days late, between two polls.
     expect(truth.some((one) => lag(one) > 44 * HOUR)).toBe(true);
     await expectChecklists(rig, truth);
     const names = picturesIn(truth);
@@ -75,20 +75,23 @@ describe('pull-checklists', () => {
     expect(requestsOf(rig, 'checklist')).toBe(0);
   });
 
-  it('keeps what the columns do not hold in extra', async () => {
+  it('keeps fields without a column in extra', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, { since: '2d' });
-    const [told] = await truthSince(rig, at(rig, -2 * DAY));
-    const [row] = await rig.rows(`select extra from checklist where id = ${told!.id}`);
-    const { identifier_fields, executed } = told as Told;
+    const [expected] = await truthSince(rig, at(rig, -2 * DAY));
+    const [row] = await rig.rows(`select extra from checklist where id = ${expected!.id}`);
+    const { identifier_fields, executed } = expected as TrueChecklist;
     expect(JSON.parse(String(row?.extra))).toEqual({ identifier_fields, executed });
-    const answer = told!.answers[0] as { id: number; checklist_form_field: { table: { items: unknown } } };
+    const answer = expected!.answers[0] as {
+      id: number;
+      checklist_form_field: { table: { items: unknown } };
+    };
     const [kept] = await rig.rows(`select extra from checklist_answer where id = ${answer.id}`);
     const { items } = answer.checklist_form_field.table;
     expect(JSON.parse(String(kept?.extra))).toEqual({ checklist_form_field: { table: { items } } });
   });
 
-  it('changes nothing the second time, and asks for no picture again', async () => {
+  it('changes nothing the second time, and requests no picture again', async () => {
     const rig = await openRig(START);
     await rig.run(JOB, { since: '2d' });
     const tables = ['checklist', 'checklist_answer', 'image'];
@@ -103,34 +106,34 @@ describe('pull-checklists', () => {
     expect(await all()).toEqual(before);
   });
 
-  it('makes one call where everything is settled', async () => {
+  it('makes one call when every checklist is complete', async () => {
     const rig = await openRig(START);
-    await rig.run(JOB, SETTLED);
-    // Into the night, when nobody fills in anything.
+    await rig.run(JOB, SHORT_SETTLE);
+    // Into the night, when no checklist is filled in.
     await rig.clock.advance(14 * HOUR);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     const calls = ['checklists', 'checklist', 'checklist-answers', 'checklist-picture'];
     const before = calls.map((call) => requestsOf(rig, call));
     await rig.clock.advance(HOUR);
-    const { records, unchanged } = await rig.run(JOB, SETTLED);
+    const { records, unchanged } = await rig.run(JOB, SHORT_SETTLE);
     expect(records).toBeGreaterThan(0);
     expect(unchanged).toBe(records);
     expect(calls.map((call, index) => requestsOf(rig, call) - before[index]!)).toEqual([1, 0, 0, 0]);
   });
 
-  it('opens a settled checklist again when its summary changes', async () => {
+  it('opens a completed checklist again when its summary changes', async () => {
     const rig = await openRig(START);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     await rig.clock.advance(3 * HOUR);
-    await rig.run(JOB, SETTLED);
+    await rig.run(JOB, SHORT_SETTLE);
     const answers = requestsOf(rig, 'checklist-answers');
     const [some] = await truthSince(rig, at(rig, -DAY));
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/checklist/') return undefined;
-      const { data } = (await original()) as { data: Told[] };
+      const { data } = (await original()) as { data: TrueChecklist[] };
       return { body: { data: data.map((one) => (one.id === some!.id ? { ...one, latitude: 1 } : one)) } };
     });
-    expect(await rig.run(JOB, SETTLED)).toMatchObject({ updated: 1, inserted: 0 });
+    expect(await rig.run(JOB, SHORT_SETTLE)).toMatchObject({ updated: 1, inserted: 0 });
     expect(requestsOf(rig, 'checklist-answers')).toBe(answers + 1);
   });
 
@@ -144,7 +147,7 @@ describe('pull-checklists', () => {
     await expectChecklists(rig, await truthSince(rig, at(rig, -2 * DAY)));
   });
 
-  it('marks a checklist that the service no longer knows with its answers, and unmarks them on return', async () => {
+  it('marks a checklist that the service no longer knows together with its answers, and unmarks them on return', async () => {
     const rig = await openRig(START);
     const answered = async () => {
       await addRecords(rig, 'checklists', [
@@ -163,7 +166,7 @@ describe('pull-checklists', () => {
     expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[], []]);
   });
 
-  it('marks both all the same where other records have no id', async () => {
+  it('marks both even when other records have no id', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'checklists', [
       { id: 7, date_executed: at(rig, -DAY), date_created: at(rig, -DAY) },
@@ -177,7 +180,7 @@ describe('pull-checklists', () => {
     expect([await missing(rig, checklist), await missing(rig, checklistAnswer)]).toEqual([[7], [70]]);
   });
 
-  it('quarantines summaries and answers that do not fit and loads the others', async () => {
+  it('quarantines invalid summaries and answers and loads the others', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'checklists', [{ id: 7, date_executed: 'yesterday' }]);
     await addRecords(rig, 'checklist-answers', [{ value: 'of nothing' }]);
@@ -195,7 +198,7 @@ describe('pull-checklists', () => {
     await expectChecklists(rig, truth);
   });
 
-  it('cuts a search that is too large and ends with the same rows', async () => {
+  it('cuts a search that is too large and stores the same rows', async () => {
     const rig = await openRig(START);
     rig.sandbox.addFault({ call: 'checklists', fault: '413', times: 3 });
     const summary = await rig.run(JOB, { since: '2d' });
@@ -205,5 +208,5 @@ describe('pull-checklists', () => {
   });
 });
 
-const lag = (one: Told): number =>
+const lag = (one: TrueChecklist): number =>
   Date.parse(String(one.date_created)) - Date.parse(String(one.date_executed));

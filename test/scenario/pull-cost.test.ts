@@ -1,4 +1,4 @@
-// Cost follows change, not history: what a run asks the service for, counted by the service itself.
+// Cost follows change, not history: the requests of a run, counted by the service itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Requests by call since the last time it was asked. */
-function asked(): Record<string, number> {
+/** Requests by call since the previous invocation. */
+function newRequests(): Record<string, number> {
   const now = rig.sandbox.ledger().requests as Record<string, number>;
   const since = Object.entries(now).map(([call, count]) => [call, count - (before[call] ?? 0)] as const);
   before = { ...now };
@@ -23,16 +23,16 @@ function asked(): Record<string, number> {
 }
 
 describe('the cost of a run', () => {
-  it('of plans is one search a day in reach and one call for each plan that may still change', async () => {
+  it('of plans is one search for each day in range and one call for each plan that may still change', async () => {
     await rig.run('pull-route-plans', { since: '14d' });
-    asked();
+    newRequests();
     await rig.clock.advance(5 * 60_000);
     const { records } = await rig.run('pull-route-plans', { since: '14d' });
-    const settledBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
+    const completedBefore = new Date(rig.clock.now() - 48 * HOUR - 5 * 60_000).toISOString();
     const [{ open, all } = {}] = await rig.rows(
-      `select sum(status not in ('C', 'I') or date_time_end >= '${settledBefore}') as open, count(*) as "all" from route_plan`,
+      `select sum(status not in ('C', 'I') or date_time_end >= '${completedBefore}') as open, count(*) as "all" from route_plan`,
     );
-    const { 'route-plan': details, 'route-plans': searches, ...others } = asked();
+    const { 'route-plan': details, 'route-plans': searches, ...others } = newRequests();
     expect(others).toEqual({});
     expect(searches).toBe(11);
     expect(details).toBe(open);
@@ -50,24 +50,24 @@ describe('the cost of a run', () => {
     expect(await dump()).toEqual(rows);
   });
 
-  it('of events is one call for each category, however many periods there are', async () => {
+  it('of events is one call for each category, for any number of periods', async () => {
     await rig.run('pull-events', { since: '3d' });
-    asked();
+    newRequests();
     await rig.clock.advance(10 * 60_000);
     const { slices } = await rig.run('pull-events', { since: '3d' });
-    expect(asked()).toEqual({ events: 24 });
+    expect(newRequests()).toEqual({ events: 24 });
     expect(slices).toBe(1);
   });
 
   it('of daily summaries is two calls for each trailing day', async () => {
     await rig.run('pull-daily-summaries', { since: '10d' });
-    asked();
+    newRequests();
     await rig.clock.advance(HOUR);
     await rig.run('pull-daily-summaries', { since: '10d', lookback: '2d' });
-    expect(asked()).toEqual({ 'daily-summary': 6 });
+    expect(newRequests()).toEqual({ 'daily-summary': 6 });
   });
 
-  it('of an outage is a search for each day of it, ahead of now or not when it began', async () => {
+  it('of an outage is a search for each of its days, whether or not the day was ahead when it began', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(6 * 24 * HOUR);
     await rig.run('pull-route-plans', { since: '2d' });
@@ -77,19 +77,19 @@ describe('the cost of a run', () => {
     expect((await rig.rows(missing)).length).toBe(truth.length);
   });
 
-  it('of a plan that was final when the daemon stopped includes one more look after it settled', async () => {
+  it('of a plan that was final when the daemon stopped includes one more read after it is complete', async () => {
     await rig.run('pull-route-plans', { since: '2d' });
     await rig.clock.advance(5 * 24 * HOUR);
-    asked();
+    newRequests();
     await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
-    const first = asked()['route-plan'] ?? 0;
+    const first = newRequests()['route-plan'] ?? 0;
     const [{ plans } = {}] = await rig.rows('select count(*) as plans from route_plan');
     expect(first).toBe(plans);
     await rig.run('pull-route-plans', { since: '2d', lookback: '8d' });
-    expect(asked()['route-plan'] ?? 0).toBeLessThan(first);
+    expect(newRequests()['route-plan'] ?? 0).toBeLessThan(first);
   });
 
-  // [job, minutes between runs, how many times more or less than estimated it may be]
+  // [job, minutes between runs, allowed factor above or below the estimate]
   it.each([
     ['pull-vehicles', 360, 1],
     ['pull-drivers', 360, 1],
@@ -99,18 +99,18 @@ describe('the cost of a run', () => {
     ['pull-itineraries', 15, 2],
     ['pull-route-plans', 5, 3],
     ['pull-checklists', 10, 3],
-  ])('of %s is about what its declaration estimates', async (name, minutes, tolerance) => {
+  ])('of %s is close to the estimate in its declaration', async (name, minutes, tolerance) => {
     const job = (await loadJobs()).find((each) => each.name === name);
     const options = (job?.options.parse({}) ?? {}) as Record<string, unknown>;
-    // What a first run reads is no part of it.
+    // The first run does not count.
     const reach = 'since' in options ? { since: '8d' } : {};
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
     await rig.run(name, reach);
-    asked();
+    newRequests();
     await rig.clock.advance(minutes * 60_000);
     await rig.run(name, reach);
-    const calls = Object.values(asked()).reduce((sum, count) => sum + count, 0);
+    const calls = Object.values(newRequests()).reduce((sum, count) => sum + count, 0);
     const estimate = job?.cost?.(options, { vehicles: 30, periodMs: minutes * 60_000 }).calls ?? 1;
     expect(calls).toBeLessThanOrEqual(estimate * tolerance);
     expect(calls).toBeGreaterThanOrEqual(estimate / tolerance);

@@ -1,5 +1,5 @@
-// Once a local day a run of events reads further back than the others, so that what arrives a day or two late is not
-// missed; a day's other runs cost what they did.
+// Once a local day a run of events reads further back than the others, so that events that arrive a day or two late are
+// not missed; the other runs of the day cost the same as before.
 import { expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
 import { DAY, HOUR, openRig, requestsOf } from './pull-setup.ts';
@@ -15,7 +15,7 @@ const reached = (rig: Rig) =>
 const intervals = async (rig: Rig): Promise<number> =>
   (await rig.rows(`select scope from sync_coverage where job = 'pull-events'`)).length;
 
-it('keeps every event that comes up to two days late, with the default lookbacks', async () => {
+it('stores every event that arrives up to two days late, with the default lookbacks', async () => {
   const rig = await openRig(instant(MIDNIGHT), { vehicles: 3, churn: false });
   const days = 5;
   for (let hours = 0; hours <= days * 24; hours += 4) {
@@ -33,7 +33,7 @@ it('keeps every event that comes up to two days late, with the default lookbacks
   expect(truth.filter(({ id }) => !stored.has(id))).toEqual([]);
 });
 
-it('reads further back in the first run of a local day only, as a preview tells', async () => {
+it('reads further back in the first run of a local day only, as the preview shows', async () => {
   const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 60, churn: false });
   const options = { since: '4d', categories: [1] };
   await rig.run('pull-events', options);
@@ -50,7 +50,7 @@ it('reads further back in the first run of a local day only, as a preview tells'
   expect(calls).toEqual([3, 1, 1, 1]);
 });
 
-it('reads later what the first run of a day could not, only that, and stays as fresh meanwhile', async () => {
+it('reads later only what the first run of a day could not, and stays fresh meanwhile', async () => {
   const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 60, churn: false });
   const options = { since: '4d', categories: [1] };
   await rig.run('pull-events', options);
@@ -75,7 +75,7 @@ it('reads later what the first run of a day could not, only that, and stays as f
   expect(begin).toBe(instant(MIDNIGHT - HOUR - 60_000 - 4 * DAY));
 });
 
-it('never asks for what lies before the first reading', async () => {
+it('never reads before the start of the first read', async () => {
   const rig = await openRig(instant(MIDNIGHT - HOUR), { vehicles: 2, churn: false });
   const options = { since: '1d', categories: [1] };
   await rig.run('pull-events', options);

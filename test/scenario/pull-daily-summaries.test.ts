@@ -1,4 +1,4 @@
-// Daily figures against a service whose fleet grows and whose people change: days of drivers hold every vehicle.
+// Daily figures against a service whose fleet grows and whose people change: days of drivers include every vehicle.
 import { describe, expect, it } from 'vitest';
 import { fillTableJobs } from '../../src/warehouse/control/table-jobs.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';
@@ -8,27 +8,27 @@ import { addRecords, HOUR, openRig, putBefore } from './pull-setup.ts';
 const START = '2026-03-10T15:00:00.000Z';
 const JOB = 'pull-daily-summaries';
 
-/** Vehicles of a call, as the address tells them. */
+/** Vehicles of a call, taken from its address. */
 const vehiclesOf = (url: URL): number[] => JSON.parse(url.searchParams.get('vehicles_id') ?? '[]');
 const isByDriver = (url: URL): boolean => url.search.includes('driver');
 
 interface Service {
   /** Vehicles that the listing leaves out, from its end. */
   hidden: number;
-  /** How many calls by driver are refused from now on. */
-  refusals: number;
+  /** How many calls by driver are rejected from now on. */
+  rejections: number;
 }
 
-/** One driver who drives every vehicle: the figures tell how many vehicles a day was read with. */
+/** One driver who drives every vehicle: the figures show how many vehicles a day was read with. */
 async function oneDriverOfAll(rig: Rig, service: Service): Promise<void> {
   await putBefore(rig, async (url, original) => {
     if (url.pathname === '/vehicle/') {
       const { data } = (await original()) as { data?: unknown[] };
-      // None where the session has to be renewed first.
+      // Undefined when the session has to be renewed first.
       return data && { body: { data: data.slice(0, data.length - service.hidden) } };
     }
     if (url.pathname !== '/daily_summary/' || !isByDriver(url)) return undefined;
-    if (service.refusals-- > 0) return { status: 422, body: {} };
+    if (service.rejections-- > 0) return { status: 422, body: {} };
     return { body: [{ title: 'Everybody', count: vehiclesOf(url).length }] };
   });
 }
@@ -37,9 +37,9 @@ const driverDays = (rig: Rig) =>
   rig.rows(`select count, count(*) as days from daily_summary where subject = 'driver' group by count`);
 
 describe('days of drivers', () => {
-  it('hold the share of a vehicle that became known later, however far back', async () => {
+  it('include the share of a vehicle that became known later, however far back', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
@@ -51,13 +51,13 @@ describe('days of drivers', () => {
     expect(await driverDays(rig)).toEqual([{ count: 4, days: 11 }]);
   });
 
-  it('stay due for it where they could not be read with it', async () => {
+  it('stay due for a vehicle when they could not be read with it', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
-    Object.assign(service, { hidden: 0, refusals: 5 });
+    Object.assign(service, { hidden: 0, rejections: 5 });
     await rig.run('pull-vehicles');
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
     await rig.run(JOB, options);
@@ -66,7 +66,7 @@ describe('days of drivers', () => {
 
   it('are not read again for a vehicle that they were read with', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
-    const service = { hidden: 1, refusals: 0 };
+    const service = { hidden: 1, rejections: 0 };
     await oneDriverOfAll(rig, service);
     const options = { since: '10d', lookback: '1d' };
     await rig.run(JOB, options);
@@ -83,13 +83,13 @@ describe('a day that could not be read again', () => {
   const options = { since: '1d', lookback: '1d' };
   const DAY = '2026-03-09';
 
-  /** Refuses that day, while it is told to. */
-  async function refuseDay(rig: Rig): Promise<{ isRefused: boolean }> {
-    const service = { isRefused: false };
+  /** Rejects that day while the switch is on. */
+  async function rejectDay(rig: Rig): Promise<{ isRejected: boolean }> {
+    const service = { isRejected: false };
     await putBefore(rig, (url) => {
       const begin = url.searchParams.get('initial_date') ?? '';
       const isOfDay = url.pathname === '/daily_summary/' && begin.startsWith(DAY);
-      return service.isRefused && isOfDay ? { status: 422, body: {} } : undefined;
+      return service.isRejected && isOfDay ? { status: 422, body: {} } : undefined;
     });
     return service;
   }
@@ -98,20 +98,20 @@ describe('a day that could not be read again', () => {
     rig.rows(`select distinct is_final from bi_vehicle_day where day = '${DAY}'
       union all select distinct is_final from bi_driver_day where day = '${DAY}'`);
 
-  it('is not final, and due until it is read, however old it becomes', async () => {
+  it('is not final, and stays due until it is read, however old it becomes', async () => {
     const rig = await openRig(START, { vehicles: 3, churn: false });
-    const service = await refuseDay(rig);
+    const service = await rejectDay(rig);
     await fillLocalTime(rig.engine, 'America/Sao_Paulo', rig.clock.now());
     const scopes = { scopes: '%', vehicle_scope: null, driver_scope: null };
     await fillTableJobs(rig.engine, [{ table_name: 'daily_summary', job: JOB, ...scopes }]);
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
-    service.isRefused = true;
+    service.isRejected = true;
     for (let day = 0; day < 8; day++) {
       await rig.clock.advance(24 * HOUR);
       expect(await rig.run(JOB, options)).toMatchObject({ status: 'partial' });
     }
     expect(await final(rig)).toEqual([{ is_final: 0 }, { is_final: 0 }]);
-    service.isRefused = false;
+    service.isRejected = false;
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
     expect(await final(rig)).toEqual([{ is_final: 1 }, { is_final: 1 }]);
     await rig.clock.advance(HOUR);
@@ -121,8 +121,8 @@ describe('a day that could not be read again', () => {
 });
 
 describe('a call of too many vehicles', () => {
-  /** Refuses calls of more than `most` vehicles; the sizes of all calls, since it was last asked. */
-  async function refuseAbove(rig: Rig, limit: { most: number; status: number }) {
+  /** Rejects calls of more than `most` vehicles; returns the sizes of all calls since the previous invocation. */
+  async function rejectAbove(rig: Rig, limit: { most: number; status: number }) {
     const sizes: number[] = [];
     await putBefore(rig, (url) => {
       if (url.pathname !== '/daily_summary/') return undefined;
@@ -143,7 +143,7 @@ describe('a call of too many vehicles', () => {
     expect(await whole.run(JOB, options)).toMatchObject({ status: 'ok' });
     const rig = await openRig(START, { vehicles: 20, churn: false });
     const limit = { most: 10, status };
-    const sizes = await refuseAbove(rig, limit);
+    const sizes = await rejectAbove(rig, limit);
     expect(await rig.run(JOB, options)).toMatchObject({ status: 'ok' });
     expect(await stored(rig)).toEqual(await stored(whole));
     expect(new Set(sizes())).toEqual(new Set([20, 10]));
@@ -156,9 +156,9 @@ describe('a call of too many vehicles', () => {
     expect(new Set(sizes())).toEqual(new Set([20]));
   });
 
-  it('fails where one vehicle is too many, and covers nothing', async () => {
+  it('fails if one vehicle is too many, and marks nothing covered', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
-    const sizes = await refuseAbove(rig, { most: 0, status: 413 });
+    const sizes = await rejectAbove(rig, { most: 0, status: 413 });
     const { status, error } = await rig.run(JOB, { since: '1d' });
     expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'too_large' });
     expect(Math.min(...sizes())).toBe(1);
@@ -166,7 +166,7 @@ describe('a call of too many vehicles', () => {
   });
 });
 
-describe('a title that nobody has yet', () => {
+describe('a title that matches no driver yet', () => {
   const pulls = async (rig: Rig, job: string) =>
     (await rig.rows(`select * from sync_run where job = '${job}'`)).length;
   const daysOf = (rig: Rig, title: string) =>
@@ -174,7 +174,7 @@ describe('a title that nobody has yet', () => {
       and _missing_since is null group by 1, 2, 3`);
   const options = { since: '5d', lookback: '1h' };
 
-  /** Rows that the service has beside its own: of the vehicle by that id, or of drivers. */
+  /** Rows that the service returns beside its own: of the vehicle with that id, or of drivers. */
   const alsoGives = (rig: Rig, title: string, vehicleId?: unknown) =>
     putBefore(rig, async (url, original) => {
       if (url.pathname !== '/daily_summary/' || isByDriver(url) !== (vehicleId === undefined))
@@ -184,7 +184,7 @@ describe('a title that nobody has yet', () => {
       return data && { body: { data: [...data, { title, count: 1 }] } };
     });
 
-  it('has the drivers pulled once, and every day of it told again by the next run', async () => {
+  it('has the drivers pulled once, and all its days read again by the next run', async () => {
     const rig = await openRig(START, { vehicles: 1, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
@@ -209,7 +209,7 @@ describe('a title that nobody has yet', () => {
     expect(slices).toBe(2);
   });
 
-  it('has the drivers pulled later where they were pulled just before', async () => {
+  it('has the drivers pulled later if they were pulled just before', async () => {
     const rig = await openRig(START, { vehicles: 1, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
@@ -222,7 +222,7 @@ describe('a title that nobody has yet', () => {
     expect(await pulls(rig, 'pull-drivers')).toBe(2);
   });
 
-  it('has the vehicles pulled, for a plate that has changed', async () => {
+  it('has the vehicles pulled when a plate has changed', async () => {
     const rig = await openRig(START, { vehicles: 2, churn: false });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');

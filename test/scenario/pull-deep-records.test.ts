@@ -1,5 +1,5 @@
-// A record that is nested deeper than can be stored is quarantined alone, cut where it is too deep; every other record of
-// the same answer is stored. What is nested beyond any reading is no answer, and harmless.
+// A record nested too deeply to be stored is quarantined alone, cut at the limit; every other record of the same
+// answer is stored. An answer nested too deeply to be parsed is rejected, and harmless.
 import { expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { retryQuarantined } from '../../src/sync/pull/records/quarantine-retry.ts';
@@ -12,7 +12,7 @@ const SENTINEL = 'at the bottom';
 const nested = (levels: number): string =>
   `${'{"a":['.repeat(levels / 2)}"${SENTINEL}"${']}'.repeat(levels / 2)}`;
 
-/** The listing of vehicles with one record more, in the midst of it; its number is beyond what a double holds. */
+/** The listing of vehicles with one more record in the middle; its number is beyond the range of a double. */
 async function openWith(levels: number) {
   const rig = await openRig(START, { vehicles: 5, churn: false });
   await putBefore(rig, async ({ pathname }, original) => {
@@ -25,7 +25,7 @@ async function openWith(levels: number) {
   return rig;
 }
 
-it.each([120, 400, 900])('a record of %d levels goes to the quarantine alone', async (levels) => {
+it.each([120, 400, 900])('a record of %d levels is quarantined alone', async (levels) => {
   const rig = await openWith(levels);
   const summary = await rig.run('pull-vehicles');
   expectBalance(summary);
@@ -37,19 +37,19 @@ it.each([120, 400, 900])('a record of %d levels goes to the quarantine alone', a
   expect(kept[0]?.payload).toContain('12345678901234567890');
   expect(kept[0]?.payload).toContain('(nested deeper than 98 levels)');
   expect(kept[0]?.payload).not.toContain(SENTINEL);
-  // What is left of it is not taken for the record later either.
+  // The cut record is not taken for the original later either.
   const [retried] = await retryQuarantined(kept, await loadJobs(), 'again', rig.dependencies);
   expect(retried).toMatchObject({ loaded: false, reason: expect.stringContaining('read all of it again') });
 });
 
-it('a record as deep as can be stored is stored whole', async () => {
+it('a record of the maximum depth is stored in full', async () => {
   const rig = await openWith(96);
   expect(await rig.run('pull-vehicles')).toMatchObject({ inserted: 6, quarantined: 0 });
   const [row] = await rig.rows('select extra from vehicle where id = 777777');
   expect(JSON.stringify(row)).toContain(SENTINEL);
 });
 
-it('an answer of 100,000 levels is refused whole and stores nothing', async () => {
+it('an answer of 100,000 levels is rejected and stores nothing', async () => {
   const rig = await openWith(100_000);
   expect(await rig.run('pull-vehicles')).toMatchObject({
     status: 'failed',

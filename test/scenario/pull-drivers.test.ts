@@ -16,7 +16,7 @@ import {
 const START = '2026-03-02T15:00:00Z';
 const ana = { id: 7, name: 'Ana' };
 
-/** A rig whose two listings hold what the test puts into them. */
+/** A rig whose two listings hold the records that the test puts into them. */
 async function twoListings() {
   const lists: { agents: unknown[]; drivers: unknown } = { agents: [], drivers: [] };
   const rig = await openRig(START);
@@ -28,7 +28,7 @@ async function twoListings() {
 }
 
 describe('pull-drivers', () => {
-  it('holds everybody the service lists through months of people coming and going', async () => {
+  it('stores everybody the service lists through months of people coming and going', async () => {
     const rig = await openRig(START, { vehicles: 30 });
     const everSeen = new Set<number>();
     for (let round = 0; round < 8; round++) {
@@ -45,7 +45,7 @@ describe('pull-drivers', () => {
     expect((await present(rig, driver)).length + gone.length).toBe(everSeen.size);
   });
 
-  it('asks for both listings once and changes nothing the second time', async () => {
+  it('requests both listings once and changes nothing the second time', async () => {
     const rig = await openRig(START);
     const first = await rig.run('pull-drivers');
     expect(requestsOf(rig, 'drivers')).toBe(2);
@@ -61,7 +61,7 @@ describe('pull-drivers', () => {
     expect(await rig.rows('select * from driver order by id')).toEqual(before);
   });
 
-  it('never calls a person missing who moves from one listing to the other', async () => {
+  it('never marks a person missing who moves from one listing to the other', async () => {
     const { rig, lists } = await twoListings();
     lists.agents = [{ ...ana, is_deliveryman: true }];
     await rig.run('pull-drivers');
@@ -71,7 +71,7 @@ describe('pull-drivers', () => {
     expect(await present(rig, driver)).toMatchObject([{ id: 7, is_deliveryman: 0 }]);
   });
 
-  it('marks who is in neither listing, flag or no flag, and unmarks who returns', async () => {
+  it('marks a person who is in neither listing, with or without the flag, and unmarks a person who returns', async () => {
     const { rig, lists } = await twoListings();
     lists.drivers = [ana, { id: 8, name: 'Rui', is_deliveryman: false }];
     await rig.run('pull-drivers');
@@ -84,7 +84,7 @@ describe('pull-drivers', () => {
     expect(await missing(rig, driver)).toEqual([8]);
   });
 
-  it('counts a person of both listings twice and loads one row', async () => {
+  it('counts a person in both listings twice and loads one row', async () => {
     const { rig, lists } = await twoListings();
     lists.agents = [ana];
     lists.drivers = [ana];
@@ -93,7 +93,7 @@ describe('pull-drivers', () => {
     expectBalance(summary);
   });
 
-  it('loads, marks and covers nothing where one of the listings fails', async () => {
+  it('loads, marks and covers nothing when one of the listings fails', async () => {
     const rig = await openRig(START);
     rig.sandbox.addFault({ call: 'drivers', fault: '422', skip: 1 });
     expect((await rig.run('pull-drivers')).status).toBe('failed');
@@ -101,7 +101,7 @@ describe('pull-drivers', () => {
     expect(await rig.rows('select scope from sync_coverage')).toEqual([]);
   });
 
-  it('quarantines what does not fit and loads the others', async () => {
+  it('quarantines invalid records and loads the others', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'drivers', [{ id: 7, name: 'Ana', date_of_birth: 'in spring' }]);
     const summary = await rig.run('pull-drivers');

@@ -1,4 +1,4 @@
-// Events: coverage for each vehicle, silences read again, slices that adapt, backfills that go on.
+// Events: coverage for each vehicle, silences read again, slices that adapt, backfills that continue.
 import { afterEach, describe, expect, it } from 'vitest';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -23,7 +23,7 @@ const addEvent = (record: Record<string, unknown>) =>
     body: JSON.stringify({ call: 'events', records: [record] }),
   });
 
-/** So many vehicles that a slice is one day of theirs; gives the identifier of one. */
+/** So many vehicles that a slice is one day of them; returns the id of one. */
 async function hundredVehicles(): Promise<number> {
   const records = Array.from({ length: 99 }, (_, index) => ({ id: 900_000 + index, plate: `NEW${index}` }));
   await addRecords(rig, 'vehicles', records);
@@ -31,7 +31,7 @@ async function hundredVehicles(): Promise<number> {
   return 900_000;
 }
 
-/** As an earlier run may have learned: slices of two vehicle-days. */
+/** As an earlier run may have stored: slices of two vehicle-days. */
 const makeSlicesSmall = () =>
   rig.engine.write(({ sql }) =>
     sql('sync_state').insert({ name: 'slice scale of pull-events', value: '0.02', updated_at: START }),
@@ -39,7 +39,7 @@ const makeSlicesSmall = () =>
 
 interface Trip {
   record: { begin_date: string; end_date: string; vehicle: { id: number } };
-  /** When the service learns of it; at its end unless told. */
+  /** When the service learns of the trip; by default at its end. */
   arrives?: string;
 }
 
@@ -50,15 +50,15 @@ const trip = (id: number, vehicleId: number, begin: string, end: string): Trip =
   };
 };
 
-/** A service that has these trips and no other event; gives back a way to take them away, save some. */
-async function tellOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]) => void> {
-  let told = trips;
+/** A service that has these trips and no other event; returns a function that removes all except the given ones. */
+async function serveOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]) => void> {
+  let shown = trips;
   await putBefore(rig, (url) => {
     if (url.pathname !== '/event/') return undefined;
     const asked = <T>(name: string): T => JSON.parse(url.searchParams.get(name) ?? '[]');
     const vehicles = asked<number[]>('vehicles_id');
     const periods = asked<{ begin: string; end: string }[]>('periods');
-    const known = told.filter(
+    const known = shown.filter(
       ({ record, arrives = record.end_date }) =>
         Date.parse(arrives) <= rig.clock.now() &&
         vehicles.includes(record.vehicle.id) &&
@@ -67,12 +67,12 @@ async function tellOnly(trips: readonly Trip[]): Promise<(save?: readonly Trip[]
     return { body: known.map(({ record }) => record) };
   });
   return (save = []) => {
-    told = save;
+    shown = save;
   };
 }
 
 describe('pull-events', () => {
-  it('gives a new vehicle its history and reads nobody else again', async () => {
+  it('reads the history of a new vehicle and no other vehicle again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     await rig.run('pull-events', { since: '4d', lookback: '1h' });
     await addVehicle(424_242);
@@ -90,7 +90,7 @@ describe('pull-events', () => {
     expect(eventCalls()).toBe(24 * 3);
   });
 
-  it('loads events of a vehicle that is not known yet, and has the vehicles pulled', async () => {
+  it('loads events of an unknown vehicle, and has the vehicles pulled', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     await rig.run('pull-events', { since: '1d' });
     const runs = await rig.rows(`select count(*) as n from sync_run where job = 'pull-vehicles'`);
@@ -114,7 +114,7 @@ describe('pull-events', () => {
     await rig.run('pull-vehicles');
     const [{ id } = {}] = await rig.rows('select id from vehicle');
     const options = { since: '30d', lookback: '1h', silence: '24h', categories: [7] };
-    // Nothing of category 7 is known for ten days; then the device speaks up.
+    // Nothing of category 7 is known for ten days; then the device reports.
     await rig.run('pull-events', options);
     await rig.engine.write(({ sql }) => sql('event').where('begin_date', '>', at(10)).delete());
     await rig.clock.advance(3_600_000);
@@ -144,8 +144,8 @@ describe('pull-events', () => {
   ])('reads a silence again that ends %s', async (_when, hoursDown) => {
     rig = await makeRig({ startAt: '2026-03-05T12:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
     const id = await hundredVehicles();
-    // Offline from the 5th to the 9th; what happened meanwhile arrives on the 9th.
-    await tellOnly([
+    // Offline from the 5th to the 9th; the events of that time arrive on the 9th.
+    await serveOnly([
       trip(1, id, '2026-03-05T10:00', '2026-03-05T10:20'),
       { ...trip(2, id, '2026-03-06T15:00', '2026-03-06T15:20'), arrives: '2026-03-09T10:00:00.000Z' },
       { ...trip(3, id, '2026-03-07T10:00', '2026-03-07T10:20'), arrives: '2026-03-09T10:00:00.000Z' },
@@ -169,7 +169,7 @@ describe('pull-events', () => {
     expect(slices).toBe(1);
   });
 
-  it('marks an event that a period read again no longer holds', async () => {
+  it('marks an event that is no longer in a period that is read again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await rig.run('pull-vehicles');
     const [{ id } = {}] = await rig.rows('select id from vehicle');
@@ -192,12 +192,12 @@ describe('pull-events', () => {
     ['in one slice', '6h', [2, 3]],
     ['in slices of a day', '54h', [2, 3, 4, 5]],
   ])(
-    'marks an event that lies across a cut and was read whole %s, and no other',
+    'marks an event that crosses a cut and was read in full %s, and no other',
     async (_how, lookback, gone) => {
       rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
       const id = await hundredVehicles();
-      // The reading of 04:00 begins at 20:59 of the 9th or of the 7th: one trip lies across each of these.
-      const vanish = await tellOnly([
+      // The read of 04:00 begins at 20:59 of the 9th or of the 7th: one trip crosses each of these.
+      const vanish = await serveOnly([
         trip(1, id, '2026-03-07T20:30', '2026-03-07T21:30'),
         trip(2, id, '2026-03-09T22:00', '2026-03-09T22:30'),
         trip(3, id, '2026-03-09T23:30', '2026-03-10T00:30'),
@@ -213,14 +213,14 @@ describe('pull-events', () => {
     },
   );
 
-  it('marks an event that has vanished though as many are met that were not read whole', async () => {
+  it('marks a vanished event, even when as many events come back that cross the start of the read', async () => {
     rig = await makeRig({ startAt: '2026-03-10T03:00:00.000Z', sandbox: { vehicles: 1, churn: false } });
     await rig.run('pull-vehicles');
     const [{ id } = {}] = await rig.rows('select id from vehicle');
-    // The reading of 04:00 begins at 20:59.
+    // The read of 04:00 begins at 20:59.
     const across = trip(1, Number(id), '2026-03-09T20:30', '2026-03-09T21:30');
     const within = trip(2, Number(id), '2026-03-09T22:00', '2026-03-09T22:30');
-    const vanish = await tellOnly([across, within]);
+    const vanish = await serveOnly([across, within]);
     const options = { since: '4d', lookback: '6h', categories: [1] };
     await rig.run('pull-events', options);
     vanish([across]);
@@ -229,7 +229,7 @@ describe('pull-events', () => {
     expect(await missing(rig, event)).toEqual([2]);
   });
 
-  it('cuts slices that are too large, remembers, and grows again', async () => {
+  it('cuts slices that are too large, remembers the size, and grows it again', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
     await rig.run('pull-vehicles');
     const truth = (await rig.truth('events', { from: at(2), to: START })).filter(
@@ -237,7 +237,7 @@ describe('pull-events', () => {
     );
     const edge = new Date(Date.parse(START) - 60_000).toISOString();
     const over = truth.filter(({ begin_date }) => new Date(String(begin_date)).toISOString() < edge);
-    /** A part that a cut lost would be read by the next run: it has to be there after each. */
+    /** A part that a cut lost would be read by the next run, so this checks after each run. */
     const expectAll = async () =>
       expect(await rig.rows('select count(*) as n from event')).toEqual([{ n: over.length }]);
     rig.sandbox.addFault({ call: 'events', fault: '413', times: 3 });
@@ -251,7 +251,7 @@ describe('pull-events', () => {
     await expectAll();
   });
 
-  it('makes slices smaller after one that held more than may be in memory at once', async () => {
+  it('makes slices smaller after one exceeded the memory bound', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 8, churn: false } });
     await rig.run('pull-vehicles');
     const read = () =>
@@ -266,7 +266,7 @@ describe('pull-events', () => {
     expect(eventCalls()).toBeGreaterThan(2);
   });
 
-  it('asks for no further slice once the service has forbidden one', async () => {
+  it('requests no further slice once the service has rejected one as forbidden', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     await rig.run('pull-vehicles');
     await makeSlicesSmall();
@@ -277,12 +277,12 @@ describe('pull-events', () => {
       status: 'failed',
       error: { code: 'forbidden' },
     });
-    // One more was on its way.
+    // One more was in flight.
     expect(eventCalls()).toBeLessThanOrEqual(2);
     expect(await rig.rows(`select * from sync_coverage where job = 'pull-events'`)).toEqual([]);
   });
 
-  it('goes on with a backfill where it was cut, and never moves the live coverage back', async () => {
+  it('resumes a backfill where it was cut, and never moves the live coverage back', async () => {
     rig = await makeRig({
       startAt: START,
       sandbox: { vehicles: 3, churn: false },

@@ -1,5 +1,5 @@
-// Ways in which data could be missed for ever, each closed: failed slices, empty dimensions, answers that lack a
-// part, records that come back, fields in another order.
+// Ways in which data could be missed for ever, each closed: failed slices, empty dimensions, incomplete answers,
+// records that come back, fields in another order.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { makeRig, type Rig } from '../support/rig.ts';
@@ -18,7 +18,7 @@ const records = (call: string, list: unknown[]) =>
 const noRecords = () => fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
 
 describe('nothing is missed for ever', () => {
-  it('when a slice of a long outage fails: its hole stays due', async () => {
+  it('when a slice of a long outage fails: its gap stays due', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     const options = { since: '5d', lookback: '1h', categories: [1] };
     await rig.run('pull-events', options);
@@ -34,19 +34,19 @@ describe('nothing is missed for ever', () => {
     expect(await rig.rows(ids)).toEqual([{ n: truth.length }]);
   });
 
-  it('when a day of plans cannot be searched again until it is behind the lookback: it stays due', async () => {
+  it('when a day of plans cannot be searched again until it is beyond the lookback: it stays due', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const options = { since: '3d', lookback: '1d' };
-    let isRefused = false;
+    let isRejected = false;
     const hidden = { id: 0 };
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/import/route_plan' || !url.searchParams.has('begin_date')) return undefined;
       const isDay = url.searchParams.get('begin_date')?.startsWith('2026-03-09') === true;
-      if (isRefused) return isDay ? { status: 422, body: {} } : undefined;
+      if (isRejected) return isDay ? { status: 422, body: {} } : undefined;
       const { data } = (await original()) as { data?: { id: number; date_time_start: string }[] };
       if (hidden.id === 0 && isDay)
         hidden.id = data?.find((plan) => plan.date_time_start.startsWith('2026-03-09'))?.id ?? 0;
-      // It becomes known after the first run.
+      // The plan becomes known after the first run.
       return data && { body: { data: isFirst ? data.filter(({ id }) => id !== hidden.id) : data } };
     });
     let isFirst = true;
@@ -54,17 +54,17 @@ describe('nothing is missed for ever', () => {
     expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'ok' });
     expect(hidden.id).toBeGreaterThan(0);
     expect(await found()).toEqual([]);
-    [isFirst, isRefused] = [false, true];
+    [isFirst, isRejected] = [false, true];
     for (let day = 0; day < 4; day++) {
       await rig.clock.advance(24 * HOUR);
       expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'partial' });
     }
-    isRefused = false;
+    isRejected = false;
     expect(await rig.run('pull-route-plans', options)).toMatchObject({ status: 'ok' });
     expect(await found()).toEqual([hidden]);
   });
 
-  it('when the clock was ahead for a while: what it called covered is read when it has come', async () => {
+  it('when the clock was ahead for a while: the time it marked covered is read once it has come', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     // Without the daily lookback, which would read these days again by chance.
     const options = { since: '3d', lookback: '1h', daily_lookback: '0s', categories: [1] };
@@ -82,7 +82,7 @@ describe('nothing is missed for ever', () => {
     expect(await rig.rows(known)).toEqual([{ n: ids.length }]);
   });
 
-  it('when a search lacks plans and the answer to each is something else: no plan or point counts as gone', async () => {
+  it('when a search omits plans and the answer for each is something else: no plan or point is marked missing', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     const options = { since: '2d' };
     await rig.run('pull-route-plans', options);
@@ -127,7 +127,7 @@ describe('nothing is missed for ever', () => {
     },
   );
 
-  it('when an error document comes for daily figures, which have only a title: it is none of them', async () => {
+  it('when an error document comes for daily figures, which have only a title: it is not stored as one', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     await rig.run('pull-daily-summaries', { since: '2d' });
     const held = () =>
@@ -147,7 +147,7 @@ describe('nothing is missed for ever', () => {
     expect(await held()).toEqual(before);
   });
 
-  it('when the service is down at first: nothing is called covered, and the run fails as the one it needs', async () => {
+  it('when the service is down at first: nothing is marked covered, and the run fails with the job it depends on', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     rig.sandbox.addFault({ call: 'vehicles', fault: '403' });
     for (const job of ['pull-daily-summaries', 'pull-events']) {
@@ -162,7 +162,7 @@ describe('nothing is missed for ever', () => {
     expect(days.length).toBeGreaterThan(6);
   });
 
-  it('when a vehicle is new: it gets its past days too', async () => {
+  it('when a vehicle is new: its past days are read too', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 3, churn: false } });
     await rig.run('pull-daily-summaries', { since: '10d' });
     await records('vehicles', [{ id: 999_999, plate: 'NEW1A23' }]);
@@ -175,7 +175,7 @@ describe('nothing is missed for ever', () => {
     expect(read.length).toBeGreaterThan(6);
   });
 
-  it('when an open plan is not found once: it is asked for again, and unmarked when it returns', async () => {
+  it('when an open plan is not found once: it is requested again, and unmarked when it returns', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const options = { since: '3d', lookback: '1h', ahead: '1h' };
     await rig.run('pull-route-plans', options);
@@ -199,7 +199,7 @@ describe('nothing is missed for ever', () => {
     ]);
   });
 
-  it('when a plan ends long after it was due: it is looked at until it has settled', async () => {
+  it('when a plan ends long after it was due: it is read until it is complete', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const options = { since: '3d', lookback: '1h', ahead: '1h', settle: '24h' };
     await rig.run('pull-route-plans', options);
@@ -215,13 +215,13 @@ describe('nothing is missed for ever', () => {
     );
     await rig.clock.advance(HOUR);
     await rig.run('pull-route-plans', options);
-    // Asked for again: it has its own dates once more.
+    // The plan is requested again and has its own dates.
     expect(await rig.rows(`select id from route_plan where date_time_start = '${old}'`)).toEqual([]);
   });
 });
 
 describe('the same content', () => {
-  it('is unchanged although its fields come in another order', async () => {
+  it('is unchanged when its fields come in another order', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await records('vehicles', [{ id: 7, odd: { a: 1, b: { c: 2, d: 3 } } }]);
     await rig.run('pull-vehicles');
@@ -230,7 +230,7 @@ describe('the same content', () => {
     expect(await rig.run('pull-vehicles')).toMatchObject({ inserted: 0, updated: 0 });
   });
 
-  it('of two rows with one title is in quarantine, not in one row by chance', async () => {
+  it('of two rows with one title is quarantined, not stored as one row by chance', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await rig.run('pull-vehicles');
     await rig.run('pull-drivers');
@@ -245,8 +245,8 @@ describe('the same content', () => {
   });
 });
 
-describe('a record that cannot be asked for', () => {
-  it('is told of where the search of plans gives no id, and the other plans come in', async () => {
+describe('a record that cannot be requested', () => {
+  it('is reported when the search of plans gives no id, and the other plans are loaded', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     const odd = [
       { external_code: 'NO-ID', date_time_start: START },
@@ -293,7 +293,7 @@ describe('a record that cannot be asked for', () => {
     expect(await rig.rows(`select id from route_point where ${others}`)).toEqual([]);
   });
 
-  it('is asked for all the same where its id is a number in text', async () => {
+  it('is still requested when its id is a number in text', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2, churn: false } });
     await putBefore(rig, async (url, original) => {
       if (url.pathname !== '/import/route_plan' || url.searchParams.has('route_plan_id')) return undefined;
@@ -308,7 +308,7 @@ describe('a record that cannot be asked for', () => {
     expect(stored).toEqual(expect.arrayContaining(truth));
   });
 
-  it('does not stop the reading of the others: vehicles with ids that no call takes', async () => {
+  it('does not stop the read of the others: vehicles with ids that no call accepts', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await records('vehicles', [{ id: -7 }, { id: '9007199254740993' }]);
     await rig.run('pull-vehicles');
@@ -319,7 +319,7 @@ describe('a record that cannot be asked for', () => {
   });
 });
 
-describe('jobs that need another', () => {
+describe('jobs that depend on another job', () => {
   it('share one run of it when they start together', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 1, churn: false } });
     await Promise.all(

@@ -30,7 +30,7 @@ const change = async (rig: Rig, id: number, fields: object): Promise<void> => {
 };
 
 describe('pull-itineraries', () => {
-  it('holds what the service knows through weeks of polling, one search a run', async () => {
+  it('stores the itineraries of the service through weeks of polling, one search a run', async () => {
     const rig = await openRig(START, { vehicles: 20 });
     const from = at(rig, -30 * DAY);
     for (let round = 0; round < 60; round++) {
@@ -46,7 +46,7 @@ describe('pull-itineraries', () => {
     expect(started).toMatchObject({ vehicle_plate: expect.any(String), driver_name: expect.any(String) });
   });
 
-  it('changes nothing the second time and covers no future', async () => {
+  it('changes nothing the second time and marks no future time covered', async () => {
     const rig = await openRig(START);
     const first = await rig.run(JOB);
     const before = await rig.rows('select * from itinerary order by id');
@@ -57,7 +57,7 @@ describe('pull-itineraries', () => {
     expect(coverage).toEqual([{ begin_at: at(rig, -30 * DAY), end_at: at(rig, 0) }]);
   });
 
-  it('reads what late data changed before an outage longer than the lookback', async () => {
+  it('reads late changes from before an outage longer than the lookback', async () => {
     const rig = await openRig(START, { vehicles: 20 });
     await rig.run(JOB);
     const from = at(rig, -30 * DAY);
@@ -89,7 +89,7 @@ describe('pull-itineraries', () => {
     await expectTruth(rig, itinerary, await truthSince(rig, at(rig, -30 * DAY)));
   });
 
-  it('marks one that the service no longer knows, asks for it once, and unmarks it on return', async () => {
+  it('marks an itinerary that the service no longer knows, requests it once, and unmarks it on return', async () => {
     const rig = await openRig(START);
     const ghost = { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) };
     await addRecords(rig, 'itineraries', [ghost]);
@@ -104,7 +104,7 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([]);
   });
 
-  it('marks it all the same where the search holds a record without an id', async () => {
+  it('marks it even when the search holds a record without an id', async () => {
     const rig = await openRig(START);
     const ghost = { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) };
     await addRecords(rig, 'itineraries', [ghost]);
@@ -115,7 +115,7 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([7]);
   });
 
-  it('does not mark one that the service will not tell of by its id: only what it does not know is gone', async () => {
+  it('does not mark an itinerary whose call by id is rejected: only an unknown one is missing', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'itineraries', [
       { id: 7, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) },
@@ -128,7 +128,7 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([]);
   });
 
-  it('loads or quarantines what an answer by id holds under another one, and takes nothing for gone', async () => {
+  it('loads or quarantines records that come under another id than the requested one, and marks nothing missing', async () => {
     const rig = await openRig(START);
     const one = (id: number) => ({ id, date_time_start: at(rig, DAY), date_time_end: at(rig, 2 * DAY) });
     await addRecords(rig, 'itineraries', [one(7), one(9)]);
@@ -140,7 +140,7 @@ describe('pull-itineraries', () => {
         : undefined,
     );
     const summary = await rig.run(JOB);
-    // The one that is listed, and three of each answer by id.
+    // The listed one, and three of each answer by id.
     expect(summary).toMatchObject({ status: 'partial', inserted: 1, records: 7 });
     expectBalance(summary);
     expect(await rig.rows('select id from itinerary where id in (7, 8, 9) order by id')).toHaveLength(3);
@@ -148,7 +148,7 @@ describe('pull-itineraries', () => {
     expect(await missing(rig, itinerary)).toEqual([]);
   });
 
-  it('takes no empty search for a vanishing: what the service still knows stays', async () => {
+  it('does not treat an empty search as a deletion: itineraries that the service still knows stay', async () => {
     const rig = await openRig(START);
     const { inserted } = await rig.run(JOB);
     await putBefore(rig, (url) => (url.pathname === '/itinerary/' ? { body: { data: [] } } : undefined));
@@ -156,7 +156,7 @@ describe('pull-itineraries', () => {
     expect((await present(rig, itinerary)).length).toBe(inserted);
   });
 
-  it('keeps long ones fresh, objects included, where the search wants them whole and the call by id is bare', async () => {
+  it('keeps long itineraries fresh, objects included, when the search needs full ones and the call by id is bare', async () => {
     const rig = await openRig(START, { vehicles: 20 });
     await rig.run(JOB);
     await putBefore(rig, async (url, original) => {
@@ -180,7 +180,7 @@ describe('pull-itineraries', () => {
     await expectTruth(rig, itinerary, await truthSince(rig, from));
   });
 
-  it('cuts a search that is too large and ends with the same rows', async () => {
+  it('cuts a search that is too large and stores the same rows', async () => {
     const rig = await openRig(START, { vehicles: 20 });
     rig.sandbox.addFault({ call: 'itineraries', fault: '413', times: 3 });
     const summary = await rig.run(JOB);
@@ -190,14 +190,14 @@ describe('pull-itineraries', () => {
     await expectTruth(rig, itinerary, await truthSince(rig, at(rig, -30 * DAY)));
   });
 
-  it('loads what names unknown vehicles and drivers and has them pulled next', async () => {
+  it('loads itineraries that name unknown vehicles and drivers and has those pulled next', async () => {
     const rig = await openRig(START);
     await rig.run(JOB);
     const jobs = await rig.rows('select job from sync_run order by started_at, job');
     expect(jobs.map(({ job }) => job)).toEqual(['pull-drivers', JOB, 'pull-vehicles']);
   });
 
-  it('quarantines what does not fit and loads the others', async () => {
+  it('quarantines invalid records and loads the others', async () => {
     const rig = await openRig(START);
     await addRecords(rig, 'itineraries', [{ id: 7, date_time_start: 'soon' }]);
     const summary = await rig.run(JOB);

@@ -1,5 +1,5 @@
-// Pictures of checklists: what lands on disk, under which names, how often it is asked for, and what a picture
-// that cannot be had does to the rest (nothing).
+// Pictures of checklists: the files on disk, their names, how often each is requested, and that a picture that cannot
+// be fetched affects nothing else.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 
-/** A service with one checklist whose answers name these pictures, and a picture call of the test's own. */
+/** A service with one checklist whose answers name these pictures, and a picture call defined by the test. */
 async function oneChecklist(names: readonly unknown[], picture: (name: string) => OwnAnswer) {
   const rig = await openRig(START);
   const asked: string[] = [];
@@ -48,7 +48,7 @@ const imagesOf = async (rig: Rig) =>
   Object.fromEntries((await rig.rows('select * from image')).map((row) => [row.hash as string, row]));
 
 describe('pictures', () => {
-  it('are on disk byte for byte as the service has them, under their own digest', async () => {
+  it('are on disk byte for byte as the service has them, named by their digest', async () => {
     const rig = await openRig(START, { vehicles: 6, shapes: { picture: 'data-uri' } });
     await rig.run(JOB, { since: '3d' });
     const rows = await rig.rows('select * from image');
@@ -60,13 +60,13 @@ describe('pictures', () => {
       const answer = await fetch(`${rig.sandbox.url}/checklist/picture/?picture=${hash}`, {
         headers: { authorization: `Bearer ${access_token}` },
       });
-      const told = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
+      const served = Buffer.from((await answer.text()).replace(/^data:.*,/, ''), 'base64');
       const kept = readFileSync(join(rig.dependencies.images, String(file)));
-      expect(kept.equals(told)).toBe(true);
+      expect(kept.equals(served)).toBe(true);
       expect([digest, bytes, file]).toEqual([
-        sha256(told),
-        told.length,
-        `${sha256(told).slice(0, 2)}/${sha256(told)}.png`,
+        sha256(served),
+        served.length,
+        `${sha256(served).slice(0, 2)}/${sha256(served)}.png`,
       ]);
     }
     const joined = await rig.rows(
@@ -75,7 +75,7 @@ describe('pictures', () => {
     expect(joined).toEqual(await rig.rows('select count(*) as n from checklist'));
   });
 
-  it('cannot leave their folder, whatever they are called', async () => {
+  it('cannot leave their folder, whatever their name is', async () => {
     const hostile = [
       '../../x',
       '../../../../tmp/roadbook-escape',
@@ -123,7 +123,7 @@ describe('pictures', () => {
     expect(filesBelow(rig.dependencies.images).length).toBe(2);
   });
 
-  it('that many slices name at the same time are asked for once, and each slice goes through', async () => {
+  it('that many slices name at the same time are requested once, and every slice succeeds', async () => {
     const rig = await openRig(START);
     const lists = Array.from({ length: 8 }, (_, index) => {
       const date_executed = new Date(rig.clock.now() - (index * 3 + 1) * DAY).toISOString();
@@ -137,7 +137,7 @@ describe('pictures', () => {
     });
     const asked: string[] = [];
     let opened = 0;
-    // The shared picture comes only when other slices have got as far.
+    // The shared picture arrives only when other slices have got as far.
     const isLate = Promise.withResolvers<void>();
     await putBefore(rig, async (url) => {
       const of = (name: string): string => url.searchParams.get(name) ?? '';
@@ -170,7 +170,7 @@ describe('pictures', () => {
     expect(rig.logLines.filter((line) => line.includes('stale_read'))).toEqual([]);
   });
 
-  it('that a slice cannot fetch are fetched by another one that waits for them', async () => {
+  it('that a slice cannot fetch are fetched by another slice that waits for them', async () => {
     const rig = await openRig(START);
     const isWaiting = Promise.withResolvers<void>();
     const source = (call: () => Promise<unknown>) =>
@@ -199,7 +199,7 @@ describe('pictures', () => {
     expect(await other).toMatchObject([{ hash: 'shared', sha256: sha256(content.bytes) }]);
   });
 
-  it('that cannot be had are rows with a reason; everything else loads', async () => {
+  it('that cannot be fetched are rows with a reason; everything else loads', async () => {
     const bodies: Record<string, OwnAnswer> = {
       good: { body: png('good').toString('base64') },
       large: { body: png('x'.repeat(2_000)).toString('base64') },
@@ -225,7 +225,7 @@ describe('pictures', () => {
     for (const { error, file } of Object.values(images)) expect(error === null).toBe(file !== null);
   });
 
-  it('that failed are tried five times in all, ever more seldom, and a good one only once', async () => {
+  it('that failed are tried five times in all, at growing intervals, and a good one only once', async () => {
     const { rig, asked } = await oneChecklist(['good', 'absent'], (name) =>
       name === 'good' ? { body: png('good').toString('base64') } : { status: 404, body: {} },
     );
@@ -241,20 +241,20 @@ describe('pictures', () => {
     expect((await imagesOf(rig)).absent).toMatchObject({ attempts: 5, file: null, error: 'not_found' });
   });
 
-  it('that are there at last get their file', async () => {
+  it('that become available later get their file', async () => {
     let isThere = false;
     const { rig } = await oneChecklist(['late'], () =>
       isThere ? { body: png('late').toString('base64') } : { status: 404, body: {} },
     );
     await rig.run(JOB, { since: '2d' });
     isThere = true;
-    // Long after the checklist has settled and left the period.
+    // Long after the checklist is complete and out of the period.
     await rig.clock.advance(5 * DAY);
     await rig.run(JOB, { since: '2d' });
     expect((await imagesOf(rig)).late).toMatchObject({ error: null, attempts: 2, bytes: png('late').length });
   });
 
-  it('that cannot be stored stop the run, and no row tells of a file that is not there', async () => {
+  it('that cannot be stored stop the run, and no row names a file that does not exist', async () => {
     const { rig } = await oneChecklist(['good'], () => ({ body: png('good').toString('base64') }));
     writeFileSync(rig.dependencies.images, 'in the way');
     const summary = await rig.run(JOB, { since: '2d' });
@@ -263,7 +263,7 @@ describe('pictures', () => {
     expect(await rig.rows('select 1 from sync_coverage')).toEqual([]);
   });
 
-  it('come by the real command, too, with everything else', async () => {
+  it('are loaded by the real command, with everything else', async () => {
     const sandbox = await startSandbox({ vehicles: 4, churn: false });
     const options = 'jobs: { pull-checklists: { since: 10d }, pull-itineraries: { since: 7d } }\n';
     const place = makeWorkplace(configFor(sandbox.url, options));

@@ -1,5 +1,5 @@
-// Plan searches that are cut: what was read stays known, what was refused is not asked for in every run, and nothing is
-// called covered that the smaller search may not have found.
+// Plan searches that are cut: the plans that were read stay known, a rejected search is not repeated in every run, and
+// no time is marked covered that the smaller search may have missed.
 import { describe, expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
 import { DAY, openRig, putBefore } from './pull-setup.ts';
@@ -14,14 +14,14 @@ interface Plan {
   date_time_end: string;
 }
 
-const settledPlan = (id: number, hour: number): Plan & { status: string } => ({
+const completedPlan = (id: number, hour: number): Plan & { status: string } => ({
   id,
   status: 'C',
   date_time_start: `2026-03-08T${String(hour).padStart(2, '0')}:15:00.000Z`,
   date_time_end: '2026-03-08T23:00:00.000Z',
 });
 
-/** A service with these plans alone, which counts the plans it is asked for. */
+/** A service with only these plans, which counts the plans requested by id. */
 async function serviceWith(plans: readonly Plan[]) {
   const rig = await openRig(START, { vehicles: 1, churn: false });
   const asked = { details: 0 };
@@ -44,19 +44,19 @@ const periodOf = (url: URL) => ({
 const startIn = ({ date_time_start }: Plan, begin: number, end: number): boolean =>
   Date.parse(date_time_start) >= begin && Date.parse(date_time_start) < end;
 
-/** The sandbox, but searches longer than `most` days are refused; `answers` may change what the others bring. */
-async function refusingAbove(
+/** The sandbox, but it rejects searches longer than `most` days; `answers` may change the other answers. */
+async function rejectingAbove(
   most: number,
   answers?: (plans: Plan[], period: { begin: number; end: number }) => Plan[],
 ) {
   const rig = await openRig(START, { vehicles: 2, churn: false });
   const limit = { most };
-  let refused = 0;
+  let rejected = 0;
   await putBefore(rig, async (url, original) => {
     if (url.pathname !== '/import/route_plan' || url.searchParams.has('route_plan_id')) return undefined;
     const { begin, end } = periodOf(url);
     if (end - begin > limit.most * DAY) {
-      refused++;
+      rejected++;
       return { status: 413, body: {} };
     }
     if (answers === undefined) return undefined;
@@ -64,12 +64,12 @@ async function refusingAbove(
     if (data === undefined) return undefined;
     return { body: { data: answers(data, { begin, end }) } };
   });
-  /** How many searches a run had refused. */
+  /** How many searches of a run were rejected. */
   const run = async () => {
-    refused = 0;
+    rejected = 0;
     await rig.clock.advance(5 * 60_000);
     expect((await rig.run(JOB, SINCE)).status).toBe('ok');
-    return refused;
+    return rejected;
   };
   return { rig, limit, run };
 }
@@ -78,9 +78,9 @@ const covered = (rig: Rig) =>
   rig.rows(`select begin_at, end_at from sync_coverage where scope = 'plans' order by begin_at`);
 
 describe('a day that had to be cut', () => {
-  it('has its settled plans asked for once, in pieces or whole, and also where all start together', async () => {
-    const spread = Array.from({ length: 100 }, (_, index) => settledPlan(index + 1, index % 20));
-    const together = Array.from({ length: 1_001 }, (_, index) => settledPlan(1_000 + index, 20));
+  it('has its completed plans requested once, in chunks or in full, also when all start together', async () => {
+    const spread = Array.from({ length: 100 }, (_, index) => completedPlan(index + 1, index % 20));
+    const together = Array.from({ length: 1_001 }, (_, index) => completedPlan(1_000 + index, 20));
     const { rig, asked } = await serviceWith([...spread, ...together]);
     const details: number[] = [];
     for (let round = 0; round < 3; round++) {
@@ -94,8 +94,8 @@ describe('a day that had to be cut', () => {
     expect(scopes).toEqual([{ scope: 'day 2026-03-08' }]);
   });
 
-  it('is stored in parts where so many start together that it cannot be cut, and covered with the last', async () => {
-    const together = Array.from({ length: 2_500 }, (_, index) => settledPlan(1_000 + index, 20));
+  it('is stored in parts when too many plans start together for a cut, and marked covered with the last part', async () => {
+    const together = Array.from({ length: 2_500 }, (_, index) => completedPlan(1_000 + index, 20));
     const { rig } = await serviceWith(together);
     const parts: { plans: number; isCovered: boolean }[] = [];
     const { engine } = rig.dependencies;
@@ -135,8 +135,8 @@ describe('a day that had to be cut', () => {
 });
 
 describe('a search that is too large', () => {
-  it('is remembered, and grows again once the service takes it', async () => {
-    const { rig, limit, run } = await refusingAbove(2.6);
+  it('is remembered, and grows again once the service accepts it', async () => {
+    const { rig, limit, run } = await rejectingAbove(2.6);
     expect([await run(), await run()]).toEqual([11, 0]);
     limit.most = 100;
     for (let round = 0; round < 3; round++) await run();
@@ -144,11 +144,11 @@ describe('a search that is too large', () => {
     expect(searches.length).toBe(11);
   });
 
-  it('shrinks really, and finds every plan', async () => {
-    const { rig, run } = await refusingAbove(0.5);
-    const refused = await run();
-    expect(refused).toBeLessThan(11 * 8);
-    expect(await run()).toBeLessThan(refused);
+  it('really shrinks, and finds every plan', async () => {
+    const { rig, run } = await rejectingAbove(0.5);
+    const rejected = await run();
+    expect(rejected).toBeLessThan(11 * 8);
+    expect(await run()).toBeLessThan(rejected);
     await run();
     expect(await covered(rig)).toEqual([
       { begin_at: '2026-03-07T00:00:00.000Z', end_at: new Date(rig.clock.now()).toISOString() },
@@ -161,10 +161,10 @@ describe('a search that is too large', () => {
     expect(stored.map(({ id }) => id)).toEqual(starting.map(({ id }) => id).toSorted((a, b) => a - b));
   });
 
-  it('covers nothing where the service may mean plans that lie in the period', async () => {
-    const lying = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
+  it('marks nothing covered when the service may list only plans that lie within the period', async () => {
+    const onlyWithin = (plans: Plan[], { begin, end }: { begin: number; end: number }) =>
       plans.filter((plan) => startIn(plan, begin, end) && Date.parse(plan.date_time_end) <= end);
-    const { rig, limit, run } = await refusingAbove(2, lying);
+    const { rig, limit, run } = await rejectingAbove(2, onlyWithin);
     await run();
     expect(await covered(rig)).toEqual([]);
     limit.most = 100;

@@ -1,4 +1,4 @@
-// Plans and points that vanish take with them what is below them, and bring it back when they return.
+// When plans and points vanish, the rows below them are marked too, and unmarked when they return.
 import { describe, expect, it } from 'vitest';
 import type { Rig } from '../support/rig.ts';
 import { HOUR, openRig, putBefore } from './pull-setup.ts';
@@ -33,17 +33,17 @@ const allOf = (found: Record<string, [number, number]>) =>
 const noneOf = (found: Record<string, [number, number]>) =>
   Object.fromEntries(Object.entries(found).map(([table, [rows]]) => [table, [rows, 0]]));
 
-describe('what is below a plan', () => {
-  it('is marked with a settled plan that vanished, and unmarked with it when the search lists it again', async () => {
+describe('the rows below a plan', () => {
+  it('are marked with a completed plan that vanished, and unmarked with it when the search lists it again', async () => {
     const rig = await openRig(START, { vehicles: 4, churn: false });
     const run = async () => {
       await rig.clock.advance(MINUTES);
       expect((await rig.run(JOB, { since: '3d' })).status).toBe('ok');
     };
     await run();
-    const settled = new Date(rig.clock.now() - 49 * HOUR).toISOString();
+    const completedBefore = new Date(rig.clock.now() - 49 * HOUR).toISOString();
     const [{ id } = {}] = await rig.rows(
-      `select id from route_plan where status = 'C' and date_time_end < '${settled}'
+      `select id from route_plan where status = 'C' and date_time_end < '${completedBefore}'
        order by date_time_end desc limit 1`,
     );
     let isGone = true;
@@ -67,7 +67,7 @@ describe('what is below a plan', () => {
   });
 
   it.each(['sqlite', 'postgres'] as const)(
-    'is marked with a point that left its plan, %s',
+    'are marked with a point that left its plan, %s',
     async (engine) => {
       const rig = await openRig(START, { vehicles: 3, churn: false }, { engine });
       const run = async () => {

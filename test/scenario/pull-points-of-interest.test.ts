@@ -16,7 +16,7 @@ const START = '2026-03-02T15:00:00Z';
 const JOB = 'pull-points-of-interest';
 
 describe('pull-points-of-interest', () => {
-  it('holds what the service lists, in one call, and changes nothing the second time', async () => {
+  it('stores the points that the service lists, in one call, and changes nothing the second time', async () => {
     const rig = await openRig(START);
     const first = await rig.run(JOB);
     expect(first).toMatchObject({ status: 'ok', records: first.inserted });
@@ -42,7 +42,7 @@ describe('pull-points-of-interest', () => {
     await expectTruth(rig, pointOfInterest, await rig.truth('points_of_interest'));
   });
 
-  it('marks a point that vanished, unmarks it on return, quarantines what does not fit', async () => {
+  it('marks a point that vanished, unmarks it on return, and quarantines invalid records', async () => {
     const rig = await openRig(START);
     const ghost = { id: 7, title: 'Ghost' };
     await addRecords(rig, 'points-of-interest', [ghost]);

@@ -1,4 +1,4 @@
-// Which calls of a pull wait for others: those of history, whether a first run reads it or a backfill.
+// The priority of the calls of a pull: calls for history wait for the others, in a first run and in a backfill.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PRIORITY } from '../../src/core/rate/limiter.ts';
 import type { Fleet } from '../../src/fleet/client.ts';
@@ -9,7 +9,7 @@ const YESTERDAY = '2026-03-10T15:00:00.000Z';
 
 interface Sent {
   name: string;
-  /** End of the period that was asked for. */
+  /** End of the requested period. */
   until: string;
   priority: number | undefined;
 }
@@ -32,12 +32,12 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** `live` or `history` of each call, in the order in which they were made. */
+/** `live` or `history` of each call, in the order of the calls. */
 const words = () =>
   sent.map(({ priority }) => Object.entries(PRIORITY).find(([, number]) => number === priority)?.[0]);
 
 describe('a first run', () => {
-  it('reads what ended more than a day ago as history, after the rest', async () => {
+  it('reads periods that ended more than a day ago as history, after the rest', async () => {
     expect(await rig.run('pull-daily-summaries', { since: '5d' })).toMatchObject({ status: 'ok' });
     const expected = sent.map(({ until }) => (until < YESTERDAY ? 'history' : 'live'));
     expect(words()).toEqual(expected);

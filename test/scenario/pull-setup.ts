@@ -1,4 +1,4 @@
-// What the tests of pull jobs share: a rig that is closed with the test, the sandbox's levers, and comparisons
+// Shared by the tests of pull jobs: a rig that is closed with the test, controls of the sandbox, and comparisons
 // of a table with the sandbox's own state.
 import { expect, onTestFinished } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
@@ -22,7 +22,7 @@ export async function openRig(
   return rig;
 }
 
-/** Puts a server before the sandbox, for answers that the sandbox never gives; retries go quickly there. */
+/** Puts a server in front of the sandbox, for answers that the sandbox never gives; retries are quick there. */
 export async function putBefore(rig: Rig, answering: Answering): Promise<void> {
   const front = await startFront(rig.sandbox.url, answering);
   onTestFinished(() => front.close());
@@ -39,7 +39,7 @@ export async function addRecords(rig: Rig, call: string, records: unknown[]): Pr
 export const removeRecords = (rig: Rig): Promise<Response> =>
   fetch(`${rig.sandbox.url}/_sandbox/records`, { method: 'DELETE' });
 
-/** How often the sandbox was asked, by call. */
+/** The number of requests to the sandbox, by call. */
 export const requestsOf = (rig: Rig, call: string): number => rig.sandbox.ledger().requests[call] ?? 0;
 
 export const present = (rig: Rig, table: Table): Promise<Record<string, unknown>[]> =>
@@ -50,15 +50,15 @@ export const missing = async (rig: Rig, table: Table): Promise<unknown[]> =>
     ({ id }) => id,
   );
 
-/** Every row that is not missing is a record of the truth, and the other way round. */
+/** Every row that is not missing is a record of the truth, and vice versa. */
 export async function expectTruth(
   rig: Rig,
   table: Table,
   truth: readonly Record<string, unknown>[],
 ): Promise<void> {
   const stored = (await present(rig, table)).map((row) => storedRow(table, row));
-  const told = truth.map((record) => expectedRow(table, record));
-  expect(byKey(table, stored)).toEqual(byKey(table, told));
+  const expected = truth.map((record) => expectedRow(table, record));
+  expect(byKey(table, stored)).toEqual(byKey(table, expected));
 }
 
 export function expectBalance({ records, inserted, updated, unchanged, quarantined }: RunSummary): void {

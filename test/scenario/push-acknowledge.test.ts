@@ -1,5 +1,5 @@
-// What the ERP is told of its items: each one, whichever others it refuses to hear of; under its own code; once for each
-// content.
+// The acknowledgements to the ERP: one for each item, even when the ERP rejects others; under the item's own code; once
+// for each content.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,8 +11,8 @@ import { makeSqliteErp } from '../support/sqlite-erp.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-describe('an ERP that will not hear of some items', () => {
-  it('is told all the others, however many it refuses before them', async () => {
+describe('an ERP that rejects the acknowledgement of some items', () => {
+  it('is notified of all the others, however many it rejects before them', async () => {
     const columns = ['plan.external_code', 'plan.date_time_start', 'plan.date_time_end', 'point.name'];
     const erp = await makeSqliteErp(columns, 'state is null');
     const codes = Array.from({ length: 205 }, (_, i) => `P${String(i).padStart(3, '0')}`);
@@ -31,7 +31,7 @@ describe('an ERP that will not hear of some items', () => {
   });
 });
 
-describe('an agent that the ERP calls by its tax number', () => {
+describe('an agent whose code in the ERP is its tax number', () => {
   const JOB = 'push-agents';
   const [cpf] = CPFS;
 
@@ -48,29 +48,32 @@ describe('an agent that the ERP calls by its tax number', () => {
   it.each<[string, Action]>([
     ['confirmed', retry],
     ['cancelled', cancel({ isForced: false })],
-  ])('is told %s under it after the action of a person, and forgotten then', async (state, action) => {
-    const { erp, place } = await rejected();
-    const [entry] = await place.outbox();
-    if (entry !== undefined) await act(place.engine, entry, action, place.now());
-    await place.run(JOB);
-    expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
-    expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
-    // Told again where the ERP has not heard.
-    await erp.database('item').update({ state: null });
-    await place.clock.advance(2 * HOUR);
-    await place.run(JOB);
-    expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
-    expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
-  });
+  ])(
+    'is acknowledged as %s under that code after the action of a person, and the code is dropped then',
+    async (state, action) => {
+      const { erp, place } = await rejected();
+      const [entry] = await place.outbox();
+      if (entry !== undefined) await act(place.engine, entry, action, place.now());
+      await place.run(JOB);
+      expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state]);
+      expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
+      // Acknowledged again if the ERP has not stored the acknowledgement.
+      await erp.database('item').update({ state: null });
+      await place.clock.advance(2 * HOUR);
+      await place.run(JOB);
+      expect((await erp.acknowledgements(cpf)).map((each) => each.state)).toEqual(['rejected', state, state]);
+      expect(place.sandbox.ledger().agents).toEqual(state === 'confirmed' ? { [cpf]: 1 } : {});
+    },
+  );
 
-  it('is not remembered by it once it can no longer be sent', async () => {
+  it('loses that code from the outbox once it can no longer be sent', async () => {
     const { place } = await rejected();
     await place.clock.advance(8 * 24 * HOUR);
     await place.run(JOB);
     expect(JSON.stringify(await place.outbox())).not.toContain(cpf);
   });
 
-  it('is told under it that it could not be read', async () => {
+  it('is acknowledged under that code as not readable', async () => {
     const erp = await makeSqliteErp(['name', 'cpf'], 'state is null');
     await erp.give(cpf, { name: 'A. Person', cpf });
     await erp.give('again', { name: 'Another', cpf });
@@ -81,12 +84,12 @@ describe('an agent that the ERP calls by its tax number', () => {
   });
 });
 
-describe('a change that breaks the rules, of an item that the service has', () => {
+describe('an invalid change of an item that the service has', () => {
   const JOB = 'push-points-of-interest';
   const columns = ['external_code', 'title', 'latitude', 'longitude'];
   const shop = { external_code: 'C-1', title: 'Shop', latitude: -23.5, longitude: -46.6 };
 
-  it('is told once, again when it breaks them otherwise, and once more when it is mended', async () => {
+  it('is acknowledged once, again when the error changes, and once more when it is corrected', async () => {
     const erp = await makeSqliteErp(columns);
     await erp.give('C-1', shop);
     const place = await makePushPlace({ feeds: { points_of_interest: erp.feed } });
@@ -125,7 +128,7 @@ describe('a drop folder whose file has moved', () => {
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
 
-  it('is told of a rejected plan that was sent again by the action of a person', async () => {
+  it('gets a late result for a rejected plan that a person had sent again', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: 'import-route-plan', fault: '422', times: 1 });
     place.drop('route_plans', 'a.json', [plan('P0'), plan('P1')]);
@@ -144,7 +147,7 @@ describe('a drop folder whose file has moved', () => {
     ]);
   });
 
-  it('is told of an identifier that the service shows late, after a line that was cut off', async () => {
+  it('gets a late result for an identifier that the service shows late, after a line that was cut off', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 10 * MINUTE } });
     place.drop('route_plans', 'late-results.jsonl', '{"external_code":"cut');
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -156,7 +159,7 @@ describe('a drop folder whose file has moved', () => {
     ]);
   });
 
-  it('is not told twice of what could not be read', async () => {
+  it('gets no late result for an item that could not be read', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('P1'), plan('P2'), plan('P2', { vehicle_id: 1 })]);
     await place.runs(JOB, 2);

@@ -1,5 +1,5 @@
-// What a person may do where Roadbook must not decide: send what no listing can show, take again what was given up, and
-// act on many entries at once. No action sends anything by itself.
+// The actions that a person may take where Roadbook must not decide: send an entry that no listing can show, retry a
+// cancelled one, and act on many entries at once. No action sends anything by itself.
 import { describe, expect, it } from 'vitest';
 import {
   type Action,
@@ -56,7 +56,7 @@ describe('a plan that is asserted absent', () => {
     expect(await actionsOf(place)).toEqual(['retried', 'asserted-absent']);
   });
 
-  it('is sent where no listing can tell', async () => {
+  it('is sent when every listing is inconclusive', async () => {
     const place = await sentWith('reset-before-commit');
     place.sandbox.addFault({ call: 'route-plans', fault: 'no-records' });
     expect(await place.run(JOB)).toMatchObject({ sent: 0, error: { code: 'inconclusive' } });
@@ -65,7 +65,7 @@ describe('a plan that is asserted absent', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('and is there after all is not sent, and the newer content of the ERP is flagged', async () => {
+  it('and exists after all is not sent, and the newer content of the ERP is flagged', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'route-plans', fault: '503', skip: 1 });
@@ -107,7 +107,7 @@ describe('a plan that was cancelled', () => {
     expect(await actionsOf(place)).toEqual(['cancelled', 'retried']);
   });
 
-  it('is not sent twice where it had arrived before it was given up', async () => {
+  it('is not sent twice if it had arrived before it was cancelled', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1, times: 1 });
@@ -141,7 +141,7 @@ describe('a plan that was rejected', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('has to be offered again where its content is not kept any more', async () => {
+  it('has to be offered again when its content is no longer kept', async () => {
     const place = await sentWith('422');
     await place.clock.advance(8 * DAY_MS);
     await place.run(JOB);
@@ -158,7 +158,7 @@ describe('an action on an entry that has changed since it was shown', () => {
     ['retry of a ready one', '403', retry],
     ['--not-there', '403', assertAbsent],
     ['cancel', '403', FORCED],
-  ])('is refused: %s', async (_, fault, action) => {
+  ])('is rejected: %s', async (_, fault, action) => {
     const place = await sentWith(fault);
     const shown = await entryOf(place);
     const newer = transition(shown, 'note', place.now(), { message: 'newer' });
@@ -170,7 +170,7 @@ describe('an action on an entry that has changed since it was shown', () => {
 });
 
 describe('an action on many entries', () => {
-  it('is done where the state allows it, and says how many it skipped', async () => {
+  it('is done where the state allows it, and reports how many entries it skipped', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '422', times: 250 });
     place.dependencies.concurrency = 1;
@@ -184,7 +184,7 @@ describe('an action on many entries', () => {
     expect(await actOnMany(place.engine, all, retry, place.now())).toEqual({ done: 251, skipped: 1 });
     expect(await place.run(JOB)).toMatchObject({ sent: 250, confirmed: 250 });
     expect(new Set(Object.values(place.sandbox.ledger().plans))).toEqual(new Set([1]));
-    // What breaks a rule has no content that could be sent: it waits for the ERP.
+    // An invalid entry has no content that could be sent: it waits for the ERP.
     expect((await states()).rejected).toMatchObject([{ external_code: 'bad', content_hash: '' }]);
     const some = { states: ['rejected'], code: 'P' } as const;
     expect(await actOnMany(place.engine, some, FORCED, place.now())).toEqual({ done: 0, skipped: 0 });
@@ -198,7 +198,7 @@ describe('an entry is named', () => {
       '',
     );
 
-  it('by its code, and by kind or use where several have it', async () => {
+  it('by its code, and by kind or use if several entries have that code', async () => {
     const place = await makePushPlace();
     const entries = [entry('route_plans', 1), entry('route_plans', 2), entry('itineraries', 1)];
     await place.engine.write((tx) => storeEntries(tx, entries));

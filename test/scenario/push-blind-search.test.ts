@@ -1,5 +1,5 @@
-// A listing that is answered and does not show what it should: it proves nothing, so nothing is sent again because of
-// it, and the run says so for as long as that is so.
+// An inconclusive listing: it is answered but does not show records that exist. It proves nothing, so nothing is sent
+// again because of it, and each run says so until that changes.
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { pushCases } from '../support/push-cases.ts';
@@ -38,7 +38,7 @@ describe('a listing that shows nothing at all', () => {
     expect(await place.run(kind.job)).toMatchObject({ status: 'ok', error: null });
   });
 
-  it('is believed for a period without plans where the service shows plans of other days', async () => {
+  it('is accepted for a period without plans when the service shows plans of other days', async () => {
     const place = await makePushPlace();
     const far = { date_time_start: '2025-03-24T08:00:00-03:00', date_time_end: '2025-03-24T18:00:00-03:00' };
     place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });
@@ -49,7 +49,7 @@ describe('a listing that shows nothing at all', () => {
   });
 });
 
-it('a listing without what earlier ones showed has nothing sent again', async () => {
+it('a listing that lacks the records of earlier listings has nothing sent again', async () => {
   const place = await makePushPlace();
   place.drop('points_of_interest', 'a.json', pointOfInterest('Shown'));
   await place.run('push-points-of-interest');
@@ -63,14 +63,14 @@ it('a listing without what earlier ones showed has nothing sent again', async ()
   expect(place.sandbox.ledger().points_of_interest).toEqual({ Shown: 1, Lost: 1 });
 });
 
-describe('a plan that is there, though its answer was lost', () => {
+describe('a plan that exists although its answer was lost', () => {
   type Listed = Record<string, unknown>[];
   const isLost = ({ external_code }: Listed[number]): boolean => external_code === 'LOST';
   const spanMs = (query: URLSearchParams): number =>
     Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('begin_date') ?? '');
 
-  /** Every listing of plans passes through `spoilt` once LOST was sent. */
-  async function placeWith(spoilt: (listed: Listed, spanMs: number) => Listed): Promise<PushPlace> {
+  /** Every listing of plans passes through `alter` once LOST was sent. */
+  async function placeWith(alter: (listed: Listed, spanMs: number) => Listed): Promise<PushPlace> {
     let isSent = false;
     const place = await makePushPlace({
       answering: async ({ pathname, searchParams }, original, { method, body }) => {
@@ -78,8 +78,8 @@ describe('a plan that is there, though its answer was lost', () => {
         isSent ||= method === 'POST' && body.includes('LOST');
         if (method !== 'GET' || !isSent) return undefined;
         const { data } = (await original()) as { data?: Listed };
-        // None where the session has to be renewed first.
-        return data && { body: { data: spoilt(data, spanMs(searchParams)) } };
+        // Undefined when the session has to be renewed first.
+        return data && { body: { data: alter(data, spanMs(searchParams)) } };
       },
     });
     place.drop('route_plans', '0.json', plan('SHOWN'));
@@ -89,7 +89,7 @@ describe('a plan that is there, though its answer was lost', () => {
     return place;
   }
 
-  it('is found in its own narrow period where the listing that all share is cut off', async () => {
+  it('is found in its own narrow period when the shared listing is cut off', async () => {
     const place = await placeWith((listed, ms) => (ms > 86_400_000 ? listed.slice(0, 1) : listed));
     await runHourly(place, JOB, 3);
     expect(place.sandbox.ledger().plans).toEqual({ SHOWN: 1, LOST: 1 });
@@ -99,22 +99,22 @@ describe('a plan that is there, though its answer was lost', () => {
   it.each([
     ['an identifier', { id: undefined }],
     ['a period', { date_time_start: 'soon' }],
-  ])('is not sent again where it is listed without %s, and found once it has one', async (_, change) => {
-    let isSpoilt = true;
+  ])('is not sent again when it is listed without %s, and is found once it has one', async (_, change) => {
+    let isAltered = true;
     const place = await placeWith((listed) =>
-      listed.map((record) => (isSpoilt && isLost(record) ? { ...record, ...change } : record)),
+      listed.map((record) => (isAltered && isLost(record) ? { ...record, ...change } : record)),
     );
     await runHourly(place, JOB, 3);
     expect(place.sandbox.ledger().plans).toEqual({ SHOWN: 1, LOST: 1 });
     expect(await place.entry('LOST')).toMatchObject({ state: 'unknown', attempts: 1 });
     expect((await place.run(JOB)).status).not.toBe('ok');
-    isSpoilt = false;
+    isAltered = false;
     await place.run(JOB);
     expect(await place.entry('LOST')).toMatchObject({ state: 'confirmed', attempts: 1 });
   });
 });
 
-it('a clock that is set forward makes no two listings a settling time apart', async () => {
+it('a clock that is set forward does not put two listings a settling time apart', async () => {
   const service = createManualClock(NOON);
   const place = await makePushPlace({ sandbox: { clock: service } });
   place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-before-commit', times: 1 });

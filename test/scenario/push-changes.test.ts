@@ -1,5 +1,5 @@
-// Items that a call can change: a change is made again until it is clear, none is created twice, and none that is gone
-// is created anew without a person.
+// Items that a call can change: a change is repeated until its outcome is clear, no item is created twice, and no
+// vanished item is created again without a person.
 import { describe, expect, it } from 'vitest';
 import { act, assertAbsent, retry } from '../../src/sync/push/actions.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
@@ -22,7 +22,7 @@ async function withShop(): Promise<PushPlace> {
 }
 
 describe('a change', () => {
-  it.each(['403', '422'] as const)('that %s kept out is made when the ERP is back at it', async (fault) => {
+  it.each(['403', '422'] as const)('that %s kept out is made when the ERP offers it again', async (fault) => {
     const place = await withShop();
     place.sandbox.addFault({ call: CHANGE, fault, times: 1 });
     give(place, 'b.json', 'Shop', { phone: '2' });
@@ -51,7 +51,7 @@ describe('a change', () => {
     expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', remote_id, seen_at, attempts: 3 });
   });
 
-  it('of what is gone is rejected, and created anew only where a person says that it is not there', async () => {
+  it('of a vanished item is rejected, and the item is created again only after a person asserts it absent', async () => {
     const place = await withShop();
     place.sandbox.addFault({ call: CHANGE, fault: '404', times: 2 });
     give(place, 'b.json', 'New shop', { phone: '2' });
@@ -76,7 +76,7 @@ describe('an item that the service accepted without an identifier', () => {
   it.each([
     [JOB, 'points_of_interest', pointOfInterest('Shop'), { phone: '2' }, CHANGE],
     ['push-itineraries', 'itineraries', itinerary('Shop'), { description: 'Other' }, 'change-itinerary'],
-  ] as const)('is changed once, when it is shown: %s', async (job, kind, item, change, call) => {
+  ] as const)('is changed once, when a listing shows it: %s', async (job, kind, item, change, call) => {
     const place = await makePushPlace(unnamed(90_000));
     place.drop(kind, 'a.json', [item]);
     await place.run(job);
@@ -95,7 +95,7 @@ describe('an item that the service accepted without an identifier', () => {
     expect(done).toMatchObject({ state: 'confirmed', sent_hash: content_hash, payload: null });
   });
 
-  it('is found by what was sent, where the ERP gives it another title', async () => {
+  it('is found by the title that was sent, when the ERP gives it another title', async () => {
     const place = await makePushPlace(unnamed(0));
     place.sandbox.addFault({ call: 'points-of-interest', fault: '422', skip: 1, times: 1 });
     give(place, 'a.json', 'Shop');
@@ -108,7 +108,7 @@ describe('an item that the service accepted without an identifier', () => {
     expect(await place.entry('C1')).toMatchObject({ state: 'confirmed', remote_key: 'Shop new' });
   });
 
-  it('and never shows is not created beside itself, until a person says that it is not there', async () => {
+  it('and never appears is not created a second time until a person asserts it absent', async () => {
     const place = await makePushPlace({
       ...unnamed(0),
       answering: async ({ pathname }, original, { method }) => {

@@ -1,5 +1,5 @@
-// What a push does when it is cut or overtaken: a stop in the middle of a send, a process that died, an ERP that changes
-// its mind while nobody knows the outcome.
+// A push that is interrupted: a stop in the middle of a send, a process that died, an ERP that changes an item while
+// its outcome is unknown.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -13,7 +13,7 @@ const JOB = 'push-route-plans';
 const CALL = 'import-route-plan' as const;
 const LATER = { date_time_end: '2025-03-13T20:00:00-03:00' };
 
-it('leaves nothing in sending when it is stopped, and sends nothing twice afterwards', async () => {
+it('leaves no entry in sending when it is stopped, and sends nothing twice afterwards', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: CALL, fault: 'hang', after_commit: true, skip: 2, times: 4 });
   place.drop('route_plans', 'a.json', plans(80));
@@ -28,7 +28,7 @@ it('leaves nothing in sending when it is stopped, and sends nothing twice afterw
   expect(Object.values(place.sandbox.ledger().plans)).toEqual(Array(80).fill(1));
 });
 
-it('reads back what a dead process left in sending, whether it had arrived or not', async () => {
+it('reads back the entries that a dead process left in sending, whether they had arrived or not', async () => {
   const place = await makePushPlace();
   place.dependencies.concurrency = 1;
   place.drop('route_plans', 'a.json', [plan('ARRIVED'), plan('NEVER')]);
@@ -58,7 +58,7 @@ it('reads back what a dead process left in sending, whether it had arrived or no
   expect(place.sandbox.ledger().plans).toEqual({ ARRIVED: 1, NEVER: 1 });
 });
 
-it('makes the change again that a dead process left in sending', async () => {
+it('repeats the change that a dead process left in sending', async () => {
   const place = await makePushPlace();
   const job = 'push-points-of-interest';
   place.drop('points_of_interest', 'a.json', pointOfInterest('Shop', { phone: '1' }));
@@ -76,7 +76,7 @@ it.each([
   ['after', 'flagged where the older one had arrived', true],
   ['before', 'sent where the older one had not arrived', false],
 ] as const)(
-  'keeps a newer content for when it knows the outcome: lost %s the commit, it is %s',
+  'keeps newer content until the outcome is known: lost %s the commit, it is %s',
   async (when, _, isFlagged) => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: `reset-${when}-commit`, times: 1 });
@@ -101,7 +101,7 @@ it.each([
   },
 );
 
-it('tells the ERP again of what it was told and did not note', async () => {
+it('acknowledges an item again if the acknowledgement was sent but not stored', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
   await place.run(JOB);

@@ -1,4 +1,4 @@
-// Entries that may be at the service although nobody could say so at first: none is sent twice, none is lost.
+// Entries that may be at the service although the first answer did not show it: none is sent twice, none is lost.
 import { expect, it } from 'vitest';
 import { act, cancel, retry } from '../../src/sync/push/actions.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
@@ -18,7 +18,7 @@ it.each([
   ['changed content', later],
   ['the same content', {}],
 ])(
-  'sends %s of what was cancelled while unknown only after a read-back, and not where it is there',
+  'sends %s of an entry cancelled while unknown only after a read-back, and only if it is absent',
   async (_, change) => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE } });
     place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
@@ -36,7 +36,7 @@ it.each([
   },
 );
 
-it('finds a point that was turned away after it was done, and changes it once its content can be sent', async () => {
+it('finds a point that was turned away after it was created, and changes it once its content is valid', async () => {
   const place = await makePushPlace();
   const job = 'push-points-of-interest';
   const shop = pointOfInterest('Shop', { external_code: 'C1' });
@@ -57,7 +57,7 @@ it('finds a point that was turned away after it was done, and changes it once it
 });
 
 it.each([0, MINUTE])(
-  'confirms what a status rejected after it was done, where a listing shows it %i ms later',
+  'confirms an entry that a status rejected after it was created, when a listing shows it %i ms later',
   async (lateMs) => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: lateMs } });
     place.sandbox.addFault({ call: CALL, fault: '409', after_commit: true, times: 1 });
@@ -70,7 +70,7 @@ it.each([0, MINUTE])(
   },
 );
 
-it('rejects a code that comes again for another day while it is unknown, and finds the first', async () => {
+it('rejects a code that comes again for another day while it is unknown, and finds the first plan', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
   place.sandbox.addFault({ call: 'route-plans', fault: '422', skip: 1, times: 2 });
@@ -86,7 +86,7 @@ it('rejects a code that comes again for another day while it is unknown, and fin
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
 });
 
-it('rejects a date-time that names no instant, by which no listing could show the plan', async () => {
+it('rejects a date-time that names no instant, because no listing could show the plan by it', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1', { date_time_end: '2025-03-13T23:59:60-03:00' }));
   await place.run(JOB);

@@ -1,5 +1,5 @@
-// Dropped files in whole push runs: a file stays until all its items are final in the outbox, then its result is written and
-// it moves. A process that ends between any two of these steps loses nothing, and nothing is told wrongly.
+// Dropped files in whole push runs: a file stays until all its items are final in the outbox, then its result is
+// written and it moves. A process that ends between any two of these steps loses nothing and reports nothing wrong.
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ function namesIn(place: PushPlace, ...parts: string[]): string[] {
     .sort();
 }
 
-interface Told {
+interface ItemResult {
   external_code: string;
   period_start: string | null;
   state: string;
@@ -32,7 +32,7 @@ interface Told {
   reasons: string[];
 }
 
-const resultsIn = (place: PushPlace, name: string): Told[] =>
+const resultsIn = (place: PushPlace, name: string): ItemResult[] =>
   JSON.parse(readFileSync(path(place, `${name}.result.json`), 'utf8')).results;
 const statesIn = (place: PushPlace, name: string) =>
   resultsIn(place, name).map(({ external_code, state }) => [external_code, state]);
@@ -64,7 +64,7 @@ const day = (date: string) => ({
   date_time_end: `${date}T18:00:00-03:00`,
 });
 
-/** P1 is confirmed, and nobody knows what became of P2; both are in a.json, which waits. */
+/** P1 is confirmed, and the outcome of P2 is unknown; both are in a.json, which waits. */
 async function waiting(options: PlaceOptions = {}): Promise<PushPlace> {
   const place = await makePushPlace(options);
   place.dependencies.concurrency = 1;
@@ -86,7 +86,7 @@ async function answerAgain(place: PushPlace): Promise<void> {
 }
 
 describe('a file that waits', () => {
-  it.each([false, true])('tells all of its items at once, another process or not (%s)', async (isOther) => {
+  it.each([false, true])('reports all of its items at once, also after a restart (%s)', async (isOther) => {
     const place = await waiting();
     if (isOther) place.restart();
     await place.run(JOB);
@@ -102,7 +102,7 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1 });
   });
 
-  it('is not offered again, which would put its content over that of a newer file', async () => {
+  it('is not offered again, which would overwrite the content of a newer file', async () => {
     const place = await makePushPlace();
     const JOB_POI = 'push-points-of-interest';
     place.drop('points_of_interest', 'a.json', [
@@ -124,7 +124,7 @@ describe('a file that waits', () => {
     expect(requests['change-point-of-interest']).toBe(1);
   });
 
-  it('that is replaced is read as new; items that only the older one had are late results', async () => {
+  it('that is replaced is read as new; items that only the older file had get late results', async () => {
     const place = await waiting();
     place.drop('route_plans', 'a.json', [plan('P2'), plan('P3')]);
     await place.run(JOB);
@@ -138,25 +138,22 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
   });
 
-  it.each(['sqlite', 'postgres'] as const)(
-    'that the ERP takes away has late results (%s)',
-    async (engine) => {
-      const place = await waiting({ engine });
-      rmSync(path(place, 'a.json'));
-      place.restart();
-      await place.run(JOB);
-      expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
-      await answerAgain(place);
-      expect(lateResults(place)).toEqual([
-        ['P1', 'confirmed'],
-        ['P2', 'confirmed'],
-      ]);
-      expect(await marks(place)).toEqual([]);
-      expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
-    },
-  );
+  it.each(['sqlite', 'postgres'] as const)('that the ERP removes gets late results (%s)', async (engine) => {
+    const place = await waiting({ engine });
+    rmSync(path(place, 'a.json'));
+    place.restart();
+    await place.run(JOB);
+    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
+    await answerAgain(place);
+    expect(lateResults(place)).toEqual([
+      ['P1', 'confirmed'],
+      ['P2', 'confirmed'],
+    ]);
+    expect(await marks(place)).toEqual([]);
+    expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
+  });
 
-  it('is read again where the outbox does not know one of its items', async () => {
+  it('is read again when the outbox does not know one of its items', async () => {
     const place = await waiting();
     await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'P1' }).delete());
     await answerAgain(place);
@@ -167,13 +164,13 @@ describe('a file that waits', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1 });
   });
 
-  it('is not shown by a preview, save for what is still to be read back', async () => {
+  it('is not shown by a preview, except for entries that still have to be read back', async () => {
     const place = await waiting();
     const lines = await place.preview(JOB);
     expect(lines).toEqual([{ what: 'read back', detail: expect.objectContaining({ external_code: 'P2' }) }]);
   });
 
-  it('of more than a page is finished when its last open item is final, wherever that is', async () => {
+  it('of more than a page is finished when its last open item is final, on whichever page', async () => {
     const place = await makePushPlace();
     // Rejected at once, so that only the last one is sent.
     const invalid = Array.from({ length: 600 }, (_, i) => plan(`I${i}`, { vehicle_plate: '?' }));
@@ -193,7 +190,7 @@ describe('a file that waits', () => {
 });
 
 describe('a process that ends', () => {
-  it('before the last batch of a file is committed leaves it to be read from its start', async () => {
+  it('before the last batch of a file is committed leaves the file to be read from its start', async () => {
     const place = await makePushPlace();
     const invalid = Array.from({ length: 600 }, (_, i) => plan(`I${i}`, { vehicle_plate: '?' }));
     place.drop('route_plans', 'a.json', [...invalid, plan('LAST')]);
@@ -220,7 +217,7 @@ describe('a process that ends', () => {
     expect(place.sandbox.ledger().plans).toEqual({ LAST: 1 });
   });
 
-  it('after the ERP was notified and before the file is finished leaves that to the next', async () => {
+  it('after the ERP was notified and before the file is finished leaves that to the next process', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     const files = await filesOf(place);
@@ -235,7 +232,7 @@ describe('a process that ends', () => {
     expect(lateResults(place)).toEqual([]);
   });
 
-  it('after the file was moved and before the warehouse knows it tells nothing a second time', async () => {
+  it('after the file was moved and before the warehouse stores it reports nothing a second time', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     const files = await filesOf(place);
@@ -254,7 +251,7 @@ describe('a process that ends', () => {
   });
 });
 
-it('one file that cannot be finished does not hold up the others, and the run says so', async () => {
+it('one file that cannot be finished does not hold up the others, and the run reports it', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
   place.drop('route_plans', 'b.json', plan('P2'));
@@ -268,7 +265,7 @@ it('one file that cannot be finished does not hold up the others, and the run sa
 });
 
 describe('two files', () => {
-  it('with one code both tell of it', async () => {
+  it('with one code both report it', async () => {
     const place = await waiting();
     place.drop('route_plans', 'b.json', plan('P1'));
     place.drop('route_plans', 'c.json', [plan('P1'), plan('P2')]);
@@ -301,9 +298,9 @@ describe('two files', () => {
       await place.run(JOB, { reuse_codes: true });
       place.restart();
       await place.run(JOB, { reuse_codes: true });
-      const told = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
+      const reported = where === 'in one file' ? ['failed/a.json'] : ['done/a.json', 'failed/b.json'];
       expect(
-        told
+        reported
           .flatMap((name) => resultsIn(place, name))
           .map(({ period_start, state }) => [period_start, state]),
       ).toEqual([
@@ -314,7 +311,7 @@ describe('two files', () => {
     },
   );
 
-  it('of one code on two days that is not to be reused are each told of their own', async () => {
+  it('with one code on two days, which must not be reused, each report their own outcome', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('R7', day('2025-03-13')));
     await place.run(JOB);
@@ -346,7 +343,7 @@ describe('an item', () => {
     ]);
   });
 
-  it('of a reused code is never answered by another day, also where its own entry is gone', async () => {
+  it('of a reused code is never answered by another day, even when its own entry is gone', async () => {
     const place = await waiting({ reuseCodes: true });
     const reuse = { reuse_codes: true };
     place.drop('route_plans', 'b.json', plan('P1', day('2025-03-14')));
@@ -364,7 +361,7 @@ describe('an item', () => {
     ]);
   });
 
-  it('that a newer file moved to another day is answered by it in both results', async () => {
+  it('that a newer file moved to another day is answered by that day in both results', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: IMPORT, fault: '403' });
     place.drop('route_plans', 'a.json', plan('P1', day('2025-03-13')));
@@ -377,8 +374,8 @@ describe('an item', () => {
   });
 });
 
-describe('what the result does not tell', () => {
-  it('an item that could not be read is in the result of its file, and no late result', async () => {
+describe('late results', () => {
+  it('do not include an item that could not be read: the result of its file has it', async () => {
     const place = await makePushPlace();
     place.dependencies.concurrency = 1;
     const twice = [plan('P2'), plan('P2', { vehicle_id: 1 })];
@@ -395,7 +392,7 @@ describe('what the result does not tell', () => {
     expect(lateResults(place)).toEqual([]);
   });
 
-  it('what a read error in a waiting file means for a plan that the service has is a late result', async () => {
+  it('include a plan at the service for which a waiting file has a read error', async () => {
     const place = await makePushPlace();
     place.dependencies.concurrency = 1;
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -406,7 +403,7 @@ describe('what the result does not tell', () => {
     expect([namesIn(place), lateResults(place)]).toEqual([['b.json'], [['P1', 'confirmed']]]);
   });
 
-  it('what changes after the file has moved is a late result, also while another file waits', async () => {
+  it('include every change after the file has moved, also while another file waits', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: IMPORT, fault: '422', times: 1 });
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -422,7 +419,7 @@ describe('what the result does not tell', () => {
   });
 });
 
-it('finished files are removed by a run once they were kept for long enough', async () => {
+it('finished files are removed by a run once their retention has passed', async () => {
   const place = await makePushPlace({ keepFilesMs: 24 * HOUR });
   place.drop('route_plans', 'a.json', plan('P1'));
   await place.run(JOB);
@@ -462,7 +459,7 @@ describe('a read error', () => {
     ]);
   });
 
-  it('of one day does not take the content of a plan of another day that is unknown', async () => {
+  it('of one day does not remove the content of an unknown plan of another day', async () => {
     const place = await makePushPlace({ reuseCodes: true });
     place.drop('route_plans', 'a.json', [plan('R7', day('2025-03-13'))]);
     place.sandbox.addFault({ call: IMPORT, fault: '500', times: 1 });
@@ -488,7 +485,7 @@ describe('a read error', () => {
     ]);
   });
 
-  it('in a later part keeps its item from being sent, also where that part could not be stored', async () => {
+  it('in a later part keeps its item from being sent, even if that part could not be stored', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('R7'), ...filler, plan('R7', { route_points: [] })]);
     const { engine } = place.dependencies;
@@ -509,7 +506,7 @@ describe('a read error', () => {
     expect(namesIn(place, 'failed')).toEqual(['a.json', 'a.json.result.json']);
   });
 
-  it('of an end leaves the other day of the code alone, and its file is finished', async () => {
+  it('in the end of a plan leaves the other day of the code alone, and its file is finished', async () => {
     const place = await makePushPlace({ reuseCodes: true });
     place.drop('route_plans', 'a.json', [plan('R7', day('2025-03-13'))]);
     await place.run(JOB, reuse);
@@ -526,7 +523,7 @@ describe('a read error', () => {
 });
 
 describe('two files with one plan', () => {
-  it('are taken by age, whatever their names: the newer content is sent', async () => {
+  it('are read by age, whatever their names: the newer content is sent', async () => {
     const place = await makePushPlace();
     const at = Date.now() / 1_000;
     place.drop('route_plans', 'plans-9.json', [plan('P1', day('2025-03-13'))]);
@@ -539,7 +536,7 @@ describe('two files with one plan', () => {
     ]);
   });
 
-  it('of one age are taken in the order of the numbers in their names', async () => {
+  it('of one age are read in the order of the numbers in their names', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'plans-9.json', [plan('P1', day('2025-03-13'))]);
     place.drop('route_plans', 'plans-10.json', [plan('P1', day('2025-03-14'))]);
@@ -552,7 +549,7 @@ describe('two files with one plan', () => {
   });
 });
 
-it('an agent whose waiting file is replaced is told by its code, and the code is dropped with the result', async () => {
+it('an agent whose waiting file is replaced is reported by its code, and the code is dropped with the result', async () => {
   const place = await makePushPlace();
   place.dependencies.concurrency = 1;
   const [known = '', unknown = ''] = CPFS;

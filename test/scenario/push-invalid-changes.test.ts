@@ -1,5 +1,5 @@
-// What the ERP offers several times, unreadably or against the rules: it is rejected and told, nothing else waits for it,
-// and it is taken as soon as it can be. What the service may have already needs a person until the ERP corrects it.
+// Items that the ERP offers several times, unreadably or against the rules: each is rejected and acknowledged, holds up
+// nothing else, and is accepted as soon as it is valid. If the service may have it, it needs a person until corrected.
 import { expect, it } from 'vitest';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan } from '../support/push-samples.ts';
@@ -17,7 +17,7 @@ const INVALID: [string, unknown, string, string][] = [
   ['cannot be read', [plan('P1'), plan('P1')], 'read_error', 'read before'],
 ];
 
-/** P1 was sent without an answer, and arrived or did not; P0 is there. */
+/** P1 was sent without an answer, and arrived or did not; P0 is at the service. */
 async function unknownPlan(fault: 'reset-before-commit' | 'reset-after-commit'): Promise<PushPlace> {
   const place = await makePushPlace();
   place.drop('route_plans', '0.json', plan('P0'));
@@ -32,7 +32,7 @@ async function unknownPlan(fault: 'reset-before-commit' | 'reset-after-commit'):
 
 const bothOnce = { P0: 1, P1: 1 };
 
-it('takes the other files where one offers a code three times', async () => {
+it('accepts the other files when one offers a code three times', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', [plan('P1'), plan('P1'), plan('P1'), plan('P2')]);
   place.drop('route_plans', 'b.json', plan('P3'));
@@ -41,7 +41,7 @@ it('takes the other files where one offers a code three times', async () => {
   expect(await place.entry('P1')).toMatchObject({ state: 'rejected', told_at: place.now() });
 });
 
-it('rejects an agent whose tax number is its code in two spellings, and takes the others', async () => {
+it('rejects an agent whose tax number is its code in two spellings, and accepts the others', async () => {
   const place = await makePushPlace();
   const [cpf, other] = CPFS;
   const spelled = cpf.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
@@ -59,7 +59,7 @@ it('rejects an agent whose tax number is its code in two spellings, and takes th
   });
 });
 
-it('takes again what could not be read once, with the same content', async () => {
+it('accepts an item again that could not be read once, with the same content', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'route-plans', fault: '503' });
   for (const [state, content] of [
@@ -75,7 +75,7 @@ it('takes again what could not be read once, with the same content', async () =>
 });
 
 it.each(INVALID)(
-  'sends nothing of what is unknown and not there, where what the ERP offered since %s',
+  'does not send an unknown, absent plan when the newer offer of the ERP %s',
   async (_, newer, attention, why) => {
     const place = await unknownPlan('reset-before-commit');
     place.drop('route_plans', 'b.json', newer);
@@ -102,7 +102,7 @@ it.each(INVALID)(
 );
 
 it.each(INVALID)(
-  'says in every run of what is found that what the ERP offered since %s, until that is corrected',
+  'reports a found plan in every run while the newer offer of the ERP %s, until it is corrected',
   async (_, newer, attention, why) => {
     const place = await unknownPlan('reset-after-commit');
     place.drop('route_plans', 'b.json', newer);
@@ -128,7 +128,7 @@ it.each([
   ['the same', {}],
   ['another', { date_time_end: '2025-03-13T19:00:00-03:00' }],
 ])(
-  'sends what is unknown and not there, where the ERP offers %s valid content after an invalid one',
+  'sends an unknown, absent plan when the ERP offers %s valid content after an invalid one',
   async (_, change) => {
     const place = await unknownPlan('reset-before-commit');
     place.sandbox.clearFaults();
@@ -138,7 +138,7 @@ it.each([
     await place.run(JOB);
     expect(await place.entry('P1')).toMatchObject({ state: 'unknown', attention: null, reasons: null });
     await place.clock.advance(5 * MINUTE);
-    // Another period is read back by itself before it is sent.
+    // Another period is read back separately before the plan is sent.
     await place.runs(JOB, 2);
     expect(place.sandbox.ledger().plans).toEqual(bothOnce);
     expect(await place.entry('P1')).toMatchObject({ state: 'confirmed' });

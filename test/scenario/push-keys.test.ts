@@ -1,5 +1,5 @@
-// What is read back is what was sent: neither a rename while the outcome is unknown nor a blank at the end of a code may
-// make an item go out twice, and an item that somebody else put there is taken over rather than created beside.
+// A read-back searches for the content that was sent: neither a rename while the outcome is unknown nor a blank at the
+// end of a code makes an item go out twice, and an item that somebody else created is adopted, not duplicated.
 import { expect, it } from 'vitest';
 import { makePushPlace, type PushPlace } from '../support/push-place.ts';
 import { plan, pointOfInterest } from '../support/push-samples.ts';
@@ -9,7 +9,7 @@ const POINTS = 'push-points-of-interest';
 const give = (place: PushPlace, file: string, title: string): void =>
   place.drop('points_of_interest', file, [pointOfInterest(title, { external_code: 'C1' })]);
 
-it('a point that arrived is found by the title that was sent, though the ERP renamed it meanwhile', async () => {
+it('a point that arrived is found by the title that was sent, although the ERP renamed it meanwhile', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'create-point-of-interest', fault: 'reset-after-commit', times: 1 });
   place.sandbox.addFault({ call: 'points-of-interest', fault: '400', skip: 1, times: 2 });
@@ -23,7 +23,7 @@ it('a point that arrived is found by the title that was sent, though the ERP ren
 });
 
 it.each(['403', 'reset-before-commit'] as const)(
-  'a point that did not arrive is looked for by its new title before it is sent: %s',
+  'a point that did not arrive is read back by its new title before it is sent: %s',
   async (fault) => {
     const place = await makePushPlace();
     place.drop('points_of_interest', '0.json', [
@@ -32,7 +32,7 @@ it.each(['403', 'reset-before-commit'] as const)(
     ]);
     await place.run(POINTS);
     const { remote_id } = await place.entry('C0');
-    // "By hand" is at the service, and not from here.
+    // "By hand" is at the service, and was not sent from here.
     await place.engine.write(({ sql }) => sql('push_outbox').where({ external_code: 'C0' }).delete());
     place.sandbox.addFault({ call: 'create-point-of-interest', fault, times: 1 });
     give(place, 'a.json', 'Typo');
@@ -44,7 +44,7 @@ it.each(['403', 'reset-before-commit'] as const)(
   },
 );
 
-it('a code has no blanks around it, in the outbox, at the service or in a read-back', async () => {
+it('a code has no surrounding blanks, in the outbox, at the service or in a read-back', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
   place.drop('route_plans', 'a.json', [plan(' P1 ')]);

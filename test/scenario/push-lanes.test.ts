@@ -1,4 +1,4 @@
-// Several sends at once: when the others are left alone, and that a run does not end before the last one has.
+// Several sends at once: when the run stops sending, and that it does not end before the last send has.
 import { expect, it } from 'vitest';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
 import { makePushPlace } from '../support/push-place.ts';
@@ -8,10 +8,10 @@ const JOB = 'push-route-plans';
 const CALL = 'import-route-plan' as const;
 
 it.each([
-  // Twice as many in a row as there are lanes, and one more; the others may have one under way. Two rounds.
+  // Twice as many in a row as there are slots, and one more; the others may have one in flight. Two rounds.
   [1, 6, 6],
   [3, 14, 18],
-])('%i lanes leave a service alone that turns everything away', async (concurrency, fewest, most) => {
+])('%i slots stop sending to a service that turns everything away', async (concurrency, fewest, most) => {
   const place = await makePushPlace();
   place.dependencies.concurrency = concurrency;
   place.sandbox.addFault({ call: CALL, fault: '429' });
@@ -24,7 +24,7 @@ it.each([
   expect(new Set((await place.outbox()).map(({ state }) => state))).toEqual(new Set(['ready']));
 });
 
-it('nothing is tried where the service lets nobody log in', async () => {
+it('nothing is sent when the service accepts no login', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'login', fault: '503' });
   place.drop('route_plans', 'a.json', plans(40));
@@ -32,7 +32,7 @@ it('nothing is tried where the service lets nobody log in', async () => {
   expect((await place.outbox()).filter(({ attempts }) => attempts > 0)).toEqual([]);
 });
 
-it('the lanes go on where only some are turned away', async () => {
+it('the slots continue when only some plans are turned away', async () => {
   const turned = new Set<string>();
   const place = await makePushPlace({
     answering: ({ pathname }, _original, { method, body }) => {
@@ -49,7 +49,7 @@ it('the lanes go on where only some are turned away', async () => {
   expect((await place.outbox()).filter(isChangedAfterPush)).toEqual([]);
 });
 
-it('the lanes end where outcomes cannot be stored, and the next runs find what had arrived', async () => {
+it('the slots end when outcomes cannot be stored, and the next runs find the plans that had arrived', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plans(70));
   await place.engine.write(({ sql }) =>

@@ -1,5 +1,5 @@
-// A push whose process stands still between its claim and its send: what it would send then might be sent by another
-// process too, so it must not leave. The sandbox counts what it was given.
+// A push whose process stalls between its claim and its send: another process may have sent the item by then, so the
+// stalled one must not send it. The sandbox counts the plans it received.
 import { expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import type { SyncDependencies } from '../../src/sync/dependencies.ts';
@@ -13,7 +13,7 @@ import { drive, failureOf, NOON } from './fleet-setup.ts';
 
 const JOB = 'push-route-plans';
 
-/** Runs the job under a lease; `stall` happens when the first item is about to be sent. */
+/** Runs the job under a lease; `stall` happens just before the first item is sent. */
 async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<void>) {
   const clock = createManualClock(NOON);
   const { fleet, engine, log } = place.dependencies;
@@ -38,11 +38,11 @@ async function pushWith(place: PushPlace, stall: (sleep: () => void) => Promise<
   return drive(place.clock, runLeased(request, parts));
 }
 
-it('sends nothing after it stood still, and releases its claim where nobody took over', async () => {
+it('sends nothing after a stall, and releases its claim if no process took over', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
   const { summary } = await pushWith(place, async (sleep) => {
-    // A lane that claims after the stall would prove the lease anew: all have claimed before it.
+    // A slot that claims after the stall would renew the lease: all have claimed before it.
     await place.engine.write(async () => undefined);
     sleep();
   });
@@ -55,7 +55,7 @@ it('neither sends nor writes after another process took over', async () => {
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', plan('P1'));
   const pushing = pushWith(place, async (sleep) => {
-    // Another process takes over after 20 s without a heartbeat: what still waits to be written is written before that.
+    // Another process takes over after 20 s without a heartbeat: pending writes are done before that.
     await place.engine.write(async () => undefined);
     sleep();
     await place.engine.write(async ({ sql }) => {
@@ -64,7 +64,7 @@ it('neither sends nor writes after another process took over', async () => {
   });
   expect(await failureOf(pushing)).toMatchObject({ code: 'lease_lost' });
   expect(place.sandbox.ledger().plans).toEqual({});
-  // Its claim says that nobody knows: the next runs read it back before anything is sent.
+  // Its claim means an unknown outcome: the next runs read it back before anything is sent.
   expect(await place.outbox()).toMatchObject([{ external_code: 'P1', state: 'sending' }]);
   expect(await place.engine.read((sql) => sql('sync_run').select('status'))).toEqual([
     { status: 'abandoned' },

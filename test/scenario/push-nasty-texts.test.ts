@@ -1,5 +1,5 @@
-// As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every field that takes a text reach the
-// service as the same texts, by what arrived there and by what it keeps.
+// As an attacker who writes into the ERP: SQL, formulas, HTML and paths in every text field reach the service
+// unchanged, both in the requests and in its stored records.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,22 +10,22 @@ import { makePushPlace } from '../support/push-place.ts';
 
 type Item = Record<string, unknown>;
 
-/** Known to the ERP alone. */
+/** Known only to the ERP. */
 const NO_FIELD = 'external_code';
-/** The sandbox checks them and gives them back to nobody, as the service does. */
-const NOT_TOLD = ['info', 'start_local', 'end_local'];
+/** The sandbox validates them and never returns them, as the service does. */
+const NOT_RETURNED = ['info', 'start_local', 'end_local'];
 
-interface Heard {
+interface ReceivedCall {
   data: Item;
-  /** Of the call itself, beside the item. */
+  /** Fields of the call itself, beside the item. */
   source?: string;
 }
 
 async function place() {
-  const heard: Heard[] = [];
+  const received: ReceivedCall[] = [];
   const own = await makePushPlace({
     answering: (url, _original, { method, body }) => {
-      if (method !== 'GET' && !url.pathname.startsWith('/auth/')) heard.push(JSON.parse(body));
+      if (method !== 'GET' && !url.pathname.startsWith('/auth/')) received.push(JSON.parse(body));
       return undefined;
     },
   });
@@ -35,10 +35,10 @@ async function place() {
       await fetch(`${own.sandbox.url}/_sandbox/truth/${name}?from=2025-03-13&to=2025-03-14`)
     ).json() as Promise<Item[]>;
   };
-  return { ...own, heard, kept };
+  return { ...own, received, kept };
 }
 
-/** What the ERP gave, as the calls have it: the options of a plan stand beside it. */
+/** The item of the ERP as the calls carry it: the options of a plan stand beside it. */
 function expected({ kind, item }: NastyPush, text: string, n: number): Item {
   const { options, ...data } = item(text, n);
   if (kind === 'route_plans') return { ...data, source: (options as Item).source };
@@ -49,8 +49,8 @@ function expected({ kind, item }: NastyPush, text: string, n: number): Item {
 const isMoment = (path: string): boolean => path.startsWith('date_time_');
 
 describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
-  it('reach the service to the byte', async () => {
-    const { heard, kept, ...own } = await place();
+  it('reach the service byte for byte', async () => {
+    const { received, kept, ...own } = await place();
     own.drop(
       push.kind,
       'nasty.json',
@@ -60,24 +60,26 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
     expect(await own.run(push.job)).toMatchObject({ status: 'ok', sent: all, confirmed: all });
     const codes = (await own.outbox()).map(({ external_code }) => external_code);
     expect(codes.sort()).toEqual(PUSHED_TEXTS.map((text, n) => codeOf(text, n)).sort());
-    expect(heard).toHaveLength(all);
+    expect(received).toHaveLength(all);
     const records = await kept(push);
     for (const [n, text] of PUSHED_TEXTS.entries()) {
       const texts = textsIn(expected(push, text, n)).filter(([path]) => !isMoment(path));
-      const arrived = heard.find(({ data }) => push.shows(data, text, n));
-      const told = new Map(textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }));
-      expect(texts.map(([path]) => [path, told.get(path)])).toEqual(texts);
+      const arrived = received.find(({ data }) => push.shows(data, text, n));
+      const arrivedTexts = new Map(
+        textsIn({ ...arrived?.data, ...(arrived?.source && { source: arrived.source }) }),
+      );
+      expect(texts.map(([path]) => [path, arrivedTexts.get(path)])).toEqual(texts);
       const record = new Map(textsIn(records.find((each) => push.shows(each, text, n))));
-      const back = texts.filter(([path]) => !NOT_TOLD.includes(path.split('.').at(-1) ?? ''));
+      const back = texts.filter(([path]) => !NOT_RETURNED.includes(path.split('.').at(-1) ?? ''));
       expect(back.map(([path]) => [path, record.get(path)])).toEqual(
-        // The sandbox takes the blanks off an address.
+        // The sandbox trims an address.
         back.map(([path, each]) => [path, path.endsWith('.address') ? each.trim() : each]),
       );
     }
   });
 
-  it('are rejected in plain words where no database keeps them, and nothing else is held up', async () => {
-    const { heard, ...own } = await place();
+  it('are rejected in plain words when no database can store them, and nothing else is held up', async () => {
+    const { received, ...own } = await place();
     const inFields = UNSTORABLE.map((text, n) => push.item(text, n, `plain ${n}`));
     const inCodes = UNSTORABLE.map((text, n) => push.item('plain', 10 + n, text));
     own.drop(push.kind, 'nasty.json', [...inFields, ...inCodes, push.item('plain', 20)]);
@@ -88,7 +90,7 @@ describe.each(NASTY_PUSHES)('dangerous texts in $kind', (push) => {
       rejected: wrong,
       error: null,
     });
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
     const path = join(own.folder(push.kind), 'failed', 'nasty.json.result.json');
     const { results, faults } = JSON.parse(readFileSync(path, 'utf8')) as FileResult;
     const rejected = results.filter(({ state }) => state === 'rejected');

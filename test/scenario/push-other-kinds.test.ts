@@ -1,4 +1,4 @@
-// Points of interest, agents and itineraries: created or changed by what the service has.
+// Points of interest, agents and itineraries: created or changed, depending on the records of the service.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { act, assertAbsent } from '../../src/sync/push/actions.ts';
@@ -41,7 +41,7 @@ describe('push-points-of-interest', () => {
     });
   });
 
-  it('changes a point that the service already has under its title, or leaves it where it is the same', async () => {
+  it('changes a point that the service already has under its title, or leaves an equal one alone', async () => {
     const place = await makePushPlace();
     const [first, second] = await truth(place, 'points_of_interest');
     const { title, latitude, longitude } = first as { title: string; latitude: number; longitude: number };
@@ -57,7 +57,7 @@ describe('push-points-of-interest', () => {
     );
   });
 
-  it('gives two codes of the ERP with one title a point each', async () => {
+  it('creates a point for each of two ERP codes with one title', async () => {
     const place = await makePushPlace();
     for (const external_code of ['C-1', 'C-2']) {
       place.drop('points_of_interest', `${external_code}.json`, pointOfInterest('Shop', { external_code }));
@@ -67,7 +67,7 @@ describe('push-points-of-interest', () => {
     expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 2 });
   });
 
-  it('rejects a change of a point that is gone, for a person to decide, and creates none', async () => {
+  it('rejects a change of a vanished point for a person to decide, and creates none', async () => {
     const place = await makePushPlace();
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop'));
     await place.runs(JOB, 2);
@@ -90,7 +90,7 @@ describe('push-points-of-interest', () => {
     expect(place.sandbox.ledger().points_of_interest).toEqual({ Shop: 1 });
   });
 
-  it('brings a lost change to its end without a second point', async () => {
+  it('completes a lost change without a second point', async () => {
     const place = await makePushPlace();
     place.drop('points_of_interest', 'a.json', pointOfInterest('Shop'));
     await place.run(JOB);
@@ -117,7 +117,7 @@ describe('push-points-of-interest', () => {
 describe('push-agents', () => {
   const JOB = 'push-agents';
 
-  it('creates an agent once, confirms one that is there, and holds no tax number afterwards', async () => {
+  it('creates an agent once, confirms an existing one, and stores no tax number afterwards', async () => {
     const place = await makePushPlace();
     const existing = (await truth(place, 'drivers')).find(({ is_deliveryman }) => is_deliveryman) as {
       id: number;
@@ -138,7 +138,7 @@ describe('push-agents', () => {
     for (const cpf of [...CPFS, existing.cpf]) expect(text).not.toContain(cpf);
   });
 
-  it('is found again where its digests were made without a key', async () => {
+  it('finds an agent again whose digests were made without a key', async () => {
     const place = await makePushPlace();
     const unnamed = { name: 'No code', cpf: CPFS[1] };
     place.drop('agents', 'a.json', [agent(CPFS[0]), unnamed]);
@@ -169,7 +169,7 @@ describe('push-agents', () => {
 describe('push-itineraries', () => {
   const JOB = 'push-itineraries';
 
-  it('changes the itinerary it created, also when that moves to another week', async () => {
+  it('changes the itinerary it created, also when it moves to another week', async () => {
     const place = await makePushPlace();
     place.drop('itineraries', 'a.json', itinerary('I1'));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 1, confirmed: 1 });

@@ -1,5 +1,5 @@
-// What the outbox and the history of an entry say after each way in which a send can end: a person reads there why a
-// plan did not arrive, and the next run decides by it.
+// The outbox and the history of an entry after each way in which a send can end: a person reads there why a plan did
+// not arrive, and the next run decides by it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Answering, OwnAnswer } from '../support/front.ts';
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const isSend = (pathname: string, method: string): boolean =>
   method === 'POST' && pathname.startsWith('/import/');
 
-/** Every import is answered by `own` and reaches nobody. */
+/** Every import is answered by `own` and never reaches the sandbox. */
 const importAnswers =
   (own: OwnAnswer): Answering =>
   ({ pathname }, _original, { method }) =>
@@ -33,7 +33,7 @@ describe('a send that is answered', () => {
       { state: 'rejected', readBacks: 2, attempt: { outcome: 'rejected', error_code: 'conflict' } },
     ],
     [
-      'by words that do not tell',
+      'by an inconclusive body',
       { body: { said: 'thanks' } },
       { state: 'unknown', readBacks: 2, attempt: { outcome: 'unclear', error_code: null } },
     ],
@@ -78,7 +78,7 @@ describe('a send that is answered', () => {
 });
 
 describe('a send that did not happen', () => {
-  it('since the service is not there leaves all entries ready', async () => {
+  it('because the service is unreachable leaves all entries ready', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plans(3));
     await place.sandbox.close();
@@ -91,13 +91,13 @@ describe('a send that did not happen', () => {
       expect([state, sent_hash]).toEqual(['ready', null]);
   });
 
-  it('since the run was stopped is due at once, and is no failure of its own', async () => {
+  it('because the run was stopped is due at once, and is no failure', async () => {
     const stop = new AbortController();
     let arrived = 0;
     const place = await makePushPlace({
       answering: async ({ pathname }, _original, { method }) => {
         if (!isSend(pathname, method)) return undefined;
-        // Four calls have arrived and hold all places of the client; the fifth waits for one.
+        // Four calls have arrived and hold all slots of the client; the fifth waits for one.
         arrived++;
         while (arrived < 4) await nextTurn();
         stop.abort();

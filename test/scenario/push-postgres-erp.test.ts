@@ -1,5 +1,5 @@
-// A whole ERP on PostgreSQL, met by configuration alone: its orders are pushed once, it is told of each in its own
-// tables, and what happened at its stops comes back to them.
+// A whole ERP on PostgreSQL, connected by configuration alone: its orders are pushed once, acknowledged in its own
+// tables, and the outcomes of its stops are returned to them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,13 +51,13 @@ const once = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i + 1), 1]));
 
 describe('an ERP on PostgreSQL', () => {
-  it('has each order pushed once and is told of it, however often it offers it', async () => {
+  it('has each order pushed once and acknowledged, however often it is offered', async () => {
     const { place, erp } = await openErp();
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: ORDERS, confirmed: ORDERS });
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
-    const told = await ordersOf(erp);
+    const acknowledged = await ordersOf(erp);
     const outbox = await place.outbox();
-    for (const { numero, estado_envio, id_roteiro, retorno_envio } of told) {
+    for (const { numero, estado_envio, id_roteiro, retorno_envio } of acknowledged) {
       const entry = outbox.find(({ external_code }) => external_code === String(numero));
       expect([estado_envio, id_roteiro, retorno_envio]).toEqual([
         'confirmed',
@@ -65,17 +65,17 @@ describe('an ERP on PostgreSQL', () => {
         null,
       ]);
     }
-    expect(new Set(told.map(({ id_roteiro }) => id_roteiro)).size).toBe(ORDERS);
+    expect(new Set(acknowledged.map(({ id_roteiro }) => id_roteiro)).size).toBe(ORDERS);
 
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     await erp('logistica.pedidos').update({ estado_envio: null, id_roteiro: null });
     await place.clock.advance(HOUR_MS);
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     expect(place.sandbox.ledger().plans).toEqual(once(ORDERS));
-    expect(await ordersOf(erp)).toEqual(told);
+    expect(await ordersOf(erp)).toEqual(acknowledged);
   });
 
-  it('has its columns arrive as what they mean: wall clocks, numbers, words and items', async () => {
+  it('has its columns mapped by meaning: wall clocks, numbers, words and items', async () => {
     const { place } = await openErp();
     await place.run(PUSH);
     const answer = await fetch(
@@ -102,7 +102,7 @@ describe('an ERP on PostgreSQL', () => {
     });
   });
 
-  it('reads in its own table why an order was rejected, and the others go on', async () => {
+  it('finds the reason of a rejected order in its own table, and the others are sent', async () => {
     const { place, erp } = await openErp();
     await addOrder(erp, 99, { retorno: '2025-03-13 07:00', placa: 'XX' });
     expect(await place.run(PUSH)).toMatchObject({ sent: ORDERS, confirmed: ORDERS, rejected: 1 });
@@ -114,7 +114,7 @@ describe('an ERP on PostgreSQL', () => {
     );
   });
 
-  it('gets the outcome of each stop back, once, and as the service has it', async () => {
+  it('gets the outcome of each stop once, as the service has it', async () => {
     const { place, erp } = await openErp();
     await place.run(PUSH);
     await place.clock.advance(60 * HOUR_MS);
@@ -138,7 +138,7 @@ describe('an ERP on PostgreSQL', () => {
     expect(await stopsOf(erp)).toEqual(stops);
   });
 
-  it('is told plainly of a query that fails, and nothing is sent', async () => {
+  it('gets a plain error for a query that fails, and nothing is sent', async () => {
     const { place } = await openErp((config) => config.replace('logistica.itens', 'logistica.itenz'));
     const { error } = await place.run(PUSH);
     expect(error).toMatchObject({
@@ -148,7 +148,7 @@ describe('an ERP on PostgreSQL', () => {
     expect(place.sandbox.ledger().plans).toEqual({});
   });
 
-  it('may refuse an acknowledgement: no value of it is shown, all others are made, and it is made again', async () => {
+  it('may reject an acknowledgement: no value of it is shown, all others are made, and it is retried', async () => {
     const { place, erp } = await openErp();
     await erp.raw(
       "alter table logistica.pedidos add constraint um check (numero::text <> '3' or estado_envio is distinct from 'confirmed')",
@@ -156,8 +156,8 @@ describe('an ERP on PostgreSQL', () => {
     const { status, error } = await place.run(PUSH);
     expect([status, error?.message]).toEqual(['partial', expect.stringMatching(/acknowledge, 23514/)]);
     expect(place.lines.join('\n') + JSON.stringify(error)).not.toMatch(/Failing row|update logistica/);
-    const unheard = (await ordersOf(erp)).filter(({ estado_envio }) => estado_envio !== 'confirmed');
-    expect(unheard.map(({ numero }) => String(numero))).toEqual(['3']);
+    const unacknowledged = (await ordersOf(erp)).filter(({ estado_envio }) => estado_envio !== 'confirmed');
+    expect(unacknowledged.map(({ numero }) => String(numero))).toEqual(['3']);
     await erp.raw('alter table logistica.pedidos drop constraint um');
     expect(await place.run(PUSH)).toMatchObject({ status: 'ok', sent: 0 });
     expect((await ordersOf(erp)).every(({ estado_envio }) => estado_envio === 'confirmed')).toBe(true);

@@ -1,6 +1,6 @@
-// The three promises of push where they were once broken: never twice, never lost, never silent. The sandbox's ledger
-// says what the service accepted. What is not here: a TLS error after the handshake (fleet-tls), returns (push-returns),
-// one count of the deadline (status-deadline), the cost of an idle run (outbox-cost).
+// The three promises of push, in cases that once broke them: never twice, never lost, never silent. The sandbox's
+// ledger is the truth. Not covered here: a TLS error after the handshake (fleet-tls), returns (push-returns),
+// the deadline count (status-deadline), the cost of an idle run (outbox-cost).
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const on = (day: string) => ({
 const accepted = ({ sandbox }: PushPlace) => sandbox.ledger().plans;
 const searches = ({ sandbox }: PushPlace): number => sandbox.ledger().requests['route-plans'] ?? 0;
 
-/** A person hears of it everywhere: by the run, first in the list, and in the overall health. */
+/** A person is notified everywhere: by the run, first in the list, and in the overall health. */
 async function expectAlarm(place: PushPlace, reason: string, code: string, options = {}): Promise<void> {
   expect(await place.run(JOB, options)).toMatchObject({ status: 'partial', error: { code: reason } });
   const [first] = await place.engine.read((sql) => searchEntries(sql, { limit: 1 }));
@@ -35,7 +35,7 @@ describe('a feed that was not read to its end', () => {
   const row = (code: string, stop: number): string =>
     `${code},${on('13').date_time_start},${on('13').date_time_end},Stop ${stop},"Rua Um, ${stop}"`;
 
-  it('has nothing sent of it: a table that changes while it is read is read again, whole', async () => {
+  it('has nothing sent of it: a table that changes during the read is read again in full', async () => {
     const sent: string[] = [];
     const place = await makePushPlace({
       answering: (_url, _original, { body }) => {
@@ -81,7 +81,7 @@ describe('a code that is at the service for another day', () => {
     expect(accepted(place)).toEqual({ 'ROUTE-7': 2 });
   });
 
-  it('is rejected where codes are not reused, and says which day has it', async () => {
+  it('is rejected if codes are not reused, with the day that has it', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('ROUTE-7', on('18')));
     await place.run(JOB);
@@ -99,7 +99,7 @@ describe('a code that is at the service for another day', () => {
     expect(await place.outbox()).toMatchObject([{ state: 'confirmed' }, { state: 'rejected', code_use: 2 }]);
   });
 
-  it('is a plan of its own where codes are reused, each with its own answer', async () => {
+  it('is a separate plan if codes are reused, with its own answer', async () => {
     const place = await makePushPlace({ reuseCodes: true });
     const options = { reuse_codes: true };
     place.drop('route_plans', 'a.json', plan('ROUTE-7', on('18')));
@@ -123,7 +123,7 @@ describe('a code that is at the service for another day', () => {
 });
 
 describe('an alarm', () => {
-  it('is given for a plan that the service accepted and never shows', async () => {
+  it('is raised for a plan that the service accepted and never shows', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 400 * 86_400_000 } });
     place.drop('route_plans', 'a.json', plan('P1'));
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', confirmed: 1 });
@@ -134,7 +134,7 @@ describe('an alarm', () => {
     expect(accepted(place)).toEqual({ P1: 1 });
   });
 
-  it('is given for a plan that the service has twice, and ends when one is removed there', async () => {
+  it('is raised for a plan that the service has twice, and ends when one is removed there', async () => {
     let isTwice = true;
     const place = await makePushPlace({
       answering: async ({ pathname }, original, { method }) => {
@@ -156,7 +156,7 @@ describe('an alarm', () => {
 });
 
 describe('a plan without a clear answer', () => {
-  it('is sent once where the service takes longer than the settling time to show it', async () => {
+  it('is sent once if the service takes longer than the settling time to show it', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 3.5 * MINUTE_MS } });
     place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit' });
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -190,7 +190,7 @@ describe('a plan without a clear answer', () => {
     return { body: { data: data.filter(({ external_code }) => !/^P(1\d|LOST)/.test(external_code)) } };
   };
 
-  it('is not sent again by a listing that is cut off', async () => {
+  it('is not sent again because of a listing that is cut off', async () => {
     let isCut = false;
     const place = await makePushPlace({
       answering: (url, original, arrived) => (isCut ? cut(url, original, arrived) : undefined),
@@ -209,7 +209,7 @@ describe('a plan without a clear answer', () => {
   });
 
   it.each(['400', '404', '422'] as const)(
-    'is not sent again where the read-back is answered by %s',
+    'is not sent again if the read-back is answered by %s',
     async (fault) => {
       const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE_MS } });
       place.sandbox.addFault({ call: 'import-route-plan', fault: 'reset-after-commit', times: 1 });
@@ -256,7 +256,7 @@ describe('a plan without a clear answer', () => {
     place.drop('route_plans', 'b.json', plan('NEW', on('20')));
     expect(await place.run(JOB)).toMatchObject({ sent: 1, confirmed: 1, unknown: 1_000 });
     expect(order.slice(0, 2)).toEqual(['GET 2025-03-19', 'POST']);
-    // That of the new plan before and after it is sent, and that of the thousand.
+    // The listings of the new plan before and after its send, and the one of the thousand.
     expect(searches(place) - before).toBe(3);
   });
 });

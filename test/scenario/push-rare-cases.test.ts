@@ -1,4 +1,4 @@
-// Rare cases in which push could break a promise: an answer that is wrong about what was done, a person who acts in
+// Rare cases in which push could break a promise: an answer that contradicts the actual outcome, a person who acts in
 // between, a code or title that is used twice.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ describe('never twice', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('a plan whose answer was lost is not sent again where the service shows nothing that it accepted since', async () => {
+  it('a plan whose answer was lost is not sent again if the service shows none of the plans it accepted since', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 10 * HOUR_MS } });
     place.drop('route_plans', 'a.json', plan('SHOWN-LATE'));
     await place.runs(JOB, 2);
@@ -48,7 +48,7 @@ describe('never twice', () => {
     expect(place.sandbox.ledger().plans).toEqual({ 'SHOWN-LATE': 1, LOST: 1 });
   });
 
-  it('a plan that was turned away after it was done is not sent for another day beside itself', async () => {
+  it('a plan that was turned away after it was created is not sent for another day in addition', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '403', after_commit: true, times: 1 });
     place.drop('route_plans', 'a.json', plan('P1', on('13')));
@@ -58,7 +58,7 @@ describe('never twice', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('a plan that a status rejected after it was done is not sent before the service can have shown it', async () => {
+  it('a plan that a status rejected after it was created is not sent before the service can have shown it', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: MINUTE } });
     place.sandbox.addFault({ call: CALL, fault: '409', after_commit: true, times: 1 });
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -68,7 +68,7 @@ describe('never twice', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('a plan that a cut listing leaves out is looked for in its own period, as after a lost outbox', async () => {
+  it('a plan that a cut listing leaves out is searched in its own period, as after a lost outbox', async () => {
     const place = await makePushPlace({
       answering: async ({ pathname }, original, { method }) => {
         if (method !== 'GET' || pathname !== '/import/route_plan') return undefined;
@@ -92,7 +92,7 @@ describe('never twice', () => {
 });
 
 describe('never lost', () => {
-  it('a point that was accepted without an identifier is not taken by another code of the same title', async () => {
+  it('a point that was accepted without an identifier is not claimed by another code of the same title', async () => {
     const sandbox = { createdVisibleAfterMs: 2 * MINUTE, shapes: { created: 'empty' } } as never;
     const place = await makePushPlace({ sandbox });
     const shop = (external_code: string, phone: string) => pointOfInterest('Shop', { external_code, phone });
@@ -114,14 +114,14 @@ describe('never lost', () => {
     return place;
   };
 
-  it('a file is taken though an earlier use of a code is offered again once codes are not reused', async () => {
+  it('a file is accepted although an earlier use of a code is offered again once codes are not reused', async () => {
     const place = await twoUses();
     place.drop('route_plans', 'c.json', [plan('R7', on('13')), plan('P2')]);
     await place.run(JOB);
     expect(place.sandbox.ledger().plans).toEqual({ R7: 2, P2: 1 });
   });
 
-  it('an unknown use of a code stays unknown where it is offered again once codes are not reused', async () => {
+  it('an unknown use of a code stays unknown when it is offered again once codes are not reused', async () => {
     const place = await twoUses();
     await place.engine.write(({ sql }) =>
       sql('push_outbox').where({ code_use: 1 }).update({ state: 'unknown', unclear_sends: 1 }),
@@ -132,7 +132,7 @@ describe('never lost', () => {
     expect((await place.outbox())[0]).toMatchObject({ code_use: 1, state: 'unknown' });
   });
 
-  it('a plan is taken whose code was used before, after the first use has aged out', async () => {
+  it('a plan is accepted whose code was used before, after the first use has passed its retention', async () => {
     const place = await makePushPlace();
     for (const day of ['13', '14', '15']) {
       place.drop('route_plans', `${day}.json`, plan('R7', on(day)));
@@ -142,7 +142,7 @@ describe('never lost', () => {
     expect(place.sandbox.ledger().plans).toEqual({ R7: 3 });
   });
 
-  it('a newer content is not dropped where a file gives a code in two spellings', async () => {
+  it('newer content is not dropped when a file gives a code in two spellings', async () => {
     const place = await makePushPlace();
     const [cpf] = CPFS;
     place.sandbox.addFault({ call: 'drivers', fault: '503' });
@@ -175,7 +175,7 @@ describe('never silent', () => {
     expect([...statuses]).toContain('partial');
   });
 
-  it('a point that is there twice stays an alarm for as long as it is', async () => {
+  it('a point that exists twice stays an alarm until one is removed', async () => {
     const place = await makePushPlace();
     place.drop('points_of_interest', '0.json', [
       pointOfInterest('Shop', { external_code: 'C1' }),
@@ -189,7 +189,7 @@ describe('never silent', () => {
     expect(await place.run(POINTS)).toMatchObject({ status: 'partial', error: { code: 'found_twice' } });
   });
 
-  it('an itinerary that is there twice stays an alarm after the ERP has changed it', async () => {
+  it('an itinerary that exists twice stays an alarm after the ERP has changed it', async () => {
     const place = await makePushPlace();
     const job = 'push-itineraries';
     for (const file of ['a.json', 'b.json']) {
@@ -208,9 +208,9 @@ describe('never silent', () => {
   });
 });
 
-describe('a date of a year that no plan is made for', () => {
+describe('a date in an implausible year', () => {
   it.each(['sqlite', 'postgres'] as const)(
-    'is rejected and told, and holds up no other item (%s)',
+    'is rejected and acknowledged, and holds up no other item (%s)',
     async (engine) => {
       const place = await makePushPlace({ engine });
       const endless = { date_time_end: '9999-12-31T23:59:59-03:00' };
@@ -231,7 +231,7 @@ describe('a date of a year that no plan is made for', () => {
     },
   );
 
-  it('that an earlier version took neither goes beyond the years of a search nor stops the others', async () => {
+  it('that an earlier version accepted neither exceeds the years of a search nor stops the others', async () => {
     const place = await makePushPlace();
     place.drop('itineraries', 'a.json', [itinerary('LONG', week('13')), itinerary('LONGER', week('14'))]);
     place.sandbox.addFault({ call: 'create-itinerary', fault: '403', times: 2 });

@@ -1,5 +1,5 @@
-// Rare cases in which push could break a promise, continued: listings that hide something, contents that cannot be sent,
-// and files whose items are not over.
+// Rare cases in which push could break a promise, continued: listings that hide records, contents that cannot be sent,
+// and files with unfinished items.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { act, cancel, retry } from '../../src/sync/push/actions.ts';
@@ -38,23 +38,23 @@ describe('never twice', () => {
     return place;
   }
 
-  it('a cancelled plan that the ERP offers anew is read back before it is created', async () => {
+  it('a cancelled plan that the ERP offers again is read back before it is created', async () => {
     const place = await cancelled();
     place.drop('route_plans', 'b.json', plan('P1', { date_time_end: '2025-03-13T20:00:00-03:00' }));
     await place.runs(JOB, 2);
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('a cancelled plan that the ERP moves is sent once, also where the answer is lost', async () => {
+  it('a cancelled plan that the ERP moves is sent once, even if the answer is lost', async () => {
     const place = await cancelled();
     place.sandbox.addFault({ call: IMPORT, fault: 'reset-after-commit', times: 1 });
     place.drop('route_plans', 'b.json', plan('P1', on('20')));
     await place.runs(JOB, 4);
-    // The one that was cancelled, and the one of the other day.
+    // The cancelled plan, and the one of the other day.
     expect(place.sandbox.ledger().plans).toEqual({ P1: 2 });
   });
 
-  it('a plan that was turned away after it was done is looked for where it was, though the ERP moved it', async () => {
+  it('a plan that was turned away after it was created is read back on its first day, although the ERP moved it', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', '0.json', plan('P0'));
     await place.runs(JOB, 2);
@@ -66,7 +66,7 @@ describe('never twice', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P0: 1, P1: 1 });
   });
 
-  it('a point that was turned away after it was done is looked for by its title, though the ERP renamed it', async () => {
+  it('a point that was turned away after it was created is read back by its title, although the ERP renamed it', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: 'create-point-of-interest', fault: '429', after_commit: true, times: 1 });
     place.sandbox.addFault({ call: 'points-of-interest', fault: '503', skip: 1, times: 3 });
@@ -79,7 +79,7 @@ describe('never twice', () => {
 });
 
 describe('never lost', () => {
-  it('a plan that is still to be sent is not told to be over: its file waits', async () => {
+  it('a plan that still has to be sent is not reported as final: its file waits', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', '0.json', plan('P0'));
     await place.runs(JOB, 2);
@@ -105,7 +105,7 @@ describe('never silent', () => {
     expect({ status, sent }).toEqual({ status: 'partial', sent: 1 });
   });
 
-  it('an unreadable offer is not forgotten because a listing proved nothing in between', async () => {
+  it('an unreadable offer is not forgotten after an inconclusive listing', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', '0.json', plan('P0'));
     await place.runs(JOB, 2);
@@ -120,7 +120,7 @@ describe('never silent', () => {
     expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', attention: 'read_error' });
   });
 
-  it('an unreadable offer is not forgotten because the service showed the plan late', async () => {
+  it('an unreadable offer is not forgotten when the service shows the plan late', async () => {
     const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 10 * MINUTE } });
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.runs(JOB, 1);
@@ -140,7 +140,7 @@ describe('never silent', () => {
     expect(await place.run(POINTS)).toMatchObject({ status: 'partial', error: { code: 'invalid_change' } });
   });
 
-  it('an itinerary that the service has twice is named, also where the ERP changed it meanwhile', async () => {
+  it('an itinerary that the service has twice is named, even if the ERP changed it meanwhile', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: 'create-itinerary', fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'itineraries', fault: '503', skip: 1, times: 3 });
@@ -162,7 +162,7 @@ describe('never silent', () => {
     expect(await place.entry('I1')).toMatchObject({ attention: 'found_twice' });
   });
 
-  it('what was turned away after it was done is not told rejected for a content that came later', async () => {
+  it('a plan turned away after it was created is not reported as rejected because of later content', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: IMPORT, fault: '403', after_commit: true, times: 1 });
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -178,13 +178,13 @@ it('a preview shows what a run would do while a plan is being sent', async () =>
   const place = await makePushPlace();
   place.drop('route_plans', 'a.json', [plan('P1')]);
   await place.run('push-route-plans');
-  // The state in which a run keeps a plan while the answer is awaited, or a dead process leaves it.
+  // A plan is in this state while a run waits for the answer, or after its process died.
   await place.engine.write(({ sql }) => sql('push_outbox').update({ state: 'sending', payload: '{}' }));
   place.drop('route_plans', 'b.json', [plan('P1', { date_time_end: '2025-03-13T19:00:00-03:00' })]);
   expect(await place.preview('push-route-plans')).toMatchObject([{ detail: { external_code: 'P1' } }]);
 });
 
-it('an agent is not sent twice where its own list shows nothing, whatever the list of drivers shows', async () => {
+it('an agent is not sent twice when its own list is empty, whatever the list of drivers shows', async () => {
   let isSent = false;
   const place = await makePushPlace({
     answering: ({ pathname, searchParams }, _, { method, body }) => {

@@ -1,5 +1,5 @@
-// A write whose answer was lost, and a service that cannot be read back, or not yet: the entry stays unknown and visible,
-// and is sent again only where two read-backs, twice the settling time apart, did not show it.
+// A write whose answer was lost, and a service that cannot be read back, or not yet: the entry stays unknown and
+// visible, and is sent again only after two read-backs, twice the settling time apart, did not show it.
 import { describe, expect, it } from 'vitest';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
 import {
@@ -17,7 +17,7 @@ const plans = pushCases[0] as PushCase;
 
 describe('a write whose answer was lost', () => {
   it.each(kindsWith(READ_FAULTS))(
-    'is not sent twice by %s where its read-back meets %s',
+    'is not sent twice by %s when its read-back meets %s',
     async (_job, _name, kind, fault) => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ call: kind.create, fault: 'reset-after-commit', times: 1 });

@@ -26,7 +26,7 @@ async function pushedTo(options: PlaceOptions, ...plans: Record<string, unknown>
 type Point = Record<string, unknown> & { external_code?: string; routes_info?: Record<string, unknown>[] };
 type Edit = (point: Point) => Point[];
 
-/** A service whose answers show the points of a plan as the last edit makes them. */
+/** A service whose answers show the points of a plan as the last edit changed them. */
 function editedService() {
   let edit: Edit = (point) => [point];
   const answering: PlaceOptions['answering'] = async (url, original, { method }) => {
@@ -63,7 +63,7 @@ const SOURCES = [
   ['the warehouse', true],
 ] as const;
 
-/** A run that sees what the service shows now. */
+/** A run that reads the current state of the service. */
 async function nextRun(place: PushPlace, isPulled: boolean) {
   if (isPulled) expect(await place.run('pull-route-plans')).toMatchObject({ status: 'ok' });
   return place.run(JOB);
@@ -97,7 +97,7 @@ describe('return-executions', () => {
     expect(stopsOf(place)[1]).toMatchObject({ status: 'M' });
   });
 
-  it('notifies again of what was notified but not stored, and that changes nothing', async () => {
+  it('notifies again of an outcome that was sent but not stored, and that changes nothing', async () => {
     const place = await pushed();
     await place.clock.advance(60 * HOUR_MS);
     await place.run(JOB);
@@ -107,7 +107,7 @@ describe('return-executions', () => {
     expect(readFileSync(fileOf(place), 'utf8')).toBe(notified);
   });
 
-  it('notifies of all the others where the ERP refuses one, and of that one once it is mended', async () => {
+  it('notifies of all the others when the ERP rejects one, and of that one once it is corrected', async () => {
     const place = await pushed(plan('P1'), plan('P2'), plan('P3'));
     await place.clock.advance(60 * HOUR_MS);
     mkdirSync(join(fileOf(place), '..'), { recursive: true });
@@ -125,7 +125,7 @@ describe('return-executions', () => {
     expect(stopsOf(place)).toHaveLength(2);
   });
 
-  it('asks the service for a single stop of which the warehouse does not know when it was executed', async () => {
+  it('asks the service for a single stop if the warehouse does not know its execution time', async () => {
     const place = await pushed();
     await place.clock.advance(60 * HOUR_MS);
     await place.run('pull-route-plans');
@@ -144,7 +144,7 @@ describe('return-executions', () => {
     expect(await place.run(JOB)).toMatchObject({ sent: 0, unchanged: 2 });
   });
 
-  describe.each(SOURCES)('where %s shows the stops', (_, isPulled) => {
+  describe.each(SOURCES)('when %s shows the stops', (_, isPulled) => {
     it.each([
       ['its execution vanishes', withoutExecution],
       ['its execution loses its time', withoutTime],
@@ -185,7 +185,7 @@ describe('return-executions', () => {
       ]);
     });
 
-    it('neither notifies nor counts a stop that has been pending all along', async () => {
+    it('neither notifies of nor counts a stop that has always been pending', async () => {
       const { answering, becomes } = editedService();
       const place = await pushedTo({ answering });
       await place.clock.advance(60 * HOUR_MS);
@@ -233,7 +233,7 @@ describe('return-executions', () => {
     });
   });
 
-  it('reports stops without a code again where the run ended before its result was stored', async () => {
+  it('reports stops without a code again if the run ended before its result was stored', async () => {
     const { answering, becomes } = editedService();
     const place = await pushedTo({ answering });
     await place.clock.advance(60 * HOUR_MS);
@@ -252,7 +252,7 @@ describe('return-executions', () => {
     expect((await place.run(JOB)).error).toMatchObject({ code: 'stops_without_code' });
   });
 
-  it('shows in a dry run what would be returned, and returns nothing', async () => {
+  it('shows in a dry run the outcomes that would be returned, and returns nothing', async () => {
     const place = await pushed();
     await place.clock.advance(60 * HOUR_MS);
     rmSync(fileOf(place), { force: true });

@@ -1,5 +1,5 @@
-// Route plans from a drop folder to the service, run by run: what is sent, what is rejected and why, and what the ERP
-// is told.
+// Route plans from a drop folder to the service, run by run: the plans that are sent, the rejected ones with their
+// reasons, and the results for the ERP.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const resultOf = (place: PushPlace, folder: 'done' | 'failed', name: string) =>
   JSON.parse(readFileSync(join(place.folder('route_plans'), folder, `${name}.result.json`), 'utf8'));
 
 describe('push-route-plans', () => {
-  it('sends each plan once, learns its identifier and moves the file with its result', async () => {
+  it('sends each plan once, stores its identifier and moves the file with its result', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
     place.drop('route_plans', 'b.json', plan('P3'));
@@ -46,7 +46,7 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({ status: 'ok', sent: 0, requests: 0 });
   });
 
-  it('has as many requests at the service at once as it may, and no more', async () => {
+  it('keeps as many requests in flight as allowed, and no more', async () => {
     let [underWay, most] = [0, 0];
     const three = Promise.withResolvers<void>();
     const place = await makePushPlace({
@@ -55,7 +55,7 @@ describe('push-route-plans', () => {
         most = Math.max(most, ++underWay);
         if (underWay === 3) three.resolve();
         await three.promise;
-        // One more that left together with these has arrived by the time that the service has answered.
+        // One more request sent together with these would have arrived by the time the service has answered.
         const body = await original();
         underWay--;
         return { body };
@@ -68,7 +68,7 @@ describe('push-route-plans', () => {
     expect((await place.story('P00')).map(({ outcome }) => outcome)).toEqual(['accepted']);
   });
 
-  it('sends what it may, and stores why the others are rejected, or taken in part', async () => {
+  it('sends the valid plans, and stores why the others are rejected or accepted in part', async () => {
     const place = await makePushPlace();
     const crowd = Array.from({ length: 70 }, (_, i) => ({
       name: `Stop ${i}`,
@@ -94,7 +94,7 @@ describe('push-route-plans', () => {
     expect(JSON.stringify(resultOf(place, 'failed', 'a.json'))).toContain('date_time_end');
   });
 
-  it('takes a plan again that changed after it was rejected, and leaves an equal one alone', async () => {
+  it('accepts a plan again that changed after it was rejected, and leaves an equal one alone', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1', { vehicle_plate: 'ZZZ0Z00' }));
     await place.run(JOB);
@@ -106,7 +106,7 @@ describe('push-route-plans', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('flags a plan that the ERP changed after it was confirmed, tells it once, and never sends it', async () => {
+  it('flags a plan that the ERP changed after it was confirmed, reports it once, and never sends it', async () => {
     const place = await makePushPlace();
     const entry = () => place.entry('P1');
     place.drop('route_plans', 'a.json', plan('P1'));
@@ -126,7 +126,7 @@ describe('push-route-plans', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('does not send what the service has already, as after a lost outbox', async () => {
+  it('does not send plans that the service already has, as after a lost outbox', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
     await place.run(JOB);
@@ -140,7 +140,7 @@ describe('push-route-plans', () => {
     expect((await place.outbox())[0]?.message).toMatch(/already had it/);
   });
 
-  it('names every identifier where the service has a plan more than once, in every run until it has one', async () => {
+  it('names every identifier when the service has a plan more than once, in every run until it has one', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);
@@ -166,7 +166,7 @@ describe('push-route-plans', () => {
     expect(await place.entry('P1')).toMatchObject({ attention: null, message: null, remote_id });
   });
 
-  it('reads a plan back that is optimised afterwards until that is over, and says where it failed', async () => {
+  it('reads back a plan until its optimisation is over, and reports a failed one', async () => {
     const place = await makePushPlace();
     const options = { optimize: true, geocoding: false, is_async: true };
     place.drop(
@@ -184,7 +184,7 @@ describe('push-route-plans', () => {
     expect(await place.run(JOB)).toMatchObject({ requests: 0 });
   });
 
-  it('says by the deadline which plans of tomorrow are not confirmed', async () => {
+  it('reports by the deadline which plans of tomorrow are not confirmed', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', [plan('P1', { vehicle_plate: 'ZZZ0Z00' }), plan('P2')]);
     expect((await place.run(JOB, { deadline: '18:00' })).error).toBeNull();
@@ -231,7 +231,7 @@ describe('push-route-plans', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('shows in a dry run what would happen, and does none of it', async () => {
+  it('shows in a dry run what would happen, and changes nothing', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.run(JOB);

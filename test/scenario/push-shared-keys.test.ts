@@ -1,4 +1,4 @@
-// Several codes of the ERP with one tax number are one person: one agent is created, and each code is told of it.
+// Several ERP codes with one tax number are one person: one agent is created, and each code is acknowledged with it.
 import { expect, it } from 'vitest';
 import { act, assertAbsent } from '../../src/sync/push/actions.ts';
 import { isChangedAfterPush } from '../../src/warehouse/outbox/entry.ts';
@@ -33,7 +33,7 @@ it('creates one agent for two codes with one tax number', async () => {
 });
 
 it.each(['409', '429', '403'] as const)(
-  'creates one agent where the first code was answered by %s after it was done',
+  'creates one agent if the first code was answered by %s after the agent was created',
   async (fault) => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: 'create-agent', fault, after_commit: true, times: 1 });
@@ -67,7 +67,7 @@ it('does not create an agent again because a listing leaves out the code that ha
   await expectOneAgent(place);
 });
 
-it('has a code wait, and says for which, while nobody knows whether the other arrived', async () => {
+it('has a code wait, and says for which, while the outcome of the other is unknown', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'create-agent', fault: 'reset-after-commit', times: 1 });
   place.sandbox.addFault({ call: 'drivers', fault: '400', skip: 2, times: 2 });
@@ -81,7 +81,7 @@ it('has a code wait, and says for which, while nobody knows whether the other ar
   await expectOneAgent(place);
 });
 
-it('sends the other code where the first was rejected', async () => {
+it('sends the other code when the first was rejected', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'create-agent', fault: '422', times: 1 });
   place.drop('agents', 'a.json', [coded('A1'), coded('A2')]);
@@ -90,7 +90,7 @@ it('sends the other code where the first was rejected', async () => {
   expect(await place.entry('A2')).toMatchObject({ state: 'confirmed', attempts: 1 });
 });
 
-it('creates both agents where the ERP corrects the tax number of the code that waits', async () => {
+it('creates both agents when the ERP corrects the tax number of the waiting code', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'create-agent', fault: 'reset-before-commit', times: 1 });
   place.drop('agents', 'a.json', [coded('A1'), coded('A2')]);
@@ -101,7 +101,7 @@ it('creates both agents where the ERP corrects the tax number of the code that w
   expect((await place.outbox()).map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
 });
 
-it('sends one of two codes once a person has looked, though no listing proves anything', async () => {
+it('sends one of two codes once a person has asserted it absent, although every listing is inconclusive', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: 'create-agent', fault: '502', times: 1 });
   place.sandbox.addFault({ call: 'drivers', fault: 'no-records' });

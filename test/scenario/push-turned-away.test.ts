@@ -1,5 +1,5 @@
-// Answers that say that nothing was done, and may come from something in between after it was: the next thing is a
-// read-back, and only then a send.
+// Answers that say that nothing was done may come from a proxy after the write was done: the next step is a read-back,
+// and only then a send.
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../support/push-faults.ts';
 import { makePushPlace } from '../support/push-place.ts';
@@ -10,7 +10,7 @@ const CALL = 'import-route-plan';
 
 describe('a send that is turned away', () => {
   it.each(['401', '429', 'expired-token'] as const)(
-    'by %s before it is sent again in the same run, after one read-back',
+    'by %s is sent again in the same run, after one read-back',
     async (fault) => {
       const place = await makePushPlace();
       place.sandbox.addFault({ call: CALL, fault, times: 1 });
@@ -50,7 +50,7 @@ describe('a send that is turned away', () => {
     },
   );
 
-  it('is not sent again where no listing can tell, and every run says so', async () => {
+  it('is not sent again when every listing is inconclusive, and every run says so', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '429', after_commit: true, times: 1 });
     place.sandbox.addFault({ call: 'route-plans', fault: 'no-records' });
@@ -63,20 +63,20 @@ describe('a send that is turned away', () => {
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1 });
   });
 
-  it('by every token ends the run after a second try, and does not log in again and again', async () => {
+  it('by every token ends the run after a second attempt, without repeated logins', async () => {
     const place = await makePushPlace();
     place.sandbox.addFault({ call: CALL, fault: '401' });
     place.drop('route_plans', 'a.json', plans(40));
     expect((await place.run(JOB)).error).toMatchObject({ code: 'unauthorised' });
     const { requests, logins, renewals } = place.sandbox.ledger();
     expect(requests[CALL]).toBeLessThanOrEqual(8);
-    // The first one, and one for each token that was refused.
+    // The first one, and one for each rejected token.
     expect(logins + renewals).toBeLessThanOrEqual(9);
   });
 });
 
 describe('a late answer', () => {
-  it.each([200, 400])('of %i changes nothing of an entry that has changed meanwhile', async (status) => {
+  it.each([200, 400])('of %i does not change an entry that has changed meanwhile', async (status) => {
     const place = await makePushPlace({
       answering: async ({ pathname }, _original, { method }) => {
         if (method !== 'POST' || !pathname.startsWith('/import/')) return undefined;

@@ -1,4 +1,4 @@
-// A listing that the service does not answer holds up nothing but the entries that wait for it, and their history says so.
+// A listing that the service does not answer holds up only the entries that wait for it, and their history says so.
 import { expect, it } from 'vitest';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { plan } from '../support/push-samples.ts';
@@ -16,44 +16,44 @@ const readBacks = async (place: PushPlace, code: string): Promise<(string | null
   (await place.story(code)).filter(({ what }) => what === 'read-back').map(({ outcome }) => outcome);
 
 /** Listings of such periods are answered by the status. */
-const refusing = (status: number, isRefused: (start: Date, spanMs: number) => boolean): PlaceOptions => ({
+const rejecting = (status: number, isRejected: (start: Date, spanMs: number) => boolean): PlaceOptions => ({
   answering: ({ searchParams }, _original, { method }) => {
     const [from, to] = [searchParams.get('begin_date'), searchParams.get('end_date')];
     if (method !== 'GET' || from === null || to === null) return undefined;
-    return isRefused(new Date(from), Date.parse(to) - Date.parse(from)) ? { status, body: {} } : undefined;
+    return isRejected(new Date(from), Date.parse(to) - Date.parse(from)) ? { status, body: {} } : undefined;
   },
 });
 
 it.each([500, 422])(
-  'plans of other days are sent where the listing of one is answered by %i',
+  'plans of other days are sent when the listing of one day is answered by %i',
   async (status) => {
-    let isRefusing = false;
-    const place = await makePushPlace(refusing(status, (start) => isRefusing && start.getUTCDate() < 20));
+    let isRejecting = false;
+    const place = await makePushPlace(rejecting(status, (start) => isRejecting && start.getUTCDate() < 20));
     place.sandbox.addFault({ call: CALL, fault: 'reset-after-commit', times: 1 });
     place.sandbox.addFault({ call: 'route-plans', fault: '400', skip: 1, times: 1 });
     place.drop('route_plans', 'a.json', plan('P1'));
     await place.runs(JOB, 1);
-    isRefusing = true;
+    isRejecting = true;
     place.drop('route_plans', 'b.json', [plan('P2'), plan('P3', on('03-25'))]);
     expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1 });
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P3: 1 });
     expect(await readBacks(place, 'P1')).toEqual(['unreadable']);
-    isRefusing = false;
+    isRejecting = false;
     await place.run(JOB);
     expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
     expect(await readBacks(place, 'P1')).toEqual(['unreadable', 'found']);
   },
 );
 
-it('a plan of a day is sent where the service answers for no longer period', async () => {
-  const place = await makePushPlace(refusing(422, (_, spanMs) => spanMs > 10 * DAY_MS));
+it('a plan of a day is sent when the service answers for no longer period', async () => {
+  const place = await makePushPlace(rejecting(422, (_, spanMs) => spanMs > 10 * DAY_MS));
   place.drop('route_plans', 'a.json', [plan('LONG', on('03-13', '04-25')), plan('DAY', on('03-20'))]);
   expect(await place.run(JOB)).toMatchObject({ status: 'partial', sent: 1, confirmed: 1 });
   expect(place.sandbox.ledger().plans).toEqual({ DAY: 1 });
 });
 
-it.each([500, 400, 403])('others are sent where a control listing is answered by %i', async (status) => {
-  const place = await makePushPlace(refusing(status, (_, spanMs) => spanMs > 10 * DAY_MS));
+it.each([500, 400, 403])('other plans are sent when a control listing is answered by %i', async (status) => {
+  const place = await makePushPlace(rejecting(status, (_, spanMs) => spanMs > 10 * DAY_MS));
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1', on('06-13')));
   await place.runs(JOB, 1);
@@ -65,7 +65,7 @@ it.each([500, 400, 403])('others are sent where a control listing is answered by
   expect(place.sandbox.ledger().plans).toEqual({ P1: 1, P2: 1, P3: 1 });
 });
 
-it('a listing that fails once does not have the wait begin anew', async () => {
+it('a listing that fails once does not restart the wait', async () => {
   const place = await makePushPlace();
   place.sandbox.addFault({ call: CALL, fault: 'reset-before-commit', times: 1 });
   place.drop('route_plans', 'a.json', plan('P1'));

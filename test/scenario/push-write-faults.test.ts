@@ -1,5 +1,5 @@
-// Every fault of the service on the call that creates, by all four kinds of push, and by two codes of one agent: nothing
-// is there twice, nothing is lost, and every entry ends in a state that is true.
+// Every fault of the service on the call that creates, for all four kinds of push, and for two codes of one agent:
+// nothing is created twice, nothing is lost, and every entry ends in a correct state.
 import { describe, expect, it } from 'vitest';
 import { FAULT_NAMES } from '../../src/sandbox/faults/faults.ts';
 import { type PushCase, pushCases } from '../support/push-cases.ts';
@@ -16,14 +16,14 @@ import { makePushPlace } from '../support/push-place.ts';
 
 const REJECTIONS = ['400', '404', '409', '413', '422'];
 
-it('a push meets every fault that the sandbox knows, but the one that only a login can meet', () => {
+it('a push meets every fault of the sandbox except the one that only a login can meet', () => {
   const met = new Set([...WRITE_FAULTS, ...READ_FAULTS].map(({ fault }) => fault));
   expect(FAULT_NAMES.filter((name) => !met.has(name))).toEqual(['revoked-password']);
 });
 
 describe('a push', () => {
   it.each(kindsWith(WRITE_FAULTS))(
-    'ends in the truth: %s where the write meets %s',
+    'ends in a correct state: %s when the write meets %s',
     async (_job, _name, kind, fault) => {
       const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
       place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
@@ -39,7 +39,7 @@ describe('a push', () => {
 describe('two codes with one CPF', () => {
   const [kind] = pushCases.filter(({ job }) => job === 'push-agents') as [PushCase];
 
-  it.each(sharedKeyFaults)('become one agent where the first write meets %s', async (_name, fault) => {
+  it.each(sharedKeyFaults)('become one agent when the first write meets %s', async (_name, fault) => {
     const place = await makePushPlace({ timeoutMs: timeoutWith(fault) });
     place.sandbox.addFault({ ...fault, call: kind.create, times: 1 });
     const codes = ['A1', 'A2'].map((external_code) => ({ ...kind.item(0), external_code }));

@@ -1,5 +1,5 @@
-// Quarantined records are tried again: what fits by itself now is loaded, what was refused because of others is not.
-// What a run brings in a form that fits is let go.
+// Quarantined records are retried: a record that fits by itself now is loaded, one rejected because of others is not.
+// A record that a run brings in a valid form is released.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
@@ -33,7 +33,7 @@ const retryAll = async (id?: string) => {
 };
 
 describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (engine) => {
-  it('is loaded and let go where it fits now, and kept with its reason where it does not', async () => {
+  it('is loaded and released if it fits now, and kept with its reason if it does not', async () => {
     rig = await makeRig({ startAt: AT, engine });
     const invalid = { table: vehicle, key: null, reason: 'of an older version' };
     await keep('pull-vehicles', [
@@ -47,7 +47,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(await rig.rows('select count(*) as n from sync_quarantine')).toEqual([{ n: 1 }]);
   });
 
-  it('is let go by the run that meets it in a form that fits, and no other is', async () => {
+  it('is released by the run that reads it in a valid form, and no other is', async () => {
     rig = await makeRig({ startAt: AT, engine, sandbox: { vehicles: 1, churn: false } });
     const odd = [7, 8, LIKE_A_CPF].map((id) => ({ id, year: 'last' }));
     await addRecords(rig, 'vehicles', odd);
@@ -67,7 +67,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(await quarantined(rig.engine, {}, 10)).toMatchObject([{ record_key: '8', times: 2 }]);
   });
 
-  it('of which several versions are kept is loaded as the newest, however they are asked for', async () => {
+  it('with several stored versions is loaded as the newest, in any order of the request', async () => {
     rig = await makeRig({ startAt: AT, engine });
     const version = (plate: string) => ({
       table: vehicle,
@@ -89,7 +89,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     expect(await quarantined(rig.engine, {}, 10)).toEqual([]);
   });
 
-  it('does not go over what was stored after it was last met', async () => {
+  it('does not overwrite a row that was stored after the record was last read', async () => {
     rig = await makeRig({ startAt: AT, engine });
     await rig.run('pull-vehicles');
     const [stored = {}] = await rig.rows('select id, plate from vehicle order by id');
@@ -113,7 +113,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, a quarantined record', (e
     for (const id of ['xyz', '%', '_', '']) expect(await quarantined(rig.engine, { id }, 1)).toEqual([]);
   });
 
-  it('stays where it was rejected because of others: alone it would pass for the complete day', async () => {
+  it('stays if it was rejected because of others: alone it would pass for the complete day', async () => {
     rig = await makeRig({ startAt: AT, engine });
     const part = { date: '2026-03-09', subject: 'driver', title: 'Ana', total_distance: 12 };
     const rejected = [{ record: part, reason: 'title: two rows of one day have it' }];

@@ -1,4 +1,4 @@
-// Counts of rows: a small table is counted each time, however slow the machine is; a large one now and then.
+// Row counts: a small table is counted each time, even on a slow machine; a large one only now and then.
 import { afterEach, expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { createRowCounts } from '../../src/warehouse/queries/row-counts.ts';
@@ -10,7 +10,7 @@ afterEach(() => rig.close());
 const LONG_QUERY =
   'with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000) select max(i) from n';
 
-/** Reads as on a machine that has other work. */
+/** Reads as on a busy machine. */
 const slow = (engine: Engine): Pick<Engine, 'read'> => ({
   read: (work) =>
     engine.read(async (sql) => {
@@ -19,7 +19,7 @@ const slow = (engine: Engine): Pick<Engine, 'read'> => ({
     }),
 });
 
-it('tells rows that came just after a slow count', async () => {
+it('includes rows that arrived just after a slow count', async () => {
   rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z' });
   const counts = createRowCounts(slow(rig.dependencies.engine));
   expect(await counts.of('vehicle')).toBe(0);

@@ -78,22 +78,22 @@ describe('run pull-vehicles', () => {
     expect(await place.query('select times from sync_quarantine')).toEqual([{ times: 2 }]);
   });
 
-  // Together, because most of them wait out their retries.
-  it('tells what went wrong in plain words, by the right exit code, and loads nothing', async () => {
+  // Run together, because most of them wait for their retries.
+  it('reports failures in plain words with the right exit code, and loads nothing', async () => {
     const cases: WrongAnswer[] = [
       { fault: { fault: 'html' }, words: /HTML/, exit: 1 },
       { fault: { fault: 'truncated' }, words: /connection was lost/, exit: 75 },
       { fault: { fault: 'empty' }, words: /GET \/vehicle\/ failed/, exit: 1 },
       { fault: { fault: '503' }, words: /answered 503/, exit: 75 },
       { fault: { fault: '403' }, words: /answered 403/, exit: 1 },
-      // Over the cap: refused without being read whole.
+      // Over the limit: rejected without being read in full.
       { fault: { fault: 'huge', bytes: 50_000_000 }, code: 'body_too_large', exit: 1 },
       { isAway: true, code: 'service_unreachable', exit: 75 },
     ];
     await Promise.all(cases.map(meetWrongAnswer));
   });
 
-  it('exits 4 after one login when the password is wrong, and sends no fourth from one process to the next', async () => {
+  it('exits 4 after one login when the password is wrong, and attempts no fourth login across processes', async () => {
     const wrong = { ROADBOOK_PASSWORD: 'not-the-one' };
     const { code, stdout } = await place.runHere(['run', 'pull-vehicles', '--json'], wrong);
     expect(code).toBe(4);
@@ -109,7 +109,7 @@ describe('run pull-vehicles', () => {
 
 interface WrongAnswer {
   fault?: Omit<Fault, 'call'>;
-  /** Nobody listens at the address. */
+  /** Nothing listens at the address. */
   isAway?: true;
   words?: RegExp;
   code?: string;
@@ -147,7 +147,7 @@ describe('a vehicle that was listed', () => {
   const listAlso = (record: object) => addRecords(rig, 'vehicles', [record]);
   const listNoMore = () => removeRecords(rig);
 
-  it('is marked when it is listed no more, and unmarked when it returns', async () => {
+  it('is marked when it is no longer listed, and unmarked when it returns', async () => {
     await listAlso(GHOST);
     await rig.run('pull-vehicles');
     await listNoMore();
@@ -161,7 +161,7 @@ describe('a vehicle that was listed', () => {
   it.each<[string, object]>([
     ['because its record does not fit', { year: 'last' }],
     ['while a record is listed whose id cannot be read: it may be that one', { id: 'seven' }],
-  ])('is not called missing %s', async (_why, change) => {
+  ])('is not marked missing %s', async (_why, change) => {
     await listAlso(GHOST);
     await rig.run('pull-vehicles');
     await listNoMore();

@@ -16,7 +16,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('tells the search from the plan on their common path', async () => {
+  it('distinguishes the search from the plan on their common path', async () => {
     await using client = await openSandbox();
     await client.get('/import/route_plan', { begin_date: '2026-03-02' });
     await client.get('/import/route_plan', { route_plan_id: '2', includes: '' });
@@ -32,7 +32,7 @@ describe('the ledger', () => {
     expect(client.sandbox.ledger().per_minute_max).toBe(3);
   });
 
-  it('sees how many requests were under way at once', async () => {
+  it('records how many requests were in flight at once', async () => {
     await using client = await openSandbox();
     client.sandbox.addFault({ call: 'vehicles', fault: 'hang' });
     const cut = new AbortController();
@@ -47,7 +47,7 @@ describe('the ledger', () => {
 });
 
 describe('the clock', () => {
-  it('is moved from outside where it is stepped', async () => {
+  it('is moved from outside when it is stepped', async () => {
     await using client = await openSandbox();
     expect(await client.admin('clock', { advance_ms: DAY })).toMatchObject({
       mode: 'stepped',
@@ -55,14 +55,14 @@ describe('the clock', () => {
     });
   });
 
-  it('cannot be moved where time runs by itself', async () => {
+  it('cannot be moved when time runs by itself', async () => {
     await using client = await openSandbox({ stepped: false, startAt: undefined });
     const reply = await client.raw('/_sandbox/clock', { method: 'POST', body: '{"advance_ms":1}' });
     expect(reply.status).toBe(409);
     expect((await client.admin('clock')).mode).toBe('real');
   });
 
-  it('is the one that answers are dated by', async () => {
+  it('dates the answers', async () => {
     await using client = await openSandbox();
     expect((await client.get('/point_of_interest/')).headers.get('date')).toBe(
       'Mon, 02 Mar 2026 15:00:00 GMT',
@@ -73,15 +73,15 @@ describe('the clock', () => {
 describe('shapes', () => {
   it('change the envelope of a listing', async () => {
     await using client = await openSandbox({ vehicles: 1, churn: false });
-    const look = async () => (await client.get('/vehicle/', { includes: '' })).json;
-    const [vehicle] = (await look()).data;
+    const read = async () => (await client.get('/vehicle/', { includes: '' })).json;
+    const [vehicle] = (await read()).data;
     await client.admin('shapes', { data: 'object-when-single' });
-    expect(await look()).toEqual({ data: vehicle });
+    expect(await read()).toEqual({ data: vehicle });
     await client.admin('shapes', { data: 'top-level' });
-    expect(await look()).toEqual([vehicle]);
+    expect(await read()).toEqual([vehicle]);
   });
 
-  it('change how instants and numbers are written', async () => {
+  it('change the format of instants and numbers', async () => {
     await using client = await openSandbox({ shapes: { dates: 'offset', numbers: 'text' } });
     const [vehicle] = (await client.get('/vehicle/', { includes: 'fleet' })).json.data;
     expect(vehicle.date_created).toMatch(/T\d\d:\d\d:\d\d-03:00$/);
@@ -109,16 +109,16 @@ describe('shapes', () => {
   it('change the form of a picture', async () => {
     await using client = await openSandbox();
     const [{ signature }] = await client.admin('truth/checklists?from=2026-03-01');
-    const look = async (picture: string) => {
+    const read = async (picture: string) => {
       await client.admin('shapes', { picture });
       return (await client.get('/checklist/picture/', { picture: signature })).text;
     };
-    const base64 = await look('base64');
-    expect(await look('data-uri')).toBe(`data:image/png;base64,${base64}`);
-    expect(JSON.parse(await look('json'))).toEqual({ data: base64 });
+    const base64 = await read('base64');
+    expect(await read('data-uri')).toBe(`data:image/png;base64,${base64}`);
+    expect(JSON.parse(await read('json'))).toEqual({ data: base64 });
   });
 
-  it('are refused when they are unknown', async () => {
+  it('are rejected when they are unknown', async () => {
     await using client = await openSandbox();
     const reply = await client.raw('/_sandbox/shapes', { method: 'POST', body: '{"data":"csv"}' });
     expect(reply.status).toBe(422);
@@ -126,20 +126,20 @@ describe('shapes', () => {
 });
 
 describe('added records', () => {
-  it('come with a listing as they are until they are cleared', async () => {
+  it('come with a listing unchanged until they are cleared', async () => {
     await using client = await openSandbox();
     const dirty = { id: 'not a number', plate: null };
     await client.admin('records', { call: 'vehicles', records: [dirty, 7] });
-    const look = async () => (await client.get('/vehicle/', { includes: '' })).json.data;
-    const listed = await look();
+    const read = async () => (await client.get('/vehicle/', { includes: '' })).json.data;
+    const listed = await read();
     expect(listed.slice(-2)).toEqual([dirty, 7]);
     await client.raw('/_sandbox/records', { method: 'DELETE' });
-    expect(await look()).toHaveLength(listed.length - 2);
+    expect(await read()).toHaveLength(listed.length - 2);
   });
 });
 
 describe('the truth', () => {
-  it('is what the calls show', async () => {
+  it('is the state that the calls show', async () => {
     await using client = await openSandbox();
     const vehicles = await client.admin('truth/vehicles');
     const ids = JSON.stringify(vehicles.map((vehicle: Json) => vehicle.id));
@@ -160,7 +160,7 @@ describe('the truth', () => {
     expect(new Set(trips.json.map(canonical))).toEqual(new Set(truth.map(canonical)));
   });
 
-  it('is told for every resource, and for no other', async () => {
+  it('is available for every resource, and for no other', async () => {
     await using client = await openSandbox();
     for (const what of [
       'vehicles',

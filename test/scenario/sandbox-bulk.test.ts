@@ -19,7 +19,7 @@ const day = (client: SandboxClient, category: number, changes = {}) =>
   query(client, category, '2026-03-01T00:00:00Z', '2026-03-01T23:59:59Z', changes);
 
 describe('bulk events', () => {
-  it('are as many as asked for, each with its own id', async () => {
+  it('are as many as requested, each with its own id', async () => {
     await using client = await bulk();
     const categories = [...Array(14).keys()]
       .map((i) => i + 1)
@@ -42,7 +42,7 @@ describe('bulk events', () => {
     }
   });
 
-  it('give the same events whether a period is read whole or in parts', async () => {
+  it('are the same whether a period is read at once or in parts', async () => {
     await using client = await bulk();
     const begin = '2026-02-27T07:00:00Z';
     const whole = (await query(client, 12, begin, '2026-03-01T19:00:00Z')).json;
@@ -63,7 +63,7 @@ describe('bulk events', () => {
     expect((await query(client, 1, '2026-03-03T00:00:00Z', '2026-03-03T23:59:59Z')).text).toBe('[]');
   });
 
-  it('keep to the least distance and to what is included', async () => {
+  it('respect the minimum distance and the includes', async () => {
     await using client = await bulk();
     const far = (await day(client, 3, { distance: '50000', includes: '' })).json;
     expect(far.length).toBeGreaterThan(0);

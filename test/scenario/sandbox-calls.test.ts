@@ -15,7 +15,7 @@ afterAll(() => client.sandbox.close());
 
 const vehicleIds = () => JSON.stringify(vehicles.map((vehicle) => vehicle.id));
 
-describe('the bearer', () => {
+describe('the bearer token', () => {
   it.each([
     ['GET', '/vehicle/?includes='],
     ['GET', '/driver/?is_deliveryman=1'],
@@ -37,7 +37,7 @@ describe('the bearer', () => {
     ['POST', '/driver/'],
     ['GET', '/daily_summary/'],
     ['GET', '/event/'],
-  ])('is asked for by %s %s', async (method, path) => {
+  ])('is required by %s %s', async (method, path) => {
     expect((await client.raw(path, { method })).status).toBe(401);
     expect((await client.raw(path, { method, headers: { authorization: 'Bearer nonsense' } })).status).toBe(
       401,
@@ -59,7 +59,7 @@ describe('required parameters', () => {
     ['/daily_summary/?initial_date=2026-03-01T00:00:00Z&end_date=2026-03-02T00:00:00Z&vehicles_id=[1]'],
     ['/event/?event_category=1&vehicles_id=[1]'],
     [`/event/?periods=${encodeURIComponent(periods)}&event_category=1`],
-  ])('are missed by %s', async (path) => {
+  ])('are missing in %s', async (path) => {
     const reply = await client.get(path);
     expect(reply.status).toBe(422);
     expect(reply.json.message).toEqual(expect.any(String));
@@ -79,13 +79,13 @@ describe('code lists', () => {
     [`/event/?periods=${encodeURIComponent(periods)}&event_category=15&vehicles_id=[1]`],
     [`/event/?periods=${encodeURIComponent(periods)}&event_category=1&vehicles_id=1,2`],
     [`/event/?periods=${encodeURIComponent(periods)}&event_category=1&vehicles_id=[1]&includes=trailer`],
-  ])('do not hold what %s asks for', async (path) => {
+  ])('do not contain a value of %s', async (path) => {
     expect((await client.get(path)).status).toBe(422);
   });
 });
 
 describe('vehicles', () => {
-  it('have related objects only when asked for, in any encoding of the collection', async () => {
+  it('have related objects only on request, in any encoding of the collection', async () => {
     const [json, comma, repeated, bracketed] = await Promise.all([
       client.get('/vehicle/?includes=["fleet","vehicle_color"]'),
       client.get('/vehicle/?includes=fleet,vehicle_color'),
@@ -115,7 +115,7 @@ describe('agents and drivers', () => {
     expect(others.length).toBeGreaterThan(0);
   });
 
-  it('take in a new agent, twice if sent twice', async () => {
+  it('accept a new agent, twice if sent twice', async () => {
     const data = {
       name: 'Ana Lima',
       cpf: '52998224725',
@@ -136,7 +136,7 @@ describe('agents and drivers', () => {
     expect(client.sandbox.ledger().agents).toEqual({ '52998224725': 2 });
   });
 
-  it('refuse an agent whose fields have other types', async () => {
+  it('reject an agent whose fields have other types', async () => {
     const wrong = { data: { name: 'Ana', cpf: 5, is_deliveryman: true }, is_deliveryman: true };
     expect((await client.send('POST', '/driver/', wrong)).status).toBe(422);
     expect((await client.send('POST', '/driver/', { name: 'Ana' })).status).toBe(422);
@@ -164,7 +164,7 @@ describe('points of interest', () => {
     expect(client.sandbox.ledger().points_of_interest).toEqual({ 'New yard': 1 });
   });
 
-  it('can be changed where the sandbox made them up', async () => {
+  it('can be changed when the sandbox generated them', async () => {
     const [first] = (await client.get('/point_of_interest/')).json.data;
     await client.send('PUT', '/point_of_interest/', { data: { ...first, title: 'Renamed' } });
     const listed = (await client.get('/point_of_interest/')).json.data;
@@ -177,7 +177,7 @@ describe('points of interest', () => {
     ['POST', { ...point, point_of_interest_category: { id: 10 } }, 422],
     ['PUT', point, 422],
     ['PUT', { ...point, id: 999_999_999 }, 404],
-  ] as const)('refuse a %s with %j', async (method, data, status) => {
+  ] as const)('reject a %s with %j', async (method, data, status) => {
     expect((await client.send(method, '/point_of_interest/', { data })).status).toBe(status);
   });
 });
@@ -214,7 +214,7 @@ describe('itineraries', () => {
     expect(client.sandbox.ledger().itineraries).toEqual({ 'X-1': 1 });
   });
 
-  it('are not there under an unknown id', async () => {
+  it('are not found under an unknown id', async () => {
     expect((await client.get('/itinerary/999999999')).status).toBe(404);
     expect((await client.send('PUT', '/itinerary/999999999', { data: {} })).status).toBe(404);
   });
@@ -288,7 +288,7 @@ describe('events', () => {
     ...changes,
   });
 
-  it('come as a plain array with the related objects that were asked for', async () => {
+  it('come as a plain array with the requested related objects', async () => {
     const events = (await client.get('/event/', query({ includes: 'vehicle,location_start' }))).json;
     expect(events.length).toBeGreaterThan(50);
     expect(events[0]).toEqual({
@@ -349,7 +349,7 @@ describe('route plans', () => {
     expect(one.json.data[0].routes_info).toEqual(done.routes_info);
   });
 
-  it('give an empty list where there is none', async () => {
+  it('return an empty list when there is none', async () => {
     const query = { route_plan_id: '999999999', includes: 'route_points' };
     expect((await client.get('/import/route_plan', query)).json).toEqual({ data: [] });
   });
@@ -358,13 +358,13 @@ describe('route plans', () => {
     ['source', undefined],
     ['optimize', 'yes'],
     ['data', undefined],
-  ])('refuse an import whose %s is %j', async (name, value) => {
+  ])('reject an import whose %s is %j', async (name, value) => {
     const body = somePlan('refused', {}, { [name]: value });
     const plan = name === 'data' ? { ...body, data: undefined } : body;
     expect((await client.send('POST', '/import/route_plan', plan)).status).toBe(422);
   });
 
-  it('refuse both plural forms together', async () => {
+  it('reject both plural forms together', async () => {
     const plan = somePlan('refused', {
       vehicle_plates: [vehicles[0].plate],
       document_numbers: ['52998224725'],
@@ -391,7 +391,7 @@ describe('route plans', () => {
     });
   });
 
-  it('say which points are wrong and take the rest', async () => {
+  it('report the wrong points and accept the rest', async () => {
     const route_points = [
       { name: 'Nowhere' },
       { name: 'Too far north', latitude: 99, longitude: 0 },
@@ -455,13 +455,13 @@ describe('route plans', () => {
 });
 
 describe('paths', () => {
-  it('are taken as the document writes them', async () => {
+  it('are accepted as the document writes them', async () => {
     expect((await client.get('/vehicle?includes=')).status).toBe(404);
     expect((await client.get('/import/route_plan/')).status).toBe(404);
     expect((await client.get('/checklist/abc')).status).toBe(404);
   });
 
-  it('answer 400 to a body that is no JSON', async () => {
+  it('answer 400 to a body that is not JSON', async () => {
     const { json } = await client.raw('/auth/login/', { method: 'POST', body: '{"username"' });
     expect(json.message).toBe('The body is not JSON');
   });

@@ -14,10 +14,10 @@ export interface Reply {
 export interface SandboxClient extends AsyncDisposable {
   sandbox: Sandbox;
   login(): Promise<Json>;
-  /** With the bearer of the last login. */
+  /** With the bearer token of the last login. */
   get(path: string, query?: Record<string, string>): Promise<Reply>;
   send(method: 'POST' | 'PUT', path: string, body?: unknown): Promise<Reply>;
-  /** Any request, as it is. */
+  /** Any request, unchanged. */
   raw(path: string, init?: RequestInit): Promise<Reply>;
   admin(path: string, body?: unknown): Promise<Json>;
   advance(ms: number): Promise<void>;

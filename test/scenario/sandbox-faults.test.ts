@@ -45,19 +45,19 @@ describe('a fault', () => {
     ['empty', /^$/],
     ['wrong-shape', /"items":"none"/],
     ['deep', /\[{1000}/],
-  ] as const)('%s answers 200 with a body that is of no use', async (fault, body) => {
+  ] as const)('%s answers 200 with a useless body', async (fault, body) => {
     await using client = await withFault({ fault });
     const reply = await client.get('/vehicle/', VEHICLES);
     expect(reply.status).toBe(200);
     expect(reply.text).toMatch(body);
   });
 
-  it.each(['huge', 'gzip-bomb'] as const)('%s sends as many bytes as were asked for', async (fault) => {
+  it.each(['huge', 'gzip-bomb'] as const)('%s sends the configured number of bytes', async (fault) => {
     await using client = await withFault({ fault, bytes: 3_000_000 });
     expect((await client.get('/vehicle/', VEHICLES)).text).toHaveLength(3_000_000);
   });
 
-  it.each(['latency', 'drip'] as const)('%s delays the answer and leaves it whole', async (fault) => {
+  it.each(['latency', 'drip'] as const)('%s delays the answer without changing it', async (fault) => {
     await using client = await withFault({ fault, ms: 1, times: 1 });
     const slow = await client.get('/vehicle/', VEHICLES);
     expect(slow.text).toBe((await client.get('/vehicle/', VEHICLES)).text);
@@ -69,7 +69,7 @@ describe('a fault', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([302, 'http://127.0.0.1:9/']);
   });
 
-  it('hangs until the client gives up', async () => {
+  it('hangs until the client aborts', async () => {
     await using client = await withFault({ fault: 'hang' });
     const cut = new AbortController();
     const hanging = client.raw('/vehicle/?includes=', { signal: cut.signal });
@@ -101,7 +101,7 @@ describe('a fault', () => {
     expect(await count()).toBe(0);
   });
 
-  it('expires the tokens in the middle of work', async () => {
+  it('expires the tokens while a client works', async () => {
     await using client = await withFault({ fault: 'expired-token', times: 1, skip: 1 });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await client.get('/vehicle/', VEHICLES)).status);
@@ -142,7 +142,7 @@ describe('a write that hangs', () => {
   it.each([
     [false, 0],
     [true, 1],
-  ])('with after_commit %s leaves %i plans when the client gives up', async (after_commit, plans) => {
+  ])('with after_commit %s leaves %i plans when the client aborts', async (after_commit, plans) => {
     await using client = await withFault({ fault: 'hang', after_commit }, 'import-route-plan');
     const cut = new AbortController();
     const { access_token } = await client.login();
@@ -162,7 +162,7 @@ describe('a write that hangs', () => {
 });
 
 describe('the choice of requests', () => {
-  it('lets the first through, strikes as often as told and spares other calls', async () => {
+  it('skips the first, applies as often as configured, and leaves other calls alone', async () => {
     await using client = await withFault({ fault: '503', skip: 2, times: 1 });
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push((await client.get('/vehicle/', VEHICLES)).status);
@@ -185,14 +185,14 @@ describe('the choice of requests', () => {
     expect(await struck()).toEqual(first);
   });
 
-  it('is listed, cleared, and refused when it names nothing', async () => {
+  it('is listed, cleared, and rejected when it names nothing', async () => {
     await using client = await withFault({ fault: '503' });
     expect(await client.admin('faults')).toEqual([{ call: 'vehicles', fault: '503', struck: 0 }]);
-    const refused = await client.raw('/_sandbox/faults', {
+    const rejected = await client.raw('/_sandbox/faults', {
       method: 'POST',
       body: '{"call":"trucks","fault":"503"}',
     });
-    expect(refused.status).toBe(422);
+    expect(rejected.status).toBe(422);
     await client.raw('/_sandbox/faults', { method: 'DELETE' });
     expect((await client.get('/vehicle/', VEHICLES)).status).toBe(200);
   });

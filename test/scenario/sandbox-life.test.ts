@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** What a client that looks around sees, token life allowing. */
+/** The records that a client can see; logs in again when its token expires. */
 async function survey(client: SandboxClient): Promise<Json> {
   await client.login();
   const now = client.sandbox.clock.now();
@@ -49,7 +49,7 @@ async function onePlan(client: SandboxClient, code: string): Promise<Json> {
 }
 
 describe('a stepped month', () => {
-  it('shows vehicles that come, are cancelled and go, and plans in every state', async () => {
+  it('shows vehicles that appear, are cancelled and vanish, and plans in every state', async () => {
     await using client = await openSandbox({ vehicles: 30 });
     const statuses = new Set<string>();
     const vehicleStatuses = new Set<string>();
@@ -68,7 +68,7 @@ describe('a stepped month', () => {
     expect(statuses).toEqual(new Set(['P', 'E', 'C', 'I']));
   });
 
-  it('passes through the optimisation for whoever looks at the right minute', async () => {
+  it('shows the optimisation to a client that reads at the right minute', async () => {
     await using client = await openSandbox();
     const transitions = await client.admin('truth/transitions?from=2026-02-25&to=2026-03-02');
     const optimising = transitions.filter(
@@ -77,7 +77,7 @@ describe('a stepped month', () => {
     expect(optimising.length).toBeGreaterThan(10);
   });
 
-  it('recalculates past days and brings in late events', async () => {
+  it('recalculates past days and adds late events', async () => {
     await using client = await openSandbox({ startAt: MONDAY_NOON + DAY });
     const day = 'truth/daily_summaries?from=2026-02-20&to=2026-03-02T23:00:00Z';
     const events = 'truth/events?from=2026-02-20&to=2026-03-02T23:00:00Z';
@@ -128,7 +128,7 @@ describe('an imported plan', () => {
     expect(seen).toEqual(['W', 'R', 'P']);
   });
 
-  it('shows in searches only after the delay that was asked for', async () => {
+  it('appears in searches only after the configured delay', async () => {
     await using client = await openSandbox({ importVisibleAfterMs: 10 * MINUTE });
     await client.send('POST', '/import/route_plan', somePlan('slow'));
     expect(await onePlan(client, 'slow')).toBeUndefined();
@@ -195,9 +195,9 @@ describe('the same seed and the same steps', () => {
 });
 
 describe('a restart', () => {
-  it('keeps what was written, and the history that was made up', async () => {
+  it('keeps written data and the generated history', async () => {
     const stateFile = join(folder, 'state', 'writes.jsonl');
-    const look = async (client: SandboxClient) => ({
+    const snapshot = async (client: SandboxClient) => ({
       plan: await onePlan(client, 'kept'),
       points: (await client.get('/point_of_interest/')).text,
       survey: await survey(client),
@@ -208,16 +208,16 @@ describe('a restart', () => {
       await client.send('POST', '/point_of_interest/', {
         data: { title: 'Yard', latitude: 0, longitude: 0 },
       });
-      return await look(client);
+      return await snapshot(client);
     })();
     await using client = await openSandbox({ stateFile });
-    expect(await look(client)).toEqual(before);
+    expect(await snapshot(client)).toEqual(before);
     expect(client.sandbox.ledger().plans).toEqual({ kept: 1 });
     await client.send('POST', '/import/route_plan', somePlan('next'));
     expect((await onePlan(client, 'next')).id).not.toBe(before.plan.id);
   });
 
-  it('forgets a write that a crash cut short, and goes on after it', async () => {
+  it('drops a write that a crash cut short, and continues after it', async () => {
     const stateFile = join(folder, 'cut.jsonl');
     await (await openSandbox({ stateFile })).sandbox.close();
     appendFileSync(stateFile, '{"at":1,"kind":"route_pl');

@@ -12,7 +12,7 @@ const renew = (client: SandboxClient, bearer: string | undefined, body?: unknown
   });
 
 describe('login', () => {
-  it('needs all four parts to match', async () => {
+  it('requires all four parts to match', async () => {
     await using client = await openSandbox();
     for (const part of ['username', 'parent_username', 'password', 'realm']) {
       const body = JSON.stringify({ ...client.sandbox.credentials, [part]: 'other' });
@@ -28,14 +28,14 @@ describe('login', () => {
     expect((await client.get('/vehicle/', VEHICLES)).status).toBe(401);
   });
 
-  it('does not take a refresh token for an access token', async () => {
+  it('does not accept a refresh token as an access token', async () => {
     await using client = await openSandbox();
     const { refresh_token } = await client.login();
     const headers = { authorization: `Bearer ${refresh_token}` };
     expect((await client.raw('/vehicle/?includes=', { headers })).status).toBe(401);
   });
 
-  it('is refused once the password has been revoked, while tokens live on', async () => {
+  it('is rejected once the password has been revoked, while tokens stay valid', async () => {
     await using client = await openSandbox();
     await client.admin('credentials', { password: 'changed' });
     const body = JSON.stringify(client.sandbox.credentials);
@@ -80,7 +80,7 @@ describe('renewal', () => {
     expect(client.sandbox.ledger().renewals_refused).toBe(2);
   });
 
-  it('gives a new refresh token and ends the old one where they rotate', async () => {
+  it('returns a new refresh token and invalidates the old one when they rotate', async () => {
     await using client = await openSandbox({ rotateRefresh: true });
     const { refresh_token } = await client.login();
     const renewed = await renew(client, refresh_token);

@@ -1,5 +1,5 @@
-// Pulls through the queue: two daemons on one PostgreSQL bring what one process brings alone, and what goes wrong on
-// the way is neither lost nor counted twice.
+// Pulls through the queue: two daemons on one PostgreSQL load the same rows as one process alone, and failures on
+// the way neither lose nor double-count anything.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -39,7 +39,7 @@ const summaries = (rig: Rig) =>
 const change = (rig: Rig, statement: string) =>
   rig.engine.write(async ({ sql }) => void (await sql.raw(statement)));
 
-/** As if the last sign of life of whoever has a slice were long ago. */
+/** As if the last heartbeat of the process that has a slice were long ago. */
 const showNoLife = (rig: Rig) =>
   change(
     rig,
@@ -48,7 +48,7 @@ const showNoLife = (rig: Rig) =>
 
 const callsOf = (rig: Rig, call: string): number => rig.sandbox.ledger().requests[call] ?? 0;
 
-/** The jobs that the queue has of a name, in the order they were begun. */
+/** The queue's jobs with this name, in the order of their start. */
 const begunJobs = async (rig: Rig): Promise<unknown[]> => {
   const rows = await rig.rows(
     `select data->>'job' as job from ${rig.engine.queueHome?.schema}.job where name = 'slices-v2' order by started_on`,
@@ -62,7 +62,7 @@ async function leaseOn(rig: Rig): Promise<HeldLease> {
   return held;
 }
 
-/** Slices of a run of pull-vehicles under the lease; gives how they ended. */
+/** Slices of a run of pull-vehicles under the lease; returns how they ended. */
 async function dispatch(
   { dependencies }: Rig,
   { name, token }: Lease,
@@ -104,13 +104,13 @@ async function vehicleSlice(rig: Rig): Promise<Slice> {
 }
 
 /** Waits that take a twentieth of their time. */
-const hasty: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
+const fastClock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) };
 
 const balanced = (run: Awaited<ReturnType<Rig['run']>>) =>
   expect(run.inserted + run.updated + run.unchanged + run.quarantined).toBe(run.records);
 
 describe('slices through the queue', () => {
-  it('bring what one process brings alone, row for row', async () => {
+  it('load the same rows as one process alone', async () => {
     const alone = await rigOn('sqlite');
     const shared = await queuedRig(1);
     const helper = dispatcherOn(shared, 2);
@@ -145,7 +145,7 @@ describe('slices through the queue', () => {
     expect(text.includes(password)).toBe(false);
   });
 
-  it('are cut where they are too large, and the parts go back to the queue', async () => {
+  it('are cut when they are too large, and the parts go back to the queue', async () => {
     const rig = await queuedRig(2);
     await rig.run('pull-vehicles');
     rig.sandbox.addFault({ call: 'events', fault: '413', times: 3 });
@@ -157,11 +157,11 @@ describe('slices through the queue', () => {
     expect(rig.logLines.filter((line) => line.includes('slice cut')).length).toBe(3);
   });
 
-  it('are all dropped when one meets what makes them pointless', async () => {
+  it('are all dropped when one fails with an error that makes them pointless', async () => {
     const rig = await queuedRig(1);
     await rig.run('pull-vehicles');
     rig.sandbox.addFault({ call: 'events', fault: '403', times: 1 });
-    // The next one takes so long that the run has heard of the first before.
+    // The next one takes so long that the run knows of the first failure before.
     rig.sandbox.addFault({ call: 'events', fault: 'latency', ms: 5_000, skip: 1 });
     const run = await rig.run('pull-events', { ...EVENTS, since: '20d' });
     expect(run.status).toBe('failed');
@@ -178,7 +178,7 @@ describe('slices through the queue', () => {
     expect(callsOf(rig, 'vehicles')).toBe(0);
   });
 
-  it('that two workers have, because the first stood still, are loaded and counted once', async () => {
+  it('that two workers have, because the first stalled, are loaded and counted once', async () => {
     const rig = await queuedRig(0);
     const wakes: (() => void)[] = [];
     const still = dispatcherOn(rig, 1, {
@@ -194,7 +194,7 @@ describe('slices through the queue', () => {
     await showNoLife(rig);
     const other = dispatcherOn(rig, 1);
     await other.start();
-    // The second one is in the middle of it, and never comes to an end.
+    // The second one is in progress and never ends.
     await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 20_000 }).toBe(1);
     wakes[0]?.();
     const ended = await run;
@@ -212,7 +212,7 @@ describe('slices through the queue', () => {
     expect(await (rig.engine.queueHome as QueueHome).isMade()).toBe(false);
   });
 
-  it('of a run that is stopped are cancelled, and are no failures of it', async () => {
+  it('of a stopped run are cancelled, and do not count as failures', async () => {
     const rig = await queuedRig(1);
     const lease = await leaseOn(rig);
     const slice = await vehicleSlice(rig);
@@ -225,7 +225,7 @@ describe('slices through the queue', () => {
     expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
-  it('carry the failure back, whatever its words hold', async () => {
+  it('carry the failure back, whatever its message contains', async () => {
     const failures = [
       new Skippable('a\0b\ud800', { code: 'odd', hint: 'try' }),
       new Fatal('all of it', { code: 'pointless' }),
@@ -252,7 +252,7 @@ describe('slices through the queue', () => {
     expect(carried[1]).toMatchObject({ message: 'all of it', code: 'pointless' });
   });
 
-  it('are waited for where the queue did not answer for a while', async () => {
+  it('are waited for while the queue does not answer', async () => {
     const rig = await rigOn('postgres');
     const home = rig.engine.queueHome as QueueHome;
     const network = await silentNetworkTo(home.url);
@@ -274,7 +274,7 @@ describe('slices through the queue', () => {
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   }, 60_000);
 
-  it('hold nobody up at the end where the server is silent', async () => {
+  it('do not delay the shutdown when the server is silent', async () => {
     const rig = await queuedRig(0);
     const home = rig.engine.queueHome as QueueHome;
     const network = await silentNetworkTo(home.url);
@@ -282,7 +282,7 @@ describe('slices through the queue', () => {
     const dispatcher = dispatcherOn(rig, 1, {
       home: async () => ({ ...home, url: network.url }),
       times: { ...TIMES, statementTimeout: 1 },
-      clock: hasty,
+      clock: fastClock,
     });
     await dispatcher.start();
     expect(await dispatcher.facts()).toMatchObject({ dead: 0 });
@@ -291,10 +291,10 @@ describe('slices through the queue', () => {
     await dispatcher.close();
   });
 
-  it('go back to the queue where their worker is stopped', async () => {
+  it('go back to the queue when their worker is stopped', async () => {
     const rig = await queuedRig(0);
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
-    const stopped = dispatcherOn(rig, 1, { clock: hasty });
+    const stopped = dispatcherOn(rig, 1, { clock: fastClock });
     await stopped.start();
     const run = rig.run('pull-vehicles');
     await expect.poll(() => callsOf(rig, 'vehicles'), { timeout: 10_000 }).toBe(1);
@@ -304,7 +304,7 @@ describe('slices through the queue', () => {
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
 
-  it('are begun by others alone once a process is stopped, those of its own runs too', async () => {
+  it('are started only by others once a process is stopped, even those of its own runs', async () => {
     const rig = await queuedRig(2);
     await rig.dependencies.dispatcher.stop();
     const run = rig.run('pull-vehicles');
@@ -313,7 +313,7 @@ describe('slices through the queue', () => {
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
 
-  it('of a job that a process does not know are left to others however often, and it rests for half a minute', async () => {
+  it('of a job unknown to a process are left to others any number of times, with pauses of half a minute', async () => {
     const rig = await queuedRig(0);
     const known: NamedJob[] = [];
     const clock = createManualClock(0);
@@ -321,14 +321,14 @@ describe('slices through the queue', () => {
     await old.start();
     const run = rig.run('pull-vehicles');
     const left = () => rig.logLines.filter((line) => line.includes('slice is left to others')).length;
-    const rests = () => expect.poll(clock.untilNext, { timeout: 10_000 }).toBe(30_000);
-    // More often than a slice is tried.
+    const expectPause = () => expect.poll(clock.untilNext, { timeout: 10_000 }).toBe(30_000);
+    // More often than a slice is retried.
     for (let time = 1; time < 8; time++) {
-      await rests();
+      await expectPause();
       expect(left()).toBe(time);
       await clock.advance(30_000);
     }
-    await rests();
+    await expectPause();
     await expect
       .poll(() => rig.dependencies.dispatcher.facts(), { timeout: 10_000 })
       .toEqual({ waiting: 1, active: 0, dead: 0 });
@@ -339,7 +339,7 @@ describe('slices through the queue', () => {
     expect(await run).toMatchObject({ status: 'ok', slices: 1 });
   });
 
-  it('are at most so many at once in a process as it has workers, and of a job as many as it allows', async () => {
+  it('are limited at once by the workers of a process, and by the limit of their job', async () => {
     let busy = 0;
     let most = 0;
     const rig = await queuedRig(3);
@@ -361,7 +361,7 @@ describe('slices through the queue', () => {
     expect(most).toBe(2);
   });
 
-  it('are counted by nobody who would have to make the queue, or cannot read it', async () => {
+  it('are not counted by a process that would have to create the queue, or cannot read it', async () => {
     const rig = await queuedRig(0);
     const home = rig.engine.queueHome as QueueHome;
     const factsAt = (at: QueueHome) => dispatcherOn(rig, 1, { home: async () => at }).facts();
@@ -373,8 +373,8 @@ describe('slices through the queue', () => {
     expect(await factsAt(home)).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
-  it('of a daemon that was killed are given out again and counted once', async () => {
-    // The planner works none itself, so that the daemon has to.
+  it('of a daemon that was killed are handed out again and counted once', async () => {
+    // The planner works on none itself, so that the daemon has to.
     const rig = await queuedRig(0);
     await rig.dependencies.dispatcher.start();
     rig.sandbox.addFault({ call: 'vehicles', fault: 'hang', times: 1 });
@@ -399,8 +399,8 @@ describe('slices through the queue', () => {
   it('are left to others by a daemon that cannot log in, and do not end the run', async () => {
     const rig = await queuedRig(0);
     await rig.dependencies.dispatcher.start();
-    const sick = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
-    const daemon = sick.start(['start']);
+    const failing = commandsOn(rig, (config) => config.replace(/password: .*/, 'password: of-last-year'));
+    const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-vehicles');
     await expect.poll(() => rig.sandbox.ledger().logins_refused, { timeout: 30_000 }).toBeGreaterThan(0);
@@ -416,11 +416,11 @@ describe('slices through the queue', () => {
   it('are left to others by a daemon that cannot store pictures, and do not end the run', async () => {
     const rig = await queuedRig(0, { sandbox: { vehicles: 2 } });
     await rig.dependencies.dispatcher.start();
-    const sick = commandsOn(rig, (config) =>
+    const failing = commandsOn(rig, (config) =>
       config.replace('warehouse: {', 'warehouse: { images: blocked/images,'),
     );
-    writeFileSync(join(sick.dir, 'blocked'), 'in the way');
-    const daemon = sick.start(['start']);
+    writeFileSync(join(failing.dir, 'blocked'), 'in the way');
+    const daemon = failing.start(['start']);
     await daemon.printed(/is running/);
     const run = rig.run('pull-checklists', { since: '1d' });
     await Promise.race([daemon.printed(/images_unwritable.*slice is left to others/), run]);
@@ -437,7 +437,7 @@ describe('slices through the queue', () => {
     await daemon.ended;
   }, 60_000);
 
-  it('that fail at every attempt are given up and told so, and the next run reads what is missing', async () => {
+  it('that fail at every attempt are cancelled and reported, and the next run reads the missing data', async () => {
     const rig = await queuedRig(2);
     await rig.run('pull-vehicles');
     await change(
@@ -454,12 +454,12 @@ describe('slices through the queue', () => {
     });
     balanced(run);
     expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 1 });
-    const [look = '', clear = ''] = statementsOf('docs/how-to/scale-out.md');
-    expect(await rig.rows(look)).toMatchObject([
+    const [listing = '', clear = ''] = statementsOf('docs/how-to/scale-out.md');
+    expect(await rig.rows(listing)).toMatchObject([
       { job: SUMMARIES, slice: 'driver 2026-03-01', last_reason: 'warehouse_failed' },
     ]);
     await change(rig, clear);
-    expect(await rig.rows(look)).toHaveLength(1);
+    expect(await rig.rows(listing)).toHaveLength(1);
     const { stdout } = await commandsOn(rig).run(['status', '--json']);
     expect(JSON.parse(stdout).queue).toEqual({ waiting: 0, active: 0, dead: 1 });
     expect(
@@ -475,7 +475,7 @@ describe('slices through the queue', () => {
     expect(await rig.dependencies.dispatcher.facts()).toEqual({ waiting: 0, active: 0, dead: 0 });
   });
 
-  it('take turns between live runs, and all of them go before those of a backfill that wait already', async () => {
+  it('take turns between live runs, and all of them precede those of a waiting backfill', async () => {
     const rig = await queuedRig(0);
     const helper = dispatcherOn(rig, 1);
     await helper.start();
@@ -504,7 +504,7 @@ describe('slices through the queue', () => {
     ]);
   });
 
-  it('whose planner was killed stop where they are, and the same backfill goes on from there', async () => {
+  it('whose planner was killed stop there, and the same backfill continues from there', async () => {
     const rig = await queuedRig(0, { startAt: new Date().toISOString() });
     const helper = dispatcherOn(rig, 1);
     await helper.start();

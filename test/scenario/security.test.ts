@@ -1,11 +1,11 @@
-// As an attacker who writes into fields: SQL, formulas and paths go in as texts and come out as the same texts.
+// As an attacker who writes into fields: SQL, formulas and paths are stored as texts and returned unchanged.
 import { dirname, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NASTY_TEXTS } from '../support/fuzzed-records.ts';
 import { PICTURE_NAMES, sendNastyTexts, sendPictureNames } from '../support/nasty-fields.ts';
 import { openFuzzPlace } from '../support/record-fuzz.ts';
 
-it('dangerous texts in every field come back to the byte from SQL and exports, and none as a formula', async () => {
+it('dangerous texts in every field come back unchanged from SQL and exports, and none as a formula', async () => {
   const place = await openFuzzPlace('sqlite');
   try {
     const { fields, csvCells, parquetCells, ...found } = await sendNastyTexts(place);
@@ -19,7 +19,7 @@ it('dangerous texts in every field come back to the byte from SQL and exports, a
 });
 
 describe('names of pictures', () => {
-  it('are asked of the service alone and are no part of any path', async () => {
+  it('are sent only to the service and are not part of any path', async () => {
     const place = await openFuzzPlace('sqlite');
     try {
       const above = dirname(place.rig.dependencies.images);

@@ -1,4 +1,4 @@
-// The clock of a machine against that of the database server: doctor warns where they are apart, the daemon's log too, once.
+// The clock of a machine against that of the database server: doctor and the daemon's log, once, warn if they differ.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
@@ -14,7 +14,7 @@ import { stopPostgres } from '../support/postgres.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The server is on this machine, so the true clock is in step with it. */
+/** The server is on this machine, so the true clock agrees with it. */
 const clockOff = (byMs: () => number): Clock => ({ ...systemClock, now: () => Date.now() + byMs() });
 
 describe('on PostgreSQL', () => {
@@ -31,19 +31,19 @@ describe('on PostgreSQL', () => {
     await stopPostgres();
   });
 
-  it('doctor warns of a machine that is ahead or behind, with figures and a hint, and of no other', async () => {
-    const look = (byMs: number) =>
+  it('doctor warns about a machine that is ahead or behind, with figures and a hint, and about no other', async () => {
+    const check = (byMs: number) =>
       checkServerClock(
         engine,
         clockOff(() => byMs),
       );
-    expect(await look(0)).toMatchObject({ state: 'ok', found: expect.stringContaining('database server') });
+    expect(await check(0)).toMatchObject({ state: 'ok', found: expect.stringContaining('database server') });
     const hint = expect.stringContaining('chrony');
-    // Half an hour beside the full one: what the answer takes cannot move it to another.
+    // With the extra 30 s, the time of the answer cannot change the figure.
     const ahead = expect.stringMatching(/^1h 30m ahead of the database server, which answered in \d/);
-    expect(await look(1.5 * HOUR_MS + 30_000)).toMatchObject({ state: 'warn', found: ahead, hint });
+    expect(await check(1.5 * HOUR_MS + 30_000)).toMatchObject({ state: 'warn', found: ahead, hint });
     const behind = expect.stringMatching(/^1h 30m behind the database server, which answered in \d/);
-    expect(await look(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
+    expect(await check(-1.5 * HOUR_MS - 30_000)).toMatchObject({ state: 'warn', found: behind, hint });
   });
 
   it('a daemon reports it with its first heartbeat, and again only after the clock was right', async () => {
@@ -79,7 +79,7 @@ describe('on PostgreSQL', () => {
   });
 });
 
-it('a file has no clock but the machine’s, so nothing is warned of', async () => {
+it('a file has only the clock of the machine, so there is no warning', async () => {
   const place = await makePlace('sqlite');
   const engine = await place.open();
   expect(
@@ -106,11 +106,11 @@ it.each([
   async ({ aheadMs, roundTripMs, apart, inStep }) => {
     const serverAt = Date.parse('2026-03-10T15:00:00.000Z');
     const clock = createManualClock(serverAt + aheadMs);
-    // The server reads its clock half way.
+    // The server reads its clock half-way.
     const gap = await measureGap(clock, async () => {
       await clock.advance(roundTripMs / 2);
       const read = clock.now() - aheadMs;
-      // An administrator who sets the clock meanwhile does not make the way longer.
+      // Setting the clock meanwhile does not lengthen the measured round trip.
       clock.set(60_000);
       await clock.advance(roundTripMs / 2);
       return read;

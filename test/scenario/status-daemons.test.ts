@@ -1,4 +1,4 @@
-// Every daemon is told by any of them: one that is alive with its slices, a silent one as silent, one that ended not at all.
+// Any daemon shows all of them: a live one with its slices, a silent one as silent, a stopped one not at all.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { daemonStatuses } from '../../src/status/health/daemon-status.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
   place = undefined;
 });
 
-/** A daemon that has just begun; with a clock of its own it stands still while the others go on. */
+/** A daemon that has just started; with a clock of its own it stalls while the others go on. */
 async function daemonOn({ rig }: StatusPlace, pid: number, other: Partial<HeartbeatDependencies> = {}) {
   const heartbeat = createHeartbeat({
     ...rig.dependencies,
@@ -33,10 +33,10 @@ async function daemonOn({ rig }: StatusPlace, pid: number, other: Partial<Heartb
   return heartbeat;
 }
 
-const told = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
+const shownDaemons = async (from: StatusPlace) => (await from.ask('GET', '/api/status')).json.daemons;
 
 describe('the daemons in the status document', () => {
-  it('are told with host, version, start, last sign of life and slices a minute', async () => {
+  it('have host, version, start, last heartbeat and slices a minute', async () => {
     place = await makeStatusPlace();
     const slices = createSliceMeter(place.rig.clock);
     place.rig.dependencies.onSlice = slices.count;
@@ -46,7 +46,7 @@ describe('the daemons in the status document', () => {
     await one.runOnce();
     await daemonOn(place, 2);
     expect(loaded).toBeGreaterThan(0);
-    expect(await told(place)).toEqual([
+    expect(await shownDaemons(place)).toEqual([
       {
         host: 'host-1',
         pid: 1,
@@ -60,11 +60,11 @@ describe('the daemons in the status document', () => {
     ]);
     await place.rig.clock.advance(40_000);
     await one.runOnce();
-    const [later] = await told(place);
+    const [later] = await shownDaemons(place);
     expect(later).toMatchObject({ slices_per_minute: 0, started_at: '2026-03-10T15:00:00.000Z' });
   });
 
-  it('show a silent daemon as silent, not with its last figures, and forget it after ten minutes', async () => {
+  it('show a silent daemon as silent, not with its last figures, and drop it after ten minutes', async () => {
     place = await makeStatusPlace();
     const { engine, clock, dependencies } = place.rig;
     const slices = createSliceMeter(clock);
@@ -77,49 +77,49 @@ describe('the daemons in the status document', () => {
       await live.runOnce();
       await observer.freeDead();
     }
-    expect(await told(place)).toEqual([
+    expect(await shownDaemons(place)).toEqual([
       expect.objectContaining({ host: 'host-1', state: 'silent', slices_per_minute: null }),
       expect.objectContaining({ host: 'host-2', state: 'alive' }),
     ]);
     await clock.advance(570_000);
     await live.runOnce();
-    expect(await told(place)).toHaveLength(2);
+    expect(await shownDaemons(place)).toHaveLength(2);
     await clock.advance(30_000);
     await live.runOnce();
-    expect(await told(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
-    // It only slept: it is shown again, as begun when it was.
+    expect(await shownDaemons(place)).toEqual([expect.objectContaining({ host: 'host-2' })]);
+    // It was only suspended: it is shown again, with its original start.
     await dead.runOnce();
-    const [back] = await told(place);
+    const [back] = await shownDaemons(place);
     expect(back).toMatchObject({ host: 'host-1', started_at: '2026-03-10T15:00:00.000Z' });
   });
 
-  it('keep a living daemon whose heartbeat looks old because the clock was set', async () => {
+  it('keep a live daemon whose heartbeat seems old because the clock was set', async () => {
     place = await makeStatusPlace();
     const { clock } = place.rig;
     await daemonOn(place, 1, { clock: createManualClock(clock.now()) });
     clock.set(3_600_000);
     await daemonOn(place, 2);
-    expect(await told(place)).toHaveLength(2);
+    expect(await shownDaemons(place)).toHaveLength(2);
   });
 
-  it('leave with a clean stop, and have a heartbeat by themselves until then', async () => {
+  it('leave on a clean stop, and send heartbeats by themselves until then', async () => {
     place = await makeStatusPlace();
     const heartbeat = heartbeatOn(place.rig.engine, place.rig.dependencies);
     heartbeat.start();
-    await expect.poll(() => told(place as StatusPlace)).toHaveLength(1);
+    await expect.poll(() => shownDaemons(place as StatusPlace)).toHaveLength(1);
     await heartbeat.stop();
-    expect(await told(place)).toEqual([]);
+    expect(await shownDaemons(place)).toEqual([]);
   });
 
-  it('are no commands', async () => {
+  it('do not include commands', async () => {
     place = await makeStatusPlace();
     const held = await leaseManagerOn(place.rig.engine, place.rig.dependencies).take('pull-events');
     expect(await place.rig.rows('select kind from sync_daemon')).toEqual([{ kind: 'command' }]);
-    expect(await told(place)).toEqual([]);
+    expect(await shownDaemons(place)).toEqual([]);
     if (!('heldBy' in held)) await held.release();
   });
 
-  it('are in the overview and in the metrics, with the queue where there is one', async () => {
+  it('are in the overview and in the metrics, with the queue if there is one', async () => {
     place = await makeStatusPlace({ queue: { waiting: 7, active: 2, dead: 1 } });
     await daemonOn(place, 1, { clock: createManualClock(place.rig.clock.now()) });
     await place.rig.clock.advance(21_000);
@@ -146,7 +146,7 @@ describe('the daemons in the status document', () => {
       expect(samples(`queue_${name}`)).toEqual([[{}, value]]);
   });
 
-  it('tell of no queue where there is none', async () => {
+  it('mention no queue if there is none', async () => {
     place = await makeStatusPlace();
     expect((await place.ask('GET', '/api/status')).json).not.toHaveProperty('queue');
     const families = readPrometheusText((await place.ask('GET', '/metrics')).text);
@@ -154,7 +154,7 @@ describe('the daemons in the status document', () => {
   });
 });
 
-it('on PostgreSQL a daemon is told as alive whatever its clock and the reader’s say', async () => {
+it('on PostgreSQL a daemon is shown as alive whatever its clock and the clock of the reader say', async () => {
   const rig = await makeRig({ startAt: '2026-03-10T15:00:00.000Z', engine: 'postgres' });
   const wrong = createManualClock(Date.parse('2020-01-01T00:00:00.000Z'));
   const reader = createManualClock(Date.parse('2099-01-01T00:00:00.000Z'));

@@ -44,7 +44,7 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-/** A plan of so many hours after the local midnight that begins tomorrow. */
+/** A plan that many hours after the local midnight at which tomorrow begins. */
 const planAt = (hours: number, state: OutboxState, change: Partial<OutboxEntry> = {}): OutboxEntry => {
   const at = new Date().toISOString();
   const start = midnight(1) + hours * HOUR_MS;
@@ -59,7 +59,7 @@ const planAt = (hours: number, state: OutboxState, change: Partial<OutboxEntry> 
   });
 };
 
-it('a missed deadline is told with the same plans by run, command, document and page', async () => {
+it('a missed deadline lists the same plans in run, command, document and page', async () => {
   const later = new Date(Date.now() + HOUR_MS).toISOString();
   const open = [
     planAt(0, 'rejected'),

@@ -1,4 +1,4 @@
-// The dashboard and the alert rules speak of metrics that are there, with labels that they have.
+// The dashboard and the alert rules use metrics that exist, with labels that they have.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ describe('deploy', () => {
   });
   afterAll(() => place.close());
 
-  it.each(expressions)('%s asks for metrics that are there: %s', (_, expr) => {
+  it.each(expressions)('%s uses metrics that exist: %s', (_, expr) => {
     const names = expr.match(/roadbook_[a-z_]+/g) ?? [];
     expect(names.filter((name) => !families.has(name))).toEqual([]);
     if (names.length === 0) expect(expr).toMatch(/^up\{/);
@@ -47,7 +47,7 @@ describe('deploy', () => {
     }
   });
 
-  it('says for each alert what is wrong and how bad it is', () => {
+  it('says for each alert what is wrong and how severe it is', () => {
     for (const { labels, annotations } of rules) {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
       expect(annotations.summary).not.toBe('');

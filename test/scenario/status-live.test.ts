@@ -1,4 +1,4 @@
-// Live updates: one reader for all who watch, only while somebody watches.
+// Live updates: one reader for all watchers, only while somebody watches.
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
@@ -30,7 +30,7 @@ function setUp(states: () => string) {
 }
 
 describe('live updates', () => {
-  it('reach every watcher by one reading, and only when something changed', async () => {
+  it('reach every watcher by one read, and only when something changed', async () => {
     let state = 'a';
     const { clock, watch, reads } = setUp(() => state);
     const watchers = [watch(), watch(), watch()];
@@ -48,7 +48,7 @@ describe('live updates', () => {
     expect(reads()).toBe(4);
   });
 
-  it('give a sign of life while nothing happens', async () => {
+  it('send a heartbeat while nothing happens', async () => {
     const { clock, watch } = setUp(() => 'a');
     const { got, leave, done } = watch();
     await clock.advance(30_000);
@@ -57,7 +57,7 @@ describe('live updates', () => {
     await done;
   });
 
-  it('read nothing while nobody watches, and begin again with the state of now', async () => {
+  it('read nothing while nobody watches, and start again with the current state', async () => {
     let state = 'a';
     const { clock, live, watch, reads } = setUp(() => state);
     const first = watch();
@@ -77,7 +77,7 @@ describe('live updates', () => {
     await second.done;
   });
 
-  it('tell when the state cannot be read, once, and the state again when it can', async () => {
+  it('report once that the state cannot be read, and send the state again when it can', async () => {
     let state: string | undefined = 'a';
     const { clock, watch } = setUp(() => {
       if (state === undefined) throw new Error('gone');
@@ -100,7 +100,7 @@ describe('live updates', () => {
     await Promise.all([done, late.done]);
   });
 
-  it('tell of a reading that does not end', async () => {
+  it('report a read that does not end', async () => {
     const clock = createManualClock(0);
     const live = createLive({ clock, log, read: () => new Promise(() => undefined) });
     const leave = new AbortController();
@@ -110,7 +110,7 @@ describe('live updates', () => {
     live.close();
   });
 
-  it('come at once when something was ordered', async () => {
+  it('come at once after an action', async () => {
     let state = 'a';
     const { clock, live, watch } = setUp(() => state);
     const { got, leave, done } = watch();
@@ -129,7 +129,7 @@ describe('/api/live', () => {
   let place: StatusPlace;
   afterEach(() => place.close());
 
-  it('tells the overview as server-sent events, and when a run has ended', async () => {
+  it('sends the overview as server-sent events, and the end of each run', async () => {
     place = await makeStatusPlace();
     const answer = await fetch(`${place.url}/api/live`, { headers: WITH_TOKEN });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -149,7 +149,7 @@ describe('/api/live', () => {
     await reader.cancel();
   });
 
-  it('tells of a warehouse that does not answer', async () => {
+  it('reports a warehouse that does not answer', async () => {
     place = await makeStatusPlace();
     const answer = await fetch(`${place.url}/api/live`, { headers: WITH_TOKEN });
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -161,7 +161,7 @@ describe('/api/live', () => {
     await reader.cancel();
   });
 
-  it('is refused to more watchers than are allowed', async () => {
+  it('rejects more watchers than allowed', async () => {
     place = await makeStatusPlace();
     const leave = new AbortController();
     const open = () => fetch(`${place.url}/api/live`, { headers: WITH_TOKEN, signal: leave.signal });

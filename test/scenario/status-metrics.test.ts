@@ -24,7 +24,7 @@ const figure = (families: Map<string, Family>, name: string, labels: Record<stri
     ?.value;
 
 describe('/metrics', () => {
-  it('tells what the warehouse holds', async () => {
+  it('shows the figures of the warehouse', async () => {
     place = await makeStatusPlace();
     await scrape();
     await place.rig.clock.advance(1_000);
@@ -44,7 +44,7 @@ describe('/metrics', () => {
     expect(figure(families, 'rows_written_total', { job })).toBe(run.inserted);
   });
 
-  it('tells how many entries of the outbox need a person', async () => {
+  it('shows how many entries of the outbox need a person', async () => {
     place = await makeStatusPlace();
     expect(figure(await scrape(), 'push_attention')).toBe(0);
     const at = new Date(place.rig.clock.now() - 3_600_000).toISOString();
@@ -63,7 +63,7 @@ describe('/metrics', () => {
     expect(figure(families, 'healthy')).toBe(0);
   });
 
-  it('counts each run once, however often it is asked and however long the daemon runs', async () => {
+  it('counts each run once, however often it is scraped and however long the daemon runs', async () => {
     place = await makeStatusPlace();
     await scrape();
     for (let hour = 0; hour < 4; hour++) {

@@ -1,4 +1,4 @@
-// The status server over real HTTP: probes, document, actions and their audit, and what it refuses.
+// The status server over real HTTP: probes, document, actions and their audit, and the requests it rejects.
 
 import crypto from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -27,17 +27,17 @@ let place: StatusPlace;
 afterEach(() => place.close());
 
 describe('the probes', () => {
-  it('tell that the process lives and that it can work', async () => {
+  it('show that the process is alive and that it can work', async () => {
     place = await makeStatusPlace();
     expect(await place.ask('GET', '/livez', { token: null })).toMatchObject({ status: 200 });
     const ready = await place.ask('GET', '/readyz', { token: null });
     expect(ready).toMatchObject({ status: 200, json: { ready: true, checks: { warehouse: { ok: true } } } });
   });
 
-  it('answer 503 while a job is held back by a lease that nobody keeps alive', async () => {
+  it('answer 503 while a job is blocked by a lease without heartbeats', async () => {
     place = await makeStatusPlace();
     const { clock, engine } = place.rig;
-    // Its clock stands still, and so does it.
+    // Its clock is stopped, and so is its heartbeat.
     await leaseManagerOn(engine, { ...place.rig.dependencies, clock: createManualClock(0) }).take(
       'pull-events',
     );
@@ -53,7 +53,7 @@ describe('the probes', () => {
   });
 
   it.each([-120_000, 120_000])(
-    'take a holder whose clock is %i ms apart for alive while it has a heartbeat',
+    'treat a holder whose clock is %i ms apart as alive while it has a heartbeat',
     async (apartMs) => {
       place = await makeStatusPlace();
       const { clock, engine, dependencies } = place.rig;
@@ -72,10 +72,10 @@ describe('the probes', () => {
     },
   );
 
-  it('look at the disk of the warehouse, and answer 503 where it cannot be looked at', async () => {
+  it('check the disk of the warehouse, and answer 503 when it cannot be checked', async () => {
     place = await makeStatusPlace();
     const folder = (await place.rig.engine.inspect?.())?.folder ?? '';
-    // Else the folder of the pictures may be the one with less room.
+    // Otherwise the folder of the pictures may be the one with less space.
     const { warehouse } = place.dependencies.running().config;
     warehouse.images = folder;
     expect((await place.ask('GET', '/readyz')).json.checks.disk).toEqual({
@@ -112,12 +112,12 @@ describe('/api/status', () => {
     });
     expect(json).toEqual(JSON.parse(JSON.stringify(own)));
     const vehicles = await place.rig.rows('select count(*) as n from vehicle');
-    const told = json.tables.find(({ name }: { name: string }) => name === 'vehicle');
-    expect(told).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
-    expect(told.rows).toBeGreaterThan(0);
+    const vehicleTable = json.tables.find(({ name }: { name: string }) => name === 'vehicle');
+    expect(vehicleTable).toMatchObject({ rows: vehicles[0]!.n, freshness_seconds: 0 });
+    expect(vehicleTable.rows).toBeGreaterThan(0);
   });
 
-  it('is late while nobody has known for long what became of a send, whatever the jobs say', async () => {
+  it('is late while the outcome of a send has been unknown for long, whatever the state of the jobs', async () => {
     place = await makeStatusPlace();
     const at = new Date(place.rig.clock.now()).toISOString();
     const entry = {
@@ -139,7 +139,7 @@ describe('/api/status', () => {
     expect(await health()).toBe('ok');
   });
 
-  it('tells a reading that did not reach now as the old data that it is, and no success', async () => {
+  it('shows a read that did not reach now as old data, and not as a success', async () => {
     place = await makeStatusPlace();
     // A run begins with its newest slice.
     place.rig.sandbox.addFault({ call: 'events', fault: '422', times: 1 });
@@ -165,7 +165,7 @@ describe('the data', () => {
     expect(names).toEqual(expect.arrayContaining(['bi_delivery', 'bi_freshness', 'vehicle', 'sync_run']));
   });
 
-  it('shows no name of a person in the key of a record that did not fit', async () => {
+  it('shows no name of a person in the key of an invalid record', async () => {
     place = await makeStatusPlace();
     const invalid = (table: Table, key: string) => ({ table, key, reason: 'no', record: { key } });
     await place.rig.engine.write((tx) =>
@@ -189,7 +189,7 @@ describe('the data', () => {
 });
 
 describe('the outbox', () => {
-  it('says why each entry needs a person as the counts do, and how many entries a search matches', async () => {
+  it('gives the same reasons for a person as the counts, and the number of entries that a search matches', async () => {
     place = await makeStatusPlace();
     const now = place.rig.clock.now();
     const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
@@ -214,25 +214,25 @@ describe('the outbox', () => {
     await place.rig.engine.write((tx) => storeEntries(tx, entries));
     const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
     expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
-    const told = new Map<string | null, number>();
+    const shown = new Map<string | null, number>();
     for (let page = 0; page * 50 < entries.length; page++) {
       const { rows } = (await place.ask('GET', `/api/outbox?page=${page}`)).json;
-      for (const { needs_person } of rows) told.set(needs_person, (told.get(needs_person) ?? 0) + 1);
+      for (const { needs_person } of rows) shown.set(needs_person, (shown.get(needs_person) ?? 0) + 1);
     }
-    told.delete(null);
+    shown.delete(null);
     const counted = json.attention.map(({ reason, entries }: OutboxAttention) => [reason, entries]);
-    expect([...told].toSorted()).toEqual(counted.toSorted());
-    expect(told.size).toBe(ATTENTION_REASONS.length);
+    expect([...shown].toSorted()).toEqual(counted.toSorted());
+    expect(shown.size).toBe(ATTENTION_REASONS.length);
   });
 });
 
 describe('the views', () => {
-  it.each(['9999-12-31', '0001-01-01', 'x'])('refuse the day %s', async (day) => {
+  it.each(['9999-12-31', '0001-01-01', 'x'])('reject the day %s', async (day) => {
     place = await makeStatusPlace();
     expect((await place.ask('GET', `/api/today?day=${day}`)).status).toBe(400);
   });
 
-  it('tell the hint and the picture of the runs that the status speaks of, and a push once', async () => {
+  it('show the hint and the chart of the runs in the status, and a push once', async () => {
     place = await makeStatusPlace();
     const run = (run_id: string, cause: string, minute: number, more: object) => ({
       run_id,
@@ -260,7 +260,7 @@ describe('the views', () => {
 });
 
 describe('an action', () => {
-  it('is carried out with the token and written down', async () => {
+  it('is carried out with the token and recorded', async () => {
     place = await makeStatusPlace();
     for (const action of ['run', 'pause', 'resume']) {
       const answer = await place.ask('POST', `/api/jobs/pull-vehicles/${action}`);
@@ -280,7 +280,7 @@ describe('an action', () => {
   it.each([
     ['no token', null, 401, 'token_missing'],
     ['a wrong token', `${TOKEN}x`, 401, 'token_wrong'],
-  ])('is refused with %s', async (_, token, status, code) => {
+  ])('is rejected with %s', async (_, token, status, code) => {
     place = await makeStatusPlace();
     const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
     expect(answer).toMatchObject({ status, json: { error: { code } } });
@@ -288,7 +288,7 @@ describe('an action', () => {
     expect(place.actions).toEqual([]);
   });
 
-  it('is refused where the configuration has no token', async () => {
+  it('is rejected if the configuration has no token', async () => {
     place = await makeStatusPlace({ config: 'status: { port: 0 }' });
     for (const token of [null, '', 'undefined', TOKEN]) {
       const answer = await place.ask('POST', '/api/jobs/pull-vehicles/run', { token });
@@ -297,21 +297,21 @@ describe('an action', () => {
     expect(place.actions).toEqual([]);
   });
 
-  it('never takes the token from a cookie or the address', async () => {
+  it('never accepts the token from a cookie or the address', async () => {
     place = await makeStatusPlace();
     const path = `/api/jobs/pull-vehicles/run?token=${TOKEN}&access_token=${TOKEN}`;
     const answer = await place.ask('POST', path, { token: null, headers: { cookie: `token=${TOKEN}` } });
     expect(answer.status).toBe(401);
   });
 
-  it('on a job that is none is 404 and tells the nearest', async () => {
+  it('on an unknown job is 404 and names the nearest one', async () => {
     place = await makeStatusPlace();
     const { status, json } = await place.ask('POST', '/api/jobs/pull-vehicle/run');
     expect(status).toBe(404);
     expect(json.error).toMatchObject({ code: 'no_such_job', hint: expect.stringContaining('pull-vehicles') });
   });
 
-  it('that the outbox refuses is 409, and written down as refused', async () => {
+  it('that the outbox rejects is 409, and recorded as failed', async () => {
     place = await makeStatusPlace();
     const entry = { kind: 'route_plans', external_code: 'P/1 <b>', state: 'confirmed', content_hash: 'h' };
     const counts = { attempts: 1, unclear_sends: 0, revision: 1, remote_key: 'P/1 <b>' };
@@ -320,8 +320,8 @@ describe('an action', () => {
       sql('push_outbox').insert({ ...entry, ...counts, created_at: at, updated_at: at }),
     );
     const body = { kind: 'route_plans', code: 'P/1 <b>' };
-    const refused = await place.ask('POST', '/api/outbox/cancel', { body });
-    expect(refused).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
+    const rejected = await place.ask('POST', '/api/outbox/cancel', { body });
+    expect(rejected).toMatchObject({ status: 409, json: { error: { code: 'usage' } } });
     const [written] = await place.rig.rows('select action, subject, outcome from sync_audit');
     expect(written).toMatchObject({ action: 'cancel', subject: 'route_plans/P/1 <b>' });
     expect(written!.outcome).toMatch(/^failed: P\/1 <b> is at the service/);
@@ -356,7 +356,7 @@ describe('an action', () => {
     expect((await place.ask('GET', '/api/outbox/entry?kind=route_plans&code=P1&use=x')).status).toBe(400);
   });
 
-  it('on many entries says first how many they are, then what it did', async () => {
+  it('on many entries first reports how many they are, then what it did', async () => {
     place = await makeStatusPlace();
     const entries = ['R-1', 'R-2', 'S-1'].map((external_code) => entryIn('rejected', { external_code }));
     const lost = entryIn('unknown', { external_code: 'R-3' });
@@ -386,14 +386,14 @@ describe('an action', () => {
     expect((await many('retry-many', { states: ['lost'] })).status).toBe(400);
   });
 
-  it('with a body that says nothing is 400, with one that is too large 413', async () => {
+  it('with an invalid body is 400, with one that is too large 413', async () => {
     place = await makeStatusPlace();
     expect((await place.ask('POST', '/api/outbox/retry', { body: { kind: 1 } })).status).toBe(400);
     const large = { kind: 'route_plans', code: 'x'.repeat(5_000) };
     expect((await place.ask('POST', '/api/outbox/retry', { body: large })).status).toBe(413);
   });
 
-  it('tries a quarantined record again', async () => {
+  it('retries a quarantined record', async () => {
     place = await makeStatusPlace();
     const id = 'ab'.repeat(16);
     const at = '2026-03-10T14:00:00.000Z';
@@ -420,7 +420,7 @@ describe('an action', () => {
 });
 
 describe('the server', () => {
-  it('refuses a foreign Host on loopback, so that no rebound name can read it', async () => {
+  it('rejects a foreign Host on loopback, so that no rebound name can read it', async () => {
     place = await makeStatusPlace();
     for (const host of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example']) {
       const { status, json } = await place.ask('GET', '/api/status', { headers: { host } });
@@ -431,7 +431,7 @@ describe('the server', () => {
     }
   });
 
-  it.each(['127.0.0.1', '0.0.0.0'])('asks for the token for all data on %s', async (host) => {
+  it.each(['127.0.0.1', '0.0.0.0'])('requires the token for all data on %s', async (host) => {
     place = await makeStatusPlace({ config: `status: { host: ${host}, port: 0, token: ${TOKEN} }` });
     const statuses = async (paths: string[], token: string | null) =>
       Object.fromEntries(
@@ -449,13 +449,13 @@ describe('the server', () => {
     });
   });
 
-  it('asks for no token for data on loopback where none is configured', async () => {
+  it('requires no token for data on loopback if none is configured', async () => {
     place = await makeStatusPlace({ config: 'status: { port: 0 }' });
     for (const path of ['/api/status', '/metrics'])
       expect((await place.ask('GET', path, { token: null })).status).toBe(200);
   });
 
-  it('answers wrong tokens ever later, refuses a flood of them, and never lets the right one wait', async () => {
+  it('delays the answers to wrong tokens more and more, rejects a flood of them, and never delays the right one', async () => {
     place = await makeStatusPlace();
     const { clock } = place.rig;
     const guess = async () => (await place.ask('GET', '/api/status', { token: 'wrong' })).status;
@@ -477,7 +477,7 @@ describe('the server', () => {
     expect(await guess()).toBe(401);
   });
 
-  it('compares a token in the same time, whatever differs and however long it is', async () => {
+  it('compares a token in constant time, whatever differs and however long it is', async () => {
     place = await makeStatusPlace();
     const compare = vi.spyOn(crypto, 'timingSafeEqual');
     syncBuiltinESMExports();
@@ -504,7 +504,7 @@ describe('the server', () => {
     }
   });
 
-  it('serves nothing but its own files', async () => {
+  it('serves only its own files', async () => {
     place = await makeStatusPlace();
     for (const path of [
       '/page/../server.ts',
@@ -522,7 +522,7 @@ describe('the server', () => {
     expect(again.status).toBe(304);
   });
 
-  it('says plainly that its port is taken, and takes it once it is free', async () => {
+  it('says plainly that its port is taken, and opens it once it is free', async () => {
     place = await makeStatusPlace();
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

@@ -33,7 +33,7 @@ const blocks = [...page.matchAll(BLOCK)].map(({ groups = {} }) => ({
 const PATIENCE_MS = 30_000;
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-tutorial-'));
-/** The ports of the page; a test takes free ones. */
+/** The ports of the page; a test uses free ones. */
 let sandboxPort = 0;
 let inFirstTerminal: ChildProcess | undefined;
 
@@ -89,7 +89,7 @@ function start(script: string): ChildProcess {
   const asHere = script
     .replaceAll('4781', String(sandboxPort))
     .replace(/(?<=roadbook sandbox)/, ` --port ${sandboxPort}`)
-    // The last command takes the place of the shell, so that a signal meets it.
+    // The last command replaces the shell, so that it receives the signals.
     .replace(/^npx roadbook (start|sandbox)/, 'exec $&');
   return spawn('bash', ['-ec', `exec 2>&1\n${asHere}`], {
     cwd: dir,
@@ -98,7 +98,7 @@ function start(script: string): ChildProcess {
   });
 }
 
-/** What a process prints to its end, or until it is as expected. */
+/** The output of a process to its end, or until it is as expected. */
 async function printedUntil(child: ChildProcess, expected?: RegExp): Promise<string> {
   let printed = '';
   child.stdout?.setEncoding('utf8');

@@ -13,7 +13,7 @@ const count = async (rig: Rig, table: string, where = '1 = 1'): Promise<number> 
 const folderOf = (rig: Rig): string => dirname(String(rig.settings.file));
 
 describe('maintain-warehouse', () => {
-  it('deletes nothing unless told', async () => {
+  it('deletes nothing by default', async () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-events', { since: '3d' });
     const before = await count(rig, 'event');
@@ -23,7 +23,7 @@ describe('maintain-warehouse', () => {
     expect(await count(rig, 'event')).toBe(before);
   });
 
-  it('deletes what is past its limit, and says in a dry run what that would be', async () => {
+  it('deletes rows past their limit, and lists them in a dry run', async () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-events', { since: '10d' });
     await rig.clock.advance(35 * DAY);
@@ -41,7 +41,7 @@ describe('maintain-warehouse', () => {
     expect(await count(rig, 'event', `begin_date < '${cut}'`)).toBe(0);
   });
 
-  it('takes the stops, executions and items of a plan with it and leaves no orphan', async () => {
+  it('deletes the stops, executions and items of a plan with it and leaves no orphan', async () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-route-plans', { since: '10d' });
     await rig.clock.advance(35 * DAY);
@@ -59,7 +59,7 @@ describe('maintain-warehouse', () => {
     }
   });
 
-  it('tells a damaged file', async () => {
+  it('reports a damaged file', async () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-events', { since: '3d' });
     await rig.engine.upkeep();
@@ -79,7 +79,7 @@ describe('maintain-warehouse', () => {
 });
 
 describe('a backup', () => {
-  it('is a whole copy made while a write is going on', async () => {
+  it('is a complete copy made while a write is in progress', async () => {
     const rig = await openRig(START, { vehicles: 4 });
     await rig.run('pull-events', { since: '3d' });
     const copy = join(folderOf(rig), 'copy.db');
