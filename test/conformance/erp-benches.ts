@@ -1,5 +1,5 @@
-// An ERP of each kind to hold the sources against: a folder, an HTTP server; databases are in erp-sql-benches.ts.
-// Each is the durable side; sources are opened and thrown away on it as a process would be.
+// An ERP of each kind to test the sources against: a folder and an HTTP server; databases are in erp-sql-benches.ts.
+// Each is the durable side; sources are opened and discarded as a process would do.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ export interface Bench {
   open(change?: Partial<SourceContext>): ErpSource;
   /** The ERP wants these rows pushed. */
   offer(rows: readonly Row[]): Promise<void>;
-  /** What the ERP was told of each code. */
+  /** The outcome that the ERP was notified of, by code. */
   told(): Promise<Record<string, Told>>;
   /** The latest outcome of each stop and the start of its plan, by plan and point. */
   returned(): Promise<Record<string, string>>;
@@ -52,15 +52,15 @@ export function contextFor(clock: ManualClock, change: Partial<SourceContext> = 
   return { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log, random: () => 0, ...change };
 }
 
-/** The files that were taken and are not finished, by name, as an engine remembers them. */
+/** The files that were taken and are not finished, by name, as an engine stores them. */
 export type Taken = Map<string, TakenFile>;
 
-/** With the last part of a file the engine remembers the file. */
+/** With the last part of a file the engine stores the file. */
 export function remember(taken: Taken, { name, file }: ErpBatch, clock: ManualClock): void {
   if (file !== undefined) taken.set(name, { name, ...file, readAt: isoInstant(clock.now()) });
 }
 
-/** Finishes the files whose items all have an outcome, as an engine does; `step` may cut it off. */
+/** Finishes the files whose items all have an outcome, as an engine does; `step` may interrupt it. */
 export async function finishTaken(
   source: ErpSource,
   taken: Taken,
@@ -80,7 +80,7 @@ export async function finishTaken(
   }
 }
 
-/** Everything that is offered now; moves the clock whenever the source waits on it. */
+/** Everything that is offered now; moves the clock whenever the source waits. */
 export async function drain(
   source: ErpSource,
   clock: ManualClock,

@@ -1,4 +1,4 @@
-// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Orders are kept as JSON; the query of the feed
+// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Rows are kept as JSON; the query of the feed
 // gives them as columns of the database's own types.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

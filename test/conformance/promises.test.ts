@@ -1,5 +1,5 @@
-// Every job, every promise, every engine: the same proofs run over both, and what they found is printed as one table.
-// Each engine has a service of its own that begins alike, so that in the end both must hold the same rows.
+// Every job, every promise, every engine: the same proofs run on both engines, and the results are printed as one table.
+// Each engine has its own service with the same start, so that in the end both must hold the same rows.
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { Fatal } from '../../src/core/errors.ts';
@@ -22,12 +22,12 @@ const jobs = await loadJobs();
 interface PullCase {
   job: string;
   options: Record<string, unknown>;
-  /** The call whose answer gets one record more, and that record: nothing holds it. */
+  /** The call whose answer gets one extra record, and that record: no other record references it. */
   call: Fault['call'];
   misfit: Record<string, unknown>;
-  /** What a short answer leaves out is marked; otherwise each of it is asked for, and found. */
+  /** Records that a short answer omits are marked; otherwise each is asked for, and found. */
   marks?: true;
-  /** A slice that is too large is cut into smaller ones. */
+  /** A slice that is too large is split into smaller ones. */
   cuts?: true;
 }
 
@@ -62,10 +62,10 @@ const pulls: readonly PullCase[] = [
 ];
 
 const CONTROL = ['sync_run', 'sync_coverage', 'sync_quarantine', 'push_outbox', 'push_attempt', 'sync_state'];
-/** A signed token as the service gives it out. */
+/** A signed token as the service issues it. */
 const TOKEN = /eyJ[\w-]{10,}\.eyJ/;
 const kept = promiseTable();
-/** What each engine held in the end, by table. */
+/** The final rows of each engine, by table. */
 const contents = new Map<string, Record<string, unknown>[]>();
 
 afterAll(async () => {
@@ -82,7 +82,7 @@ const contentOf = (rig: Rig, { name, key }: Table) =>
 const allContents = (rig: Rig, job: string) =>
   Promise.all(tablesOf(job).map((table) => contentOf(rig, table)));
 
-/** What the service told, without the notes of when and by which run. */
+/** The columns that the service sent, without load metadata. */
 const allFacts = async (rig: Rig, job: string) =>
   (await allContents(rig, job)).map((rows) =>
     rows.map(({ _changed_at, _run_id, ...facts }) => facts).filter((facts) => '_missing_since' in facts),
@@ -91,7 +91,7 @@ const allFacts = async (rig: Rig, job: string) =>
 const controlRows = (rig: Pick<Rig, 'engine'>) =>
   Promise.all(CONTROL.map((table) => rig.engine.read((sql) => sql(table))));
 
-/** Cuts every transaction that has loaded something, just before it would have been committed. */
+/** Fails every transaction that has loaded something, just before its commit. */
 function cutLoads(rig: Rig): () => void {
   const { engine } = rig.dependencies;
   rig.dependencies.engine = {
@@ -184,7 +184,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
             contents.set(table.name, rows);
           }
         });
-        // The last one, because time passes in it.
+        // This one comes last, because time passes in it.
         await kept.prove(job, engine, 'polite and bounded', async () => {
           const turnedAway = rig.sandbox.ledger().requests_by_status['429'] ?? 0;
           rig.sandbox.addFault({ call, fault: '429', times: 1, seconds: 0 });
@@ -286,7 +286,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     });
   });
 
-  it('maintain-warehouse deletes what it was told to, once', async () => {
+  it('maintain-warehouse deletes what its options say, once', async () => {
     const job = 'maintain-warehouse';
     const rig = await makeRig({ startAt: START, sandbox: { vehicles: 2 }, engine });
     try {
@@ -308,7 +308,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
   });
 });
 
-/** Without the names of runs, which differ; JSON as what it says. */
+/** Without run ids, which differ; JSON is compared parsed. */
 function comparable(table: Table, row: Record<string, unknown>): Record<string, unknown> {
   const { _run_id, run_id, ...rest } = row;
   for (const { name, type } of table.columns) {
