@@ -78,7 +78,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   'prom-client': ['src/status'],
 };
 
-/** Modules that a declaration may not import. */
+/** Code that a declaration may not contain. */
 const FORBIDDEN_IN_JOBS = /\bDate\.now\b|\bnew Date\b|\bprocess\.|\bfetch\(|from '(?:got|knex|node:[^']*)'/;
 
 const IMPORT =

@@ -1,6 +1,6 @@
 // SQLite alone: commits are on disk, how long the engine waits for a lock of another program and what it then reports, how
-// large the write-ahead log gets, which index it finds rows by,
-// and that an export releases no lock of others.
+// large the write-ahead log gets, which index it finds rows by, and that an export
+// releases no lock of others.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -107,7 +107,7 @@ describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
     expect((await oldDaemonFaults(engine, tables)).join('\n')).toMatch(words);
   });
 
-  it('is seen to lose the rows of a renaming migration', async () => {
+  it('is seen to lose the column that a migration renames', async () => {
     const { engine, known } = await released(release, 'sqlite');
     await plantRows(engine, known);
     const before = await plantedRows(engine, known);

@@ -1,4 +1,4 @@
-// What the configuration says about push jobs: how long they settle, and the options that are gone.
+// The configuration of push jobs: their option `settle`, and removed options.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -46,7 +46,7 @@ describe('`settle` of a push job', () => {
     ],
     ['service:\n  timeout: 2m', '2:12 service.timeout', '2m', '2m'],
     ['service: { timeout: 1h }\njobs:\n', '1:21 service.timeout', '2m', '1h'],
-  ])('%j is refused where the file says it', (text, at, settle, timeout) => {
+  ])('%j is rejected at its place in the file', (text, at, settle, timeout) => {
     expect(faultsOf(text)).toEqual([
       {
         at,
@@ -56,7 +56,7 @@ describe('`settle` of a push job', () => {
     ]);
   });
 
-  test('is refused at each place that the file has, by value or by reference', () => {
+  test('is rejected at each place that the file has, by value or by reference', () => {
     const text = 'service: { timeout: "${T}" }\njobs:\n  push-points-of-interest: { settle: "${S}" }\n';
     expect(faultsOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
       '1:21 service.timeout',
@@ -64,14 +64,14 @@ describe('`settle` of a push job', () => {
     ]);
   });
 
-  test('is not compared while something else is wrong with either', () => {
+  test('is not compared while either has another issue', () => {
     expect(faultsOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
     expect(
       faultsOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
     ).toHaveLength(2);
   });
 
-  test('takes its default, and so does the timeout, for who reads the file all the same', () => {
+  test('and the timeout take their defaults for a reader that tolerates issues', () => {
     const tolerant = (text: string) => parseConfig(text, FILE, declared, {}, { tolerant: true });
     const short = tolerant('jobs: { push-route-plans: { settle: 1s } }');
     expect(short.error?.faults).toHaveLength(1);
@@ -86,12 +86,12 @@ describe('`settle` of a push job', () => {
   });
 });
 
-describe('an option that is gone', () => {
+describe('a removed option', () => {
   test.each([
     ['push-route-plans', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'match', 'by its id if known, else by its title'],
-  ])('%s.%s is refused with what came in its place', (job, key, words) => {
+  ])('%s.%s is rejected, and the message names its replacement', (job, key, words) => {
     const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
@@ -100,7 +100,7 @@ describe('an option that is gone', () => {
   });
 
   test.each(['jobs: { push-route-plans: { match: x } }', 'jobs: { pull-events: { check_before_send: x } }'])(
-    'but %j never was one',
+    'is not reported for %j, which never had it',
     (text) => {
       expect(faultsOf(text)[0]?.hint).toContain('use one of');
     },

@@ -1,4 +1,4 @@
-// The watch on real files, on a clock that the test moves: half a file is never taken for a whole one.
+// The watch on real files, on a clock that the test moves: a half-written file is never taken for a complete one.
 import {
   appendFileSync,
   mkdirSync,
@@ -24,7 +24,7 @@ let dir: string;
 let file: string;
 let clock: ManualClock;
 let watch: ConfigWatch;
-/** What the file held at each change that was told. */
+/** The content of the file at each reported change. */
 let told: string[];
 
 beforeEach(() => {
@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Watches, and waits for the first telling, which takes over what changed before the watch began. */
+/** Starts the watch, and waits for its first report, which includes changes from before the watch began. */
 async function begin(content: string): Promise<void> {
   writeFileSync(file, content);
   await follow();
@@ -81,7 +81,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-it('tells an edit once, within two seconds of its clock', async () => {
+it('reports an edit once, within two seconds of its clock', async () => {
   await begin('a: 1\n');
   const savedAt = clock.now();
   writeFileSync(file, 'a: 2\n');
@@ -91,14 +91,14 @@ it('tells an edit once, within two seconds of its clock', async () => {
   expect(told).toEqual(['a: 2\n']);
 });
 
-it('tells nothing where only the time of the file changed', async () => {
+it('reports nothing where only the modification time of the file changed', async () => {
   await begin('a: 1\n');
   writeFileSync(file, 'a: 1\n');
   await pass(40);
   expect(told).toEqual([]);
 });
 
-it('sees a file that is saved by rename, again and again', async () => {
+it('detects a file that is saved by rename, every time', async () => {
   await begin('a: 1\n');
   for (const content of ['a: 2\n', 'a: 3\n', 'a: 4\n']) {
     writeFileSync(join(dir, '.roadbook.yaml.swp'), content);
@@ -108,7 +108,7 @@ it('sees a file that is saved by rename, again and again', async () => {
   expect(told).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
 });
 
-it('waits until a file that is written piece by piece stands still', async () => {
+it('waits until a file that is written in chunks stops changing', async () => {
   await begin('a: 1\n');
   writeFileSync(file, '');
   const lines = Array.from({ length: 20 }, (_, index) => `key${index}: ${index}\n`);
@@ -121,7 +121,7 @@ it('waits until a file that is written piece by piece stands still', async () =>
   expect(told).toEqual([lines.join('')]);
 });
 
-it('rides out a file that is gone for a moment, and tells one that stays away', async () => {
+it('ignores a file that is gone for a moment, and reports one that stays away', async () => {
   await begin('a: 1\n');
   rmSync(file);
   await pass(10);
@@ -133,7 +133,7 @@ it('rides out a file that is gone for a moment, and tells one that stays away', 
   expect(told[1]).toBe('(gone)');
 });
 
-it('follows links as an orchestrator mounts them: the folder behind them is changed for another', async () => {
+it('follows links as an orchestrator mounts them: the folder behind them is replaced', async () => {
   const version = (name: string, content: string): void => {
     mkdirSync(join(dir, name));
     writeFileSync(join(dir, name, 'roadbook.yaml'), content);
@@ -159,7 +159,7 @@ it('watches .env, and the secret files that the file names', async () => {
   await until(() => told.length === 3);
 });
 
-it('stops before it was started, and twice', async () => {
+it('can be stopped before it was started, and twice', async () => {
   await begin('');
   await watch.stop();
   await watch.stop();

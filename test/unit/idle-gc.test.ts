@@ -1,4 +1,4 @@
-// When a process gives memory back: after a while without work, once, and never while something is under way.
+// When a process returns memory: after a while without work, once, and never while work is under way.
 import { describe, expect, it } from 'vitest';
 import { createIdleGc, IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
@@ -10,8 +10,8 @@ function makeRest() {
   return { clock, seen, rest };
 }
 
-describe('rest', () => {
-  it('comes once after the start, however long nothing happens', async () => {
+describe('the idle GC', () => {
+  it('runs once after the start, however long the process is idle', async () => {
     const { clock, seen, rest } = makeRest();
     rest.start();
     await clock.advance(IDLE_AFTER_MS - 1);
@@ -39,7 +39,7 @@ describe('rest', () => {
     expect(seen.settled).toBe(1);
   });
 
-  it('comes again after work that failed, and passes the failure on', async () => {
+  it('runs again after work that failed, and passes the failure on', async () => {
     const { clock, seen, rest } = makeRest();
     rest.start();
     await clock.advance(IDLE_AFTER_MS);
@@ -48,7 +48,7 @@ describe('rest', () => {
     expect(seen.settled).toBe(2);
   });
 
-  it('comes neither before the start nor after the stop, and leaves no timer behind', async () => {
+  it('runs neither before the start nor after the stop, and leaves no timer behind', async () => {
     const { clock, seen, rest } = makeRest();
     await rest.during(async () => undefined);
     await clock.advance(IDLE_AFTER_MS);

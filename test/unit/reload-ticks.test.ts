@@ -1,4 +1,4 @@
-// Edits, right and wrong, while the scheduler runs on a clock that the test moves: no tick is lost, none is doubled.
+// Edits, valid and invalid, while the scheduler runs on a clock that the test moves: no tick is lost or doubled.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ afterEach(async () => {
 const minutesFrom = (first: string, count: number): number[] =>
   Array.from({ length: count }, (_, index) => Date.parse(first) + index * MINUTE);
 
-it('misses no tick over more than 200 wrong edits, and refuses each at its place', async () => {
+it('the daemon misses no tick over more than 200 invalid edits, and rejects each at its place', async () => {
   const all = Object.values(wrongConfigs).flat();
   expect(all.length).toBeGreaterThan(200);
   for (const [text, , at] of all) {
@@ -91,7 +91,7 @@ it('misses no tick over more than 200 wrong edits, and refuses each at its place
   expect(refusals.at(-1)).toBeNull();
 });
 
-it('loses no tick and doubles none over right edits at every second of a minute', async () => {
+it('the daemon loses and doubles no tick over valid edits at every second of a minute', async () => {
   for (let second = 0; second < 60; second++) {
     // The same minutes by another expression: to the scheduler it is another schedule.
     save(good(second % 2 === 0 ? '0-59 * * * *' : '* * * * *'));
@@ -103,7 +103,7 @@ it('loses no tick and doubles none over right edits at every second of a minute'
   expect(ticks).toEqual(expected);
 });
 
-it('takes over another schedule from the edit on, and owes the old one what was due by then', async () => {
+it('the daemon uses another schedule from the edit on, and still runs the ticks of the old one that were due by then', async () => {
   await clock.advance(5 * MINUTE);
   save(good('30 8 * * *'));
   await reload('edit');
