@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
       { cause: 'catch-up', status: 'ok' },
       { cause: 'manual', status: 'ok' },
     ]);
-    const orders = await place.query('select action, subject from sync_audit order by id');
-    expect(orders.map(({ action }) => action)).toEqual(['run', 'pause', 'resume']);
+    const actions = await place.query('select action, subject from sync_audit order by id');
+    expect(actions.map(({ action }) => action)).toEqual(['run', 'pause', 'resume']);
   });
 });

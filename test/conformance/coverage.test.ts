@@ -36,7 +36,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   const cut = (scopes: string[], begin: number, end: number, who = by('j', 'r2', 11)) =>
     engine.write((tx) => invalidate(tx, { scopes, ...days(begin, end) }, who));
   /** Job, scope, days, the run that read them and when. */
-  const told = async (): Promise<string[]> => {
+  const ranges = async (): Promise<string[]> => {
     const rows = await engine.read((sql) => sql('sync_coverage').orderBy(['job', 'scope', 'begin_at']));
     return rows.map(({ job, scope, begin_at, end_at, covered_at, run_id }) => {
       const [begin, end, read] = [begin_at, end_at, covered_at].map((at: string) => Number(at.slice(8, 10)));
@@ -47,7 +47,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
   it('joins ranges that touch and keeps other ranges separate', async () => {
     const read = async (begin: number, end: number) => {
       await covered(['s'], begin, end);
-      return (await told()).map((each) => each.split(' ')[2]);
+      return (await ranges()).map((each) => each.split(' ')[2]);
     };
     expect(await read(5, 6)).toEqual(['5-6']);
     expect(await read(8, 9)).toEqual(['5-6', '8-9']);
@@ -61,7 +61,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['b', 'c'], 1, 3);
     await covered(['a', 'b'], 3, 5, by('j', 'r2', 11));
     await covered(['a'], 2, 4, by('k', 'r3', 12));
-    expect(await told()).toEqual(['j a 3-5 r2@11', 'j b 1-5 r2@11', 'j c 1-3 r1@10', 'k a 2-4 r3@12']);
+    expect(await ranges()).toEqual(['j a 3-5 r2@11', 'j b 1-5 r2@11', 'j c 1-3 r1@10', 'k a 2-4 r3@12']);
     expect(await coverageOf(engine, 'j')).toEqual(
       new Map([
         ['a', [days(3, 5)]],
@@ -86,7 +86,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await cut(['a', 'b'], 3, 5);
     await cut(['b'], 5, 20);
     await cut(['c'], 9, 12);
-    expect(await told(), 'who cuts has read nothing').toEqual([
+    expect(await ranges(), 'an invalidation reads nothing').toEqual([
       'j a 1-3 r1@10',
       'j a 5-9 r1@10',
       'j b 1-3 r1@10',
@@ -115,7 +115,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['before'], 1, 4, by('j', 'r2', 6));
     await covered(['other job'], 1, 9, by('k', 'r3', 9));
     await invalidateFuture(engine, 'j', day(5));
-    expect(await told()).toEqual([
+    expect(await ranges()).toEqual([
       'j across 1-5 r2@1',
       'j before 1-4 r2@1',
       'j past 1-3 r1@3',
@@ -127,7 +127,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['a'], 1, 9, by('j', 'r1', 5));
     const readOnly = { read: engine.read, write: () => Promise.reject(new Error('written')) };
     await invalidateFuture(readOnly, 'j', day(5));
-    expect(await told()).toEqual(['j a 1-9 r1@5']);
+    expect(await ranges()).toEqual(['j a 1-9 r1@5']);
   });
 
   it('gives the next run its open ranges, by the single scope of a timeline', async () => {

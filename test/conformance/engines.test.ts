@@ -355,10 +355,10 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('stores an invalid record once, however often it occurs', async () => {
-    const misfit = { table: vehicle, key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
+    const invalid = { table: vehicle, key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
     for (const metadata of [first, second]) {
       await engine.write((tx) =>
-        quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), metadata),
+        quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), metadata),
       );
     }
     const [kept, ...others] = await engine.read((sql) => sql('sync_quarantine'));
@@ -372,13 +372,13 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   });
 
   it('stores and removes 20,000 invalid records in few statements, whatever else is stored', async () => {
-    const misfits = Array.from({ length: 20_000 }, (_, id) => ({
+    const invalidRecords = Array.from({ length: 20_000 }, (_, id) => ({
       table: vehicle,
       key: String(id),
       reason: 'year: expected a whole number',
       record: { id, year: 'last' },
     }));
-    const twice = [...misfits, ...misfits.slice(0, 10)];
+    const twice = [...invalidRecords, ...invalidRecords.slice(0, 10)];
     const rows = quarantineRows('pull-vehicles', twice, createRedactor());
     let statements = 0;
     await engine.write(async (tx) => {
@@ -400,9 +400,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
 
   it('keeps an invalid record that contains what no text column can hold, and its reason', async () => {
     const record = { name: 'a\0b\ud800c', tab: '\t' };
-    const misfit = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
+    const invalid = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
     await engine.write((tx) =>
-      quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), first),
+      quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), first),
     );
     const [kept] = await engine.read((sql) => sql('sync_quarantine'));
     expect(JSON.parse(kept.payload)).toEqual(record);

@@ -22,7 +22,7 @@ import type {
 import { openSource } from '../../src/erp/sources.ts';
 import { type Cell, workbook } from './erp-workbook.ts';
 
-export interface Told {
+export interface Notified {
   state: string;
   remoteId: number | null;
   periodStart: string | null;
@@ -35,7 +35,7 @@ export interface Bench {
   /** The ERP wants these rows pushed. */
   offer(rows: readonly Row[]): Promise<void>;
   /** The outcome that the ERP was notified of, by code. */
-  told(): Promise<Record<string, Told>>;
+  notified(): Promise<Record<string, Notified>>;
   /** The latest outcome of each stop and the start of its plan, by plan and point. */
   returned(): Promise<Record<string, string>>;
   close(): Promise<void>;
@@ -157,10 +157,10 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
       drops += 1;
       writeFileSync(join(folder, `drop-${drops}.${format}`), WRITERS[format](rows));
     },
-    async told() {
+    async notified() {
       const results = ['done', 'failed'].flatMap((place) => jsonIn(place, '.result.json'));
       const entries = results.flatMap(({ results: own }) => own as JsonObject[]);
-      return Object.fromEntries(entries.map((one) => [one.external_code, toldOf(one)]));
+      return Object.fromEntries(entries.map((one) => [one.external_code, notifiedOf(one)]));
     },
     async returned() {
       const plans = jsonIn('returns', '.json');
@@ -177,7 +177,7 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
   };
 }
 
-const toldOf = (one: JsonObject): Told => ({
+const notifiedOf = (one: JsonObject): Notified => ({
   state: one.state as string,
   remoteId: one.remote_id as number | null,
   periodStart: one.period_start as string | null,
@@ -186,14 +186,15 @@ const toldOf = (one: JsonObject): Told => ({
 export async function httpBench(): Promise<Bench> {
   const clock = createManualClock(NOW);
   const rows: Row[] = [];
-  const told: Record<string, Told> = {};
+  const notified: Record<string, Notified> = {};
   const stops: Record<string, string> = {};
   const server = await serve(async (request) => {
     if (request.method === 'GET') {
-      return { data: { orders: rows.filter((row) => !told[String(row['plan.external_code'])]) } };
+      return { data: { orders: rows.filter((row) => !notified[String(row['plan.external_code'])]) } };
     }
     const body = await bodyOf(request);
-    for (const one of (body.outcomes ?? []) as JsonObject[]) told[String(one.external_code)] = toldOf(one);
+    for (const one of (body.outcomes ?? []) as JsonObject[])
+      notified[String(one.external_code)] = notifiedOf(one);
     for (const one of (body.stops ?? []) as JsonObject[]) {
       stops[`${one.plan_external_code} ${one.point_external_code}`] =
         `${one.status} ${one.plan_period_start}`;
@@ -219,7 +220,7 @@ export async function httpBench(): Promise<Bench> {
     async offer(more) {
       rows.push(...more);
     },
-    told: async () => told,
+    notified: async () => notified,
     returned: async () => stops,
     close: server.close,
   };

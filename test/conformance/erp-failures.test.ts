@@ -212,7 +212,7 @@ describe('http', () => {
   }
 
   test.each<[string, object, string]>([
-    ['a refused login', { status: 401 }, 'erp_login_refused'],
+    ['a rejected login', { status: 401 }, 'erp_login_refused'],
     ['an unknown address', { status: 404 }, 'erp_answer_refused'],
     ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
     ['a list that is not there', { data: [] }, 'erp_records_missing'],

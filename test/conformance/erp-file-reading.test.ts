@@ -44,9 +44,9 @@ describe('which files are read', () => {
     dropPlans('grows.json', 'P1');
     const source = open();
     const reading = drain(source, { ...clock, advance: growing });
-    let looks = 0;
+    let polls = 0;
     async function growing(ms: number) {
-      if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+      if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
       await clock.advance(ms);
     }
     expect(codesOf(await reading)).toEqual([]);
@@ -61,9 +61,9 @@ describe('which files are read', () => {
     async (_way, byMs) => {
       dropPlans('grows.json', 'P1');
       const source = open();
-      let looks = 0;
+      let polls = 0;
       const growing = async (ms: number) => {
-        if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+        if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
         await clock.advance(ms);
       };
       await drain(source, { ...clock, advance: growing });
@@ -265,17 +265,20 @@ describe('bad input', () => {
       'row 2002 has cells outside the header',
     ],
     ['cut.json', JSON.stringify(lines.map((_, i) => plan(`P${i}`))).slice(0, -2), 'broken JSON at 1:'],
-  ])('%s breaks off: it gives one read error and no item, and goes to failed/', async (name, content, words) => {
-    drop(name, content);
-    const source = open();
-    const batches = await take(source);
-    await finish(source);
-    expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
-    expect(batches[0]?.faults).toHaveLength(1);
-    expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
-    expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
-    expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
-  });
+  ])(
+    '%s breaks off: it gives one read error and no item, and goes to failed/',
+    async (name, content, words) => {
+      drop(name, content);
+      const source = open();
+      const batches = await take(source);
+      await finish(source);
+      expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
+      expect(batches[0]?.faults).toHaveLength(1);
+      expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
+      expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
+      expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
+    },
+  );
 
   test('a CSV file that changes during the read gives no last part, and is read again', async () => {
     drop('a.csv', [columns, ...lines].join('\n'));

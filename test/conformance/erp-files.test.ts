@@ -150,18 +150,21 @@ describe('a dropped file', () => {
   test.each([
     ['a day', '2026-05-18', ['2026-05-19']],
     ['no day', 'soon', []],
-  ])('with a read error of %s in a later part invalidates the items it may mean', async (_what, day, left) => {
-    const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
-    const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
-    drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
-    const source = open({ reuseCodes: true });
-    await take(source);
-    const content = await contentOf(source, 'a.csv');
-    if (typeof content !== 'object') throw new Error(content);
-    expect(content.items).toHaveLength(600 + left.length);
-    const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
-    expect(own.map(({ startDay }) => startDay)).toEqual(left);
-  });
+  ])(
+    'with a read error of %s in a later part invalidates the items it may mean',
+    async (_what, day, left) => {
+      const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
+      const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
+      drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
+      const source = open({ reuseCodes: true });
+      await take(source);
+      const content = await contentOf(source, 'a.csv');
+      if (typeof content !== 'object') throw new Error(content);
+      expect(content.items).toHaveLength(600 + left.length);
+      const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
+      expect(own.map(({ startDay }) => startDay)).toEqual(left);
+    },
+  );
 
   test('with two days of one code has two items, each with its own result', async () => {
     drop('a.json', JSON.stringify([plan('R7', '2026-05-18'), plan('R7', '2026-05-19')]));
@@ -212,7 +215,7 @@ describe('a dropped file', () => {
 
   test.each<[string, () => void]>([
     ['replaced', () => dropPlans('a.json', 'P1', 'P2')],
-    ['withdrawn', () => rmSync(join(folder, 'a.json'))],
+    ['removed', () => rmSync(join(folder, 'a.json'))],
   ])('that is %s while it waits is gone for another process', async (_what, change) => {
     dropPlans('a.json', 'P1');
     await take(open());

@@ -138,7 +138,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
         outcomes.find((outcome) => outcome.externalCode === externalCode),
       );
     }
-    expect(await erp.told()).toEqual({
+    expect(await erp.notified()).toEqual({
       P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
     });
@@ -172,7 +172,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
         [...outbox.entries.values()].map(({ sent }) => sent),
         `cut at step ${cutAt}`,
       ).toEqual([1, 1]);
-      expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
+      expect(await erp.notified(), `cut at step ${cutAt}`).toEqual({
         P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
         P2: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       });
@@ -319,9 +319,9 @@ async function engineRun(erp: Bench, { entries, taken }: Outbox, cutAt: number):
       step();
       entry.acknowledged = true;
     }
-    const told = ({ externalCode }: FileItem) =>
+    const outcomeOf = ({ externalCode }: FileItem) =>
       entries.get(externalCode)?.acknowledged ? confirmed(externalCode) : undefined;
-    await finishTaken(source, taken, told, step);
+    await finishTaken(source, taken, outcomeOf, step);
     return true;
   } catch (error) {
     if (error instanceof Cut) return false;

@@ -80,7 +80,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
       await database.batchInsert('orders', orders, 100);
       offered = [...offered, ...rows];
     },
-    async told() {
+    async notified() {
       const rows = await database('told').select();
       return Object.fromEntries(
         rows.map((one) => [

@@ -41,7 +41,7 @@ function gate(): { opened: Promise<void>; open(): void } {
 }
 
 /** A write that the database rejects. */
-const refuse = ({ sql }: Transaction) => sql.raw('insert into no_such_table values (1)');
+const reject = ({ sql }: Transaction) => sql.raw('insert into no_such_table values (1)');
 
 interface Side {
   engine: Engine;
@@ -235,7 +235,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const lines: string[] = [];
     const heard = createLog({ level: 'warn', redactor: createRedactor(), write: (line) => lines.push(line) });
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log: heard, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
@@ -253,8 +253,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('no lease is taken where the first heartbeat fails', async () => {
     const away: Engine = { ...one.engine };
-    if (away.beside === undefined) away.write = () => one.engine.write(refuse) as never;
-    else away.beside = () => one.engine.write(refuse) as never;
+    if (away.beside === undefined) away.write = () => one.engine.write(reject) as never;
+    else away.beside = () => one.engine.write(reject) as never;
     const heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     await expect(createLeaseManager(heartbeat, { ...one, log }).take('pull-events')).rejects.toThrow();
     expect(await rows('sync_lease')).toEqual([]);
@@ -369,8 +369,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process that could not be replaced, because the warehouse rejected the write, gets its time again', async () => {
     await take(one);
-    const refusing = { ...other.engine, write: () => other.engine.write(refuse) };
-    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: refusing, log });
+    const rejecting = { ...other.engine, write: () => other.engine.write(reject) };
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: rejecting, log });
     const failures: unknown[] = [];
     for (let second = 0; second <= DEAD_MS / 1_000 + 5; second++)
       await watch(1).catch((error) => failures.push(error));
@@ -508,7 +508,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process never takes itself for dead, although it sees its own heartbeat stand still', async () => {
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
@@ -528,7 +528,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       ...other.engine,
       async write(work, how) {
         const result = await other.engine.write(work, how);
-        return isLost ? other.engine.write(refuse) : result;
+        return isLost ? other.engine.write(reject) : result;
       },
     };
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: flaky, log });
@@ -549,7 +549,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   it('a lease whose release failed is free at the next observation', async () => {
     let isAway = false;
     const away = { ...other.engine };
-    away.write = (work, how) => other.engine.write(isAway ? (refuse as never) : work, how);
+    away.write = (work, how) => other.engine.write(isAway ? (reject as never) : work, how);
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: away, log });
     other.heartbeat.start();
     const held = await take(other);

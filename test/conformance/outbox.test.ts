@@ -48,7 +48,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
   type Query<Args extends unknown[], T> = (sql: Knex, ...args: Args) => Promise<T>;
   const ask = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
     engine.read((sql) => query(sql, ...args));
-  const order = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
+  const change = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
     engine.write(({ sql }) => query(sql, ...args));
   const write = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => engine.write(work);
   const store = (rows: readonly OutboxEntry[]): Promise<Set<string>> => write((tx) => storeEntries(tx, rows));
@@ -317,8 +317,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ];
     await store([moved, ...asRead, entry('seen', 'confirmed', { ...clear, code_use: 2 })]);
     await store([transition(moved, 'note', AT)]);
-    await order(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
-    await order(queries.markAcknowledged, [], minutesAfter(2), 'call');
+    await change(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
+    await change(queries.markAcknowledged, [], minutesAfter(2), 'call');
     const rows = await engine.read((sql) => sql('push_outbox').orderBy(['external_code', 'code_use']));
     expect(rows.map(({ external_code, told_at, erp_code }) => [external_code, told_at, erp_code])).toEqual([
       ['cancelled', minutesAfter(1), null],
@@ -341,7 +341,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       ready: ['ready', content],
       agent: ['rejected', { ...content, kind: 'agents' }],
     });
-    await order(queries.dropOldPayloads, KIND, AT);
+    await change(queries.dropOldPayloads, KIND, AT);
     const kept = (column: string) =>
       engine.read((sql) => sql('push_outbox').whereNotNull(column).orderBy('external_code'));
     expect(codes(await kept('payload'))).toEqual(['agent', 'ready', 'recent']);
@@ -395,8 +395,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
       told_at: AT,
     }));
     await write((tx) => storeNotified(tx, stops));
-    expect(await order(queries.deleteAged, 'agents', AT)).toBe(0);
-    expect(await order(queries.deleteAged, KIND, AT)).toBe(3);
+    expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
+    expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
     const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_attempt', 'external_code')).toEqual(left);
@@ -405,7 +405,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     await write((tx) =>
       storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]),
     );
-    expect(await order(queries.deleteAged, 'agents', AT)).toBe(401);
+    expect(await change(queries.deleteAged, 'agents', AT)).toBe(401);
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');
   });

@@ -156,8 +156,8 @@ describe('a load into PostgreSQL', () => {
     const rows = vehicles(5_000);
     const spoilt = [...rows.slice(0, 100), [...(rows[100] ?? [])].with(1, { not: 'a scalar' } as never)];
     await admin.raw("alter table fleet.vehicle add check (title <> '[object Object]')");
-    const refused = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], metadata));
-    expect((await failureOf(refused)).code).toBe('warehouse_failed');
+    const rejected = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], metadata));
+    expect((await failureOf(rejected)).code).toBe('warehouse_failed');
     expect(await rowsOf(admin, 'select id from fleet.vehicle')).toEqual([]);
     await engine.write((tx) => tx.load(vehicle, rows, metadata));
     const stored = await rowsOf<{ id: number }>(admin, 'select id from fleet.vehicle order by id');

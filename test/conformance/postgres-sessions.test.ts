@@ -233,8 +233,8 @@ describe('a server that is silent', () => {
     const patience = { askMs: 500, wayMs: 100, silentMs: 300, connectMs: 2_000 };
     const engine = openPostgres({ url: network.url, schema: 'fleet' }, patience);
     onTestFinished(() => engine.close());
-    const look = () => engine.read((sql) => rowsOf(sql, 'select 1 as n, pg_sleep(0.1)'));
-    await Promise.all([look(), look(), look(), look()]);
+    const query = () => engine.read((sql) => rowsOf(sql, 'select 1 as n, pg_sleep(0.1)'));
+    await Promise.all([query(), query(), query(), query()]);
     const error = await failureOf(
       engine.write(async ({ sql }) => {
         await sql.raw('select 1');
@@ -245,7 +245,7 @@ describe('a server that is silent', () => {
     );
     expect(error).toMatchObject({ code: 'warehouse_unreachable' });
     const before = network.made();
-    expect(await look()).toMatchObject([{ n: 1 }]);
+    expect(await query()).toMatchObject([{ n: 1 }]);
     expect(network.made()).toBe(before + 1);
     network.close();
   });

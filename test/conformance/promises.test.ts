@@ -24,23 +24,23 @@ interface PullCase {
   options: Record<string, unknown>;
   /** The call whose answer gets one extra record, and that record: no other record references it. */
   call: Fault['call'];
-  misfit: Record<string, unknown>;
+  invalid: Record<string, unknown>;
   /** Records that a short answer omits are marked; otherwise each is asked for, and found. */
   marks?: true;
   /** A slice that is too large is split into smaller ones. */
   cuts?: true;
 }
 
-const misfit = { note: 'has no identity' };
+const invalid = { note: 'has no identity' };
 const pulls: readonly PullCase[] = [
-  { job: 'pull-vehicles', options: {}, call: 'vehicles', misfit, marks: true },
-  { job: 'pull-drivers', options: {}, call: 'drivers', misfit, marks: true },
-  { job: 'pull-points-of-interest', options: {}, call: 'points-of-interest', misfit, marks: true },
+  { job: 'pull-vehicles', options: {}, call: 'vehicles', invalid, marks: true },
+  { job: 'pull-drivers', options: {}, call: 'drivers', invalid, marks: true },
+  { job: 'pull-points-of-interest', options: {}, call: 'points-of-interest', invalid, marks: true },
   {
     job: 'pull-events',
     options: { since: '2d', lookback: '2d' },
     call: 'events',
-    misfit,
+    invalid,
     marks: true,
     cuts: true,
   },
@@ -48,17 +48,17 @@ const pulls: readonly PullCase[] = [
     job: 'pull-route-plans',
     options: { since: '2d', lookback: '2d', ahead: '1d' },
     call: 'route-plan',
-    misfit,
+    invalid,
   },
   {
     job: 'pull-daily-summaries',
     options: { since: '2d', lookback: '2d' },
     call: 'daily-summary',
-    misfit,
+    invalid,
     marks: true,
   },
-  { job: 'pull-itineraries', options: { since: '2d', lookback: '2d' }, call: 'itineraries', misfit },
-  { job: 'pull-checklists', options: { since: '2d', lookback: '2d' }, call: 'checklists', misfit },
+  { job: 'pull-itineraries', options: { since: '2d', lookback: '2d' }, call: 'itineraries', invalid },
+  { job: 'pull-checklists', options: { since: '2d', lookback: '2d' }, call: 'checklists', invalid },
 ];
 
 const CONTROL = ['sync_run', 'sync_coverage', 'sync_quarantine', 'push_outbox', 'push_attempt', 'sync_state'];
@@ -122,7 +122,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
   it('every pull keeps its promises', { timeout: 240_000 }, async () => {
     const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4 }, engine, movesPauses: true });
     try {
-      for (const { job, options, call, misfit: record, marks, cuts } of pulls) {
+      for (const { job, options, call, invalid: record, marks, cuts } of pulls) {
         await kept.prove(job, engine, 'rows and coverage commit together', async () => {
           const mend = cutLoads(rig);
           expect(await rig.run(job, options)).toMatchObject({ status: 'failed', error: { code: 'cut' } });
@@ -141,8 +141,8 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
           const control = tablesOf(job).filter(({ kind }) => kind === 'control');
           const own = (await Promise.all(control.map((table) => contentOf(rig, table)))).flat();
           expect(rows.length - own.length).toBe(inserted);
-          const [misfits] = await rig.rows(`select count(*) as n from sync_quarantine where job = '${job}'`);
-          expect(misfits?.n).toBeGreaterThan(0);
+          const [count] = await rig.rows(`select count(*) as n from sync_quarantine where job = '${job}'`);
+          expect(count?.n).toBeGreaterThan(0);
         });
         await kept.prove(job, engine, 'loading twice changes nothing', async () => {
           const before = await allContents(rig, job);
@@ -172,9 +172,9 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
           expect(rig.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
         });
         await kept.prove(job, engine, 'secrets stay in', async () => {
-          const told = JSON.stringify([rig.logLines, await allContents(rig, job), await controlRows(rig)]);
-          expect(told).not.toContain(rig.sandbox.credentials.password);
-          expect(told).not.toMatch(TOKEN);
+          const output = JSON.stringify([rig.logLines, await allContents(rig, job), await controlRows(rig)]);
+          expect(output).not.toContain(rig.sandbox.credentials.password);
+          expect(output).not.toMatch(TOKEN);
         });
         await kept.prove(job, engine, 'the same rows on every engine', async () => {
           for (const table of tablesOf(job)) {
@@ -238,9 +238,9 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
       expect(place.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
     });
     await kept.prove(job, engine, 'secrets stay in', async () => {
-      const told = JSON.stringify([place.lines, await controlRows(place)]);
-      expect(told).not.toContain(place.sandbox.credentials.password);
-      expect(told).not.toMatch(TOKEN);
+      const output = JSON.stringify([place.lines, await controlRows(place)]);
+      expect(output).not.toContain(place.sandbox.credentials.password);
+      expect(output).not.toMatch(TOKEN);
     });
   });
 

@@ -86,11 +86,11 @@ it('a lock that lasts longer is reported plainly, and the same work succeeds lat
   onTestFinished(() => other.destroy());
   await other.raw('begin immediate');
   const load = () => engine.write((tx) => tx.load(vehicle, vehicles(3, 'private title'), metadata));
-  const told = await load().catch((thrown) => thrown);
-  expect(told).toBeInstanceOf(Retriable);
-  expect(told).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
-  expect(told.message).toContain(file);
-  expect(String(told.stack)).not.toContain('private');
+  const error = await load().catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(Retriable);
+  expect(error).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
+  expect(error.message).toContain(file);
+  expect(String(error.stack)).not.toContain('private');
   // A reader does not meet the lock.
   expect(await engine.read((sql) => sql('vehicle'))).toEqual([]);
   await other.raw('rollback');

@@ -220,11 +220,11 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['event', 0, null, b, a],
       ['vehicle', 2, b, c, b],
     ]);
-    const told = await tableFreshness(place.engine, [
+    const freshness = await tableFreshness(place.engine, [
       { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all'), partScopes: [EVENTS_OF] },
     ]);
     // The read on the 11th reaches only to the 10th.
-    expect(told).toMatchObject({ freshAt: a, lastChangeAt: null });
+    expect(freshness).toMatchObject({ freshAt: a, lastChangeAt: null });
     const [event] = await query(
       place.engine,
       `select freshness_seconds from bi_freshness where table_name = 'event'`,
@@ -279,7 +279,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       { table_name: 'daily_summary', job, scopes: '%', vehicle_scope, driver_scope },
     ]);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }], known);
-    const told = async (): Promise<unknown[]> => {
+    const freshness = async (): Promise<unknown[]> => {
       const columns = ['last_read_at', 'covered_until'];
       const [row = []] = await place.rows('bi_freshness', columns, `table_name = 'daily_summary'`);
       const filler = { job, tracks: () => true, partScopes: [vehicle_scope, driver_scope] };
@@ -291,9 +291,9 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
         scopes.map((scope) => coverage(job, scope, known, at, at)),
       );
     await read('vehicle 1', 'vehicle 2', 'drivers', 'drivers of vehicle 1');
-    expect(await told(), 'not those of vehicle 2').toEqual([null, null, known]);
+    expect(await freshness(), 'not those of vehicle 2').toEqual([null, null, known]);
     await read('drivers of vehicle 2');
-    expect(await told(), 'all').toEqual([at, at, at]);
+    expect(await freshness(), 'all').toEqual([at, at, at]);
   });
 
   it('have the declared columns, in their order', async () => {

@@ -53,14 +53,14 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
   const env = { ROADBOOK_PASSWORD: SECRETS.password, STATUS_TOKEN: SECRETS.statusToken };
   const own = makeWorkplace(secretConfig(service.url, '{ engine: sqlite }'));
   const away = makeWorkplace(secretConfig(service.url, POSTGRES));
-  const told: string[] = [];
+  const outputs: string[] = [];
   try {
     await fetch(`${service.url}/_sandbox/records`, {
       method: 'POST',
       body: JSON.stringify({ call: 'vehicles', records: [{ plate: `echo ${ECHO}` }, { id: ECHO }] }),
     });
     const pulled = await own.run(['run', 'pull-vehicles', '--json', '--log-level', 'trace'], env);
-    told.push(pulled.stdout, pulled.stderr);
+    outputs.push(pulled.stdout, pulled.stderr);
     const daemon = own.start(['start', '--json', '--log-level', 'trace'], env);
     await daemon.printed(/"page":"http[^"]+"/);
     const [, page = ''] = /"page":"(http[^"]+?)\/?"/.exec(daemon.stdout()) ?? [];
@@ -76,7 +76,7 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
       '/api/quarantine',
       '/api/none',
     ]) {
-      told.push(await (await fetch(page + path, { headers })).text());
+      outputs.push(await (await fetch(page + path, { headers })).text());
     }
     const commands = [
       ['run', 'push-route-plans', '--json'],
@@ -89,16 +89,16 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
       ...commands.map((args) => own.run([...args, ...loud], env)),
       away.run(['doctor', '--json', ...loud], env),
     ]);
-    for (const { stdout, stderr } of ended) told.push(stdout, stderr);
+    for (const { stdout, stderr } of ended) outputs.push(stdout, stderr);
     daemon.kill('SIGTERM');
     const last = await daemon.ended;
-    told.push(last.stdout, last.stderr);
+    outputs.push(last.stdout, last.stderr);
   } finally {
     own.remove();
     away.remove();
     await service.close();
   }
-  const all = told.join('\n');
+  const all = outputs.join('\n');
   // The expected output was there: the page, the figures, the feeds, the webhook, the database, the echo.
   for (const word of [
     `echo ${HUSHED}`,

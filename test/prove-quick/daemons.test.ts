@@ -3,7 +3,9 @@
 import { expect, it } from 'vitest';
 import { hitDaemons } from '../support/daemons.ts';
 
-it('three daemons on one warehouse run each tick once, whichever is killed', { timeout: 240_000 }, async () => {
+it('three daemons on one warehouse run each tick once, whichever is killed', {
+  timeout: 240_000,
+}, async () => {
   const report = await hitDaemons({
     seed: 7,
     ticks: 18,

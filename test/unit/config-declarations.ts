@@ -52,7 +52,7 @@ export function parse(
   return parseConfig(text, FILE, declared, env);
 }
 
-export function refusal(
+export function rejection(
   text: string,
   env: Record<string, string | undefined> = {},
   declared: ConfigDeclarations = parts,

@@ -7,7 +7,7 @@ import { publicConfig } from '../../src/config/describe.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { parse, parts, refusal } from './config-declarations.ts';
+import { parse, parts, rejection } from './config-declarations.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -118,8 +118,8 @@ describe('references', () => {
   });
 
   test('with a missing variable are not reported a second time as a wrong value', () => {
-    expect(refusal('status: { port: "${NOT_SET}" }').faults).toHaveLength(1);
-    expect(refusal('warehouse: { engine: "${NOT_SET}" }').faults).toHaveLength(1);
+    expect(rejection('status: { port: "${NOT_SET}" }').faults).toHaveLength(1);
+    expect(rejection('warehouse: { engine: "${NOT_SET}" }').faults).toHaveLength(1);
   });
 });
 
@@ -156,7 +156,7 @@ describe('secrets', () => {
   ];
 
   test.each(wrong)('no value shows in the issues of %j', (text) => {
-    const { message, faults } = refusal(text, canaries);
+    const { message, faults } = rejection(text, canaries);
     expect(JSON.stringify([message, faults])).not.toMatch(/canary/);
   });
 

@@ -5,21 +5,21 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';
 import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
-import { FILE, parse, parts, refusal } from './config-declarations.ts';
+import { FILE, parse, parts, rejection } from './config-declarations.ts';
 
-const settling = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
+const withSettle = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
 const declared: ConfigDeclarations = {
   ...parts,
   jobs: {
     ...parts.jobs,
-    'push-route-plans': settling,
-    'push-points-of-interest': settling,
-    'pull-route-plans': settling,
+    'push-route-plans': withSettle,
+    'push-points-of-interest': withSettle,
+    'pull-route-plans': withSettle,
   },
 };
 
-const faultsOf = (text: string, env: Record<string, string> = {}) =>
-  refusal(text, env, declared).faults.map(({ line, column, path, message, hint }) => ({
+const issuesOf = (text: string, env: Record<string, string> = {}) =>
+  rejection(text, env, declared).faults.map(({ line, column, path, message, hint }) => ({
     at: `${line}:${column} ${path}`,
     message,
     hint,
@@ -47,7 +47,7 @@ describe('`settle` of a push job', () => {
     ['service:\n  timeout: 2m', '2:12 service.timeout', '2m', '2m'],
     ['service: { timeout: 1h }\njobs:\n', '1:21 service.timeout', '2m', '1h'],
   ])('%j is rejected at its place in the file', (text, at, settle, timeout) => {
-    expect(faultsOf(text)).toEqual([
+    expect(issuesOf(text)).toEqual([
       {
         at,
         message: `\`settle\` of a push job (${settle}) must be longer than \`service.timeout\` (${timeout})`,
@@ -58,16 +58,16 @@ describe('`settle` of a push job', () => {
 
   test('is rejected at each place that the file has, by value or by reference', () => {
     const text = 'service: { timeout: "${T}" }\njobs:\n  push-points-of-interest: { settle: "${S}" }\n';
-    expect(faultsOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
+    expect(issuesOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
       '1:21 service.timeout',
       '3:38 jobs.push-points-of-interest.settle',
     ]);
   });
 
   test('is not compared while either has another issue', () => {
-    expect(faultsOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
+    expect(issuesOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
     expect(
-      faultsOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
+      issuesOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
     ).toHaveLength(2);
   });
 
@@ -92,7 +92,7 @@ describe('a removed option', () => {
     ['push-points-of-interest', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'match', 'by its id if known, else by its title'],
   ])('%s.%s is rejected, and the message names its replacement', (job, key, words) => {
-    const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
+    const [fault, ...others] = issuesOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
     expect(fault?.hint).toMatch(/^the option was removed: .*; delete the line$/);
@@ -102,7 +102,7 @@ describe('a removed option', () => {
   test.each(['jobs: { push-route-plans: { match: x } }', 'jobs: { pull-events: { check_before_send: x } }'])(
     'is not reported for %j, which never had it',
     (text) => {
-      expect(faultsOf(text)[0]?.hint).toContain('use one of');
+      expect(issuesOf(text)[0]?.hint).toContain('use one of');
     },
   );
 });

@@ -25,13 +25,13 @@ let file: string;
 let clock: ManualClock;
 let watch: ConfigWatch;
 /** The content of the file at each reported change. */
-let told: string[];
+let reported: string[];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'roadbook-watch-'));
   file = join(dir, 'roadbook.yaml');
   clock = createManualClock(0);
-  told = [];
+  reported = [];
 });
 
 afterEach(async () => {
@@ -59,11 +59,11 @@ async function follow(): Promise<void> {
     beside: [join(dir, '.env')],
     clock,
     log,
-    changed: async () => void told.push(read()),
+    changed: async () => void reported.push(read()),
   });
   watch.start();
-  await until(() => told.length === 1);
-  told = [];
+  await until(() => reported.length === 1);
+  reported = [];
 }
 
 /** Moves the clock in small steps, each once the watch waits for it. */
@@ -85,17 +85,17 @@ it('reports an edit once, within two seconds of its clock', async () => {
   await begin('a: 1\n');
   const savedAt = clock.now();
   writeFileSync(file, 'a: 2\n');
-  await until(() => told.length === 1);
+  await until(() => reported.length === 1);
   expect(clock.now() - savedAt).toBeLessThanOrEqual(2_000);
   await pass(40);
-  expect(told).toEqual(['a: 2\n']);
+  expect(reported).toEqual(['a: 2\n']);
 });
 
 it('reports nothing where only the modification time of the file changed', async () => {
   await begin('a: 1\n');
   writeFileSync(file, 'a: 1\n');
   await pass(40);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 it('detects a file that is saved by rename, every time', async () => {
@@ -103,9 +103,9 @@ it('detects a file that is saved by rename, every time', async () => {
   for (const content of ['a: 2\n', 'a: 3\n', 'a: 4\n']) {
     writeFileSync(join(dir, '.roadbook.yaml.swp'), content);
     renameSync(join(dir, '.roadbook.yaml.swp'), file);
-    await until(() => told.at(-1) === content);
+    await until(() => reported.at(-1) === content);
   }
-  expect(told).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
+  expect(reported).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
 });
 
 it('waits until a file that is written in chunks stops changing', async () => {
@@ -116,9 +116,9 @@ it('waits until a file that is written in chunks stops changing', async () => {
     await pass(2);
     appendFileSync(file, line);
   }
-  expect(told).toEqual([]);
-  await until(() => told.length > 0);
-  expect(told).toEqual([lines.join('')]);
+  expect(reported).toEqual([]);
+  await until(() => reported.length > 0);
+  expect(reported).toEqual([lines.join('')]);
 });
 
 it('ignores a file that is gone for a moment, and reports one that stays away', async () => {
@@ -126,11 +126,11 @@ it('ignores a file that is gone for a moment, and reports one that stays away', 
   rmSync(file);
   await pass(10);
   writeFileSync(file, 'a: 2\n');
-  await until(() => told.length === 1);
-  expect(told).toEqual(['a: 2\n']);
+  await until(() => reported.length === 1);
+  expect(reported).toEqual(['a: 2\n']);
   rmSync(file);
-  await until(() => told.length === 2);
-  expect(told[1]).toBe('(gone)');
+  await until(() => reported.length === 2);
+  expect(reported[1]).toBe('(gone)');
 });
 
 it('follows links as an orchestrator mounts them: the folder behind them is replaced', async () => {
@@ -144,19 +144,19 @@ it('follows links as an orchestrator mounts them: the folder behind them is repl
   symlinkSync(join('..data', 'roadbook.yaml'), file);
   await follow();
   version('..2026_02', 'a: 2\n');
-  await until(() => told.length === 1);
-  expect(told).toEqual(['a: 2\n']);
+  await until(() => reported.length === 1);
+  expect(reported).toEqual(['a: 2\n']);
 });
 
 it('watches .env, and the secret files that the file names', async () => {
   const secret = join(dir, 'secret');
   await begin(`password: \${file:${secret}}\n`);
   writeFileSync(join(dir, '.env'), 'X=1\n');
-  await until(() => told.length === 1);
+  await until(() => reported.length === 1);
   writeFileSync(secret, 'one');
-  await until(() => told.length === 2);
+  await until(() => reported.length === 2);
   writeFileSync(secret, 'two');
-  await until(() => told.length === 3);
+  await until(() => reported.length === 3);
 });
 
 it('can be stopped before it was started, and twice', async () => {
@@ -165,5 +165,5 @@ it('can be stopped before it was started, and twice', async () => {
   await watch.stop();
   writeFileSync(file, 'a: 2\n');
   await clock.advance(5_000);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

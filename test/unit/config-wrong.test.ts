@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
 import { describe, expect, test } from 'vitest';
-import { FILE, refusal } from './config-declarations.ts';
+import { FILE, rejection } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
 /** A usual machine takes a fifth of it; work that grows with the square of the file takes minutes. */
@@ -15,7 +15,7 @@ const workedMs = (): number => {
 describe.each(Object.entries(wrongConfigs))('wrong %s', (_group, wrongs) => {
   test.each(wrongs)('%j is rejected at its place with a hint', (text, path, at, hint) => {
     const startedAt = workedMs();
-    const { faults, message } = refusal(text, wrongEnvironment);
+    const { faults, message } = rejection(text, wrongEnvironment);
     expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
     const [first] = faults;
     if (at === '') expect(first).toMatchObject({ file: FILE });
@@ -31,7 +31,7 @@ test('there are more than 200 of them', () => {
 });
 
 test('all issues of a file are reported at once, in the order of the file', () => {
-  const { faults, message } = refusal(
+  const { faults, message } = rejection(
     'timezone: Nowhere/None\nservice:\n  timeout: 60\n  password: ${NOT_SET}\n  realm: a\n  realm: b\nstatus: { prot: 1, port: x }\n',
   );
   expect(faults.map(({ line, column, path }) => `${line}:${column} ${path}`)).toEqual([
@@ -50,7 +50,7 @@ test('all issues of a file are reported at once, in the order of the file', () =
 test('a file with thousands of issues is rejected quickly, and the list is cut', () => {
   const text = Array.from({ length: 6_000 }, (_, n) => `key${n}: 1`).join('\n');
   const startedAt = workedMs();
-  const { message, faults } = refusal(text);
+  const { message, faults } = rejection(text);
   expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults).toHaveLength(6_000);
   expect(message).toContain('… and 5950 more');
@@ -70,9 +70,9 @@ test.each([
   '${A:-',
   '<<: ',
   'a:\n ',
-])('a file of the largest size made of %j is rejected quickly', (piece) => {
+])('a file of the largest size made of %j is rejected quickly', (chunk) => {
   const startedAt = workedMs();
-  const { faults } = refusal(piece.repeat(Math.floor(65_536 / piece.length)));
+  const { faults } = rejection(chunk.repeat(Math.floor(65_536 / chunk.length)));
   expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults.length).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ import { validateItem } from '../../src/erp/items/schemas.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
-import { parse, refusal } from './config-declarations.ts';
+import { parse, rejection } from './config-declarations.ts';
 
 const DOCS = ['reference/erp-feeds.md', 'how-to/connect-erp.md']
   .map((name) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8'))
@@ -90,6 +90,6 @@ describe('a mapping in the configuration', () => {
     '{ name: { column: NOME, value: x } }',
     '{ name: { value: x, default: y } }',
   ])('%s is rejected at its place', (mapping) => {
-    expect(refusal(feed(mapping)).message).toContain('erp.agents.mapping.name');
+    expect(rejection(feed(mapping)).message).toContain('erp.agents.mapping.name');
   });
 });

@@ -28,7 +28,7 @@ import type { CollectionForm } from '../../src/fleet/readings.ts';
 
 type AnyEndpoint = Endpoint<never, unknown>;
 
-function faultsOf(endpoint: AnyEndpoint, request: unknown): string {
+function issuesOf(endpoint: AnyEndpoint, request: unknown): string {
   try {
     endpoint.prepare(request as never, 'json');
   } catch (error) {
@@ -114,14 +114,14 @@ describe('an invalid request is rejected by path, before it is sent', () => {
     ],
   ];
   it.each(wrong)('$name', (endpoint, request, paths) => {
-    const message = faultsOf(endpoint, request);
+    const message = issuesOf(endpoint, request);
     expect(message).toContain(`The call ${endpoint.name} was not sent`);
     for (const path of paths) expect(message).toContain(path.includes(': ') ? path : `${path}: `);
   });
 
   it('never has a value of the request in the message', () => {
-    expect(faultsOf(drivers, { name: '', cpf: 52998224725 })).not.toContain('52998224725');
-    expect(faultsOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain(
+    expect(issuesOf(drivers, { name: '', cpf: 52998224725 })).not.toContain('52998224725');
+    expect(issuesOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain(
       'SECRET',
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createNotifier } from '../../src/sync/push/acknowledge.ts';
 
-const refused = () => new Fatal('no', { code: 'erp_answer_refused' });
+const rejection = () => new Fatal('no', { code: 'erp_answer_refused' });
 const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });
 const unreachable = () => new Retriable('away', { code: 'erp_unreachable' });
 
@@ -32,14 +32,14 @@ describe('notification of the ERP', () => {
   });
 
   it('reaches all items but the rejected ones, and keeps the first rejection', async () => {
-    const { notifier, heard } = erp((n) => (n % 3 === 0 ? refused() : undefined));
+    const { notifier, heard } = erp((n) => (n % 3 === 0 ? rejection() : undefined));
     expect(await notifier.notify(numbers(0, 9))).toBe(true);
     expect(heard).toEqual([1, 2, 4, 5, 7, 8]);
     expect(notifier.failure()?.code).toBe('erp_answer_refused');
   });
 
   it('continues after a list that is rejected completely', async () => {
-    const { notifier, heard } = erp((n) => (n < 200 ? refused() : undefined));
+    const { notifier, heard } = erp((n) => (n < 200 ? rejection() : undefined));
     expect(await notifier.notify(numbers(0, 200))).toBe(true);
     expect(await notifier.notify(numbers(200, 210))).toBe(true);
     expect(heard).toEqual(numbers(200, 210));
@@ -64,7 +64,7 @@ describe('notification of the ERP', () => {
     const stop = new AbortController();
     const { notifier, calls } = erp(() => {
       stop.abort();
-      return refused();
+      return rejection();
     }, stop.signal);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
     expect([calls(), notifier.failure()]).toEqual([1, undefined]);

@@ -125,7 +125,7 @@ describe('a send that fails', () => {
     ['by 429', new Retriable('429', details('throttled', answered(429))), 'ready', 'turned-away', false],
     ['by no connection', new Retriable('down', details('service_unreachable')), 'ready', 'not-sent', true],
     ['by a pause of the login', new Retriable('wait', details('throttled')), 'ready', 'not-sent', false],
-    ['by a refused login', new Fatal('login', details('login_refused')), 'ready', 'not-sent', true],
+    ['by a rejected login', new Fatal('login', details('login_refused')), 'ready', 'not-sent', true],
     [
       'by 401 to something that only reads',
       new Fatal('401', details('unauthorised', answered(401, undefined, 'read'))),
@@ -461,18 +461,23 @@ describe('a transition', () => {
     cancel: [...DOUBT, 'told_at', 'attention', 'payload', 'remote_id', 'seen_at'],
   };
 
-  it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s clears the columns that the table says', (name) => {
-    const columns = [...new Set(Object.values(EMPTIES).flat())];
-    const full = Object.fromEntries(columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']));
-    const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
-    const then = transition(from, name, minutesAfter(1));
-    const changed = columns.filter(
-      (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
-    );
-    expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
-    expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
-    expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
-  });
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])(
+    '%s clears the columns that the table says',
+    (name) => {
+      const columns = [...new Set(Object.values(EMPTIES).flat())];
+      const full = Object.fromEntries(
+        columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']),
+      );
+      const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
+      const then = transition(from, name, minutesAfter(1));
+      const changed = columns.filter(
+        (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
+      );
+      expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
+      expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
+      expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
+    },
+  );
 
   it('is the only way out of `sending`: to confirmed, rejected, unknown, or ready', () => {
     const ends = (Object.keys(TRANSITIONS) as TransitionName[])

@@ -31,7 +31,7 @@ describe('redaction', () => {
 
   it('removes a JWT wherever it begins, and nothing else', () => {
     const { redact } = createRedactor();
-    const told: [text: string, hushed: string][] = [
+    const cases: [text: string, hushed: string][] = [
       [`token=${JWT}`, 'token=[redacted]'],
       [`Ref-${JWT}`, 'Ref-[redacted]'],
       [`ç${JWT}`, 'ç[redacted]'],
@@ -48,15 +48,15 @@ describe('redaction', () => {
       ['eyJhbGc.abc', 'eyJhbGc.abc'],
       ['eyJhbGciOi..abc', 'eyJhbGciOi..abc'],
     ];
-    expect(told.map(([text]) => redact(text))).toEqual(told.map(([, hushed]) => hushed));
+    expect(cases.map(([text]) => redact(text))).toEqual(cases.map(([, hushed]) => hushed));
   });
 
   it('removes exactly what a single expression that restarts at each beginning would', () => {
     const jwt = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
     const { redact } = createRedactor();
-    const pieces = fc.constantFrom('eyJ', 'eyJ', 'aaaaa', 'a', '_', '-', '.', '.', ' ', 'ç', JWT);
+    const fragments = fc.constantFrom('eyJ', 'eyJ', 'aaaaa', 'a', '_', '-', '.', '.', ' ', 'ç', JWT);
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+      fc.property(fc.array(fragments, { maxLength: 30 }), (parts) => {
         const text = parts.join('');
         expect(redact(text)).toBe(text.replace(jwt, '[redacted]'));
       }),

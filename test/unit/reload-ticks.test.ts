@@ -23,7 +23,7 @@ let clock: ManualClock;
 let scheduler: Scheduler;
 let reload: Reload;
 let ticks: number[];
-let refusals: (ConfigError | null)[];
+let rejections: (ConfigError | null)[];
 
 const good = (schedule: string, rest = ''): string =>
   `timezone: UTC\njobs:\n  pull-vehicles: { schedule: "${schedule}" }\n  pull-events: { enabled: false }\n${rest}`;
@@ -41,7 +41,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'roadbook-edits-'));
   clock = createManualClock(START);
   ticks = [];
-  refusals = [];
+  rejections = [];
   let lastMs = START;
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   save(good('* * * * *'));
@@ -60,7 +60,7 @@ beforeEach(async () => {
       scheduler.update(await scheduled());
       return ['something'];
     },
-    storeResult: async (refusal) => void refusals.push(refusal),
+    storeResult: async (rejection) => void rejections.push(rejection),
   });
   scheduler.start();
 });
@@ -79,16 +79,16 @@ it('the daemon misses no tick over more than 200 invalid edits, and rejects each
   for (const [text, , at] of all) {
     save(text);
     await reload('edit');
-    const refusal = refusals.at(-1);
-    expect(refusal?.code, text.slice(0, 80)).toBe('config_invalid');
-    expect(refusal?.message.split('\n')[0]).toMatch(/roadbook\.yaml:\d+:\d+ /);
-    if (at !== '') expect(refusal?.message).toContain(`roadbook.yaml:${at} `);
+    const rejection = rejections.at(-1);
+    expect(rejection?.code, text.slice(0, 80)).toBe('config_invalid');
+    expect(rejection?.message.split('\n')[0]).toMatch(/roadbook\.yaml:\d+:\d+ /);
+    if (at !== '') expect(rejection?.message).toContain(`roadbook.yaml:${at} `);
     await clock.advance(MINUTE);
   }
   expect(ticks).toEqual(minutesFrom('2026-03-02T08:01:00.000Z', all.length));
   save(good('* * * * *', 'status: { port: 0 }\n'));
   await reload('edit');
-  expect(refusals.at(-1)).toBeNull();
+  expect(rejections.at(-1)).toBeNull();
 });
 
 it('the daemon loses and doubles no tick over valid edits at every second of a minute', async () => {

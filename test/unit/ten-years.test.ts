@@ -45,17 +45,17 @@ const dateIn = (zone: string): ((ms: number) => string) => {
   return (ms) => format.format(ms);
 };
 
-const told = new Map<string, string[]>();
+const datesBySpan = new Map<string, string[]>();
 
 /** Every local date between two dates, both excluded. */
 function datesBetween(zone: string, { from, until }: Span): string[] {
-  const known = told.get(`${zone} ${from}`);
+  const known = datesBySpan.get(`${zone} ${from}`);
   if (known !== undefined) return known;
   const date = dateIn(zone);
   const dates = new Set<string>();
   for (let ms = from; ms < until; ms += 12 * HOUR_MS) dates.add(date(ms));
   const found = [...dates].slice(1, -1);
-  told.set(`${zone} ${from}`, found);
+  datesBySpan.set(`${zone} ${from}`, found);
   return found;
 }
 
