@@ -186,11 +186,11 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
         });
         // This one comes last, because time passes in it.
         await kept.prove(job, engine, 'polite and bounded', async () => {
-          const turnedAway = rig.sandbox.ledger().requests_by_status['429'] ?? 0;
+          const rejected = rig.sandbox.ledger().requests_by_status['429'] ?? 0;
           rig.sandbox.addFault({ call, fault: '429', times: 1, seconds: 0 });
           expect(await drive(rig.clock, rig.run(job, options))).toMatchObject({ status: 'ok' });
           rig.sandbox.clearFaults();
-          expect(rig.sandbox.ledger().requests_by_status['429']).toBe(turnedAway + 1);
+          expect(rig.sandbox.ledger().requests_by_status['429']).toBe(rejected + 1);
         });
       }
     } finally {

@@ -1,5 +1,5 @@
 // The configuration of push jobs: their option `settle`, and removed options.
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';

@@ -73,9 +73,9 @@ describe('an entry that the listing does not show', () => {
   it.each<[string, OutboxEntry, Decision['is'], string | undefined]>([
     ['was never sent', entryIn('ready'), 'clear', undefined],
     ['was never sent, by a listing that proves nothing', entryIn('ready'), 'clear', 'blank'],
-    ['was turned away', entryIn('ready', { sent_hash: 'one' }), 'clear', undefined],
+    ['was not accepted', entryIn('ready', { sent_hash: 'one' }), 'clear', undefined],
     [
-      'was turned away, by a listing that proves nothing',
+      'was not accepted, by a listing that proves nothing',
       entryIn('ready', { sent_hash: 'one' }),
       'inconclusive',
       'blank',

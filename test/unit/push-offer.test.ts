@@ -101,8 +101,8 @@ describe('an offer', () => {
   });
 
   it('of other content has a ready entry read back for the content that was sent', () => {
-    const turnedAway = entryIn('ready', { sent_hash: 'one' });
-    expect(take([turnedAway])).toMatchObject({ state: 'ready', sent_hash: 'one', content_hash: 'two' });
+    const notAccepted = entryIn('ready', { sent_hash: 'one' });
+    expect(take([notAccepted])).toMatchObject({ state: 'ready', sent_hash: 'one', content_hash: 'two' });
     const waiting = entryIn('ready', { sent_hash: 'one', remote_id: 7, attention: 'invalid_change' });
     const renamed = { remote_key: 'P2', sent_hash: 'one', attention: null };
     expect(take([waiting], { remote_key: 'P2' }, { canChange: true })).toMatchObject(renamed);
@@ -223,9 +223,9 @@ describe('an offer', () => {
   });
 
   it.each<[string, OutboxEntry, { remote_key?: string }, OutboxState]>([
-    ['was turned away, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
+    ['was not accepted, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
     [
-      'was turned away, under another key',
+      'was not accepted, under another key',
       entryIn('ready', { sent_hash: 'one' }),
       { remote_key: 'P2' },
       'unknown',

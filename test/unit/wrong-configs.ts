@@ -1,5 +1,5 @@
 // Invalid configurations, each with the place and the hint that the error must have.
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 
 const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x]']
   .concat(
