@@ -7,7 +7,7 @@ import { stopPostgres } from '../support/postgres.ts';
 
 afterAll(stopPostgres);
 
-/** As `node test/bench/ratios.ts` printed them; record anew where the product has become faster. */
+/** As printed by `node test/bench/ratios.ts`. Record them again when the product becomes faster. */
 const RECORDED: readonly [string, () => Promise<number>, number][] = [
   ['loading rows into SQLite, beside the bare statement', loadRatio, 0.82],
   ['loading rows into PostgreSQL, beside a bare COPY', copyRatio, 0.7],

@@ -1,5 +1,5 @@
-// A sample of the benchmark in whole pulls: a ratio that falls by more than a third below the recorded one fails. One of
-// them is by the clock, so nothing else is tested meanwhile (vitest.config.ts).
+// A sample of the benchmark in full pulls: a ratio that falls by more than a third below the recorded one fails. One
+// ratio is measured in wall-clock time, so no other test runs at the same time (vitest.config.ts).
 import { afterAll, describe, it } from 'vitest';
 import { pullRatios } from '../bench/pull-ratios.ts';
 import { holdRatio } from '../support/hold-ratio.ts';
@@ -11,7 +11,7 @@ afterAll(async () => {
   await stopPostgres();
 });
 
-/** As `node test/bench/ratios.ts` printed them; record anew where the product has become faster. */
+/** As printed by `node test/bench/ratios.ts`. Record them again when the product becomes faster. */
 const RECORDED: readonly [string, () => Promise<number>, number][] = [
   ['by the clock, beside a script', ratios.script, 1],
   ['beside parsing alone', ratios.parse, 0.37],

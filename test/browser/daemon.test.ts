@@ -1,4 +1,4 @@
-// The page of the real daemon: it is where the first lines say, and what is ordered there happens.
+// The page of the real daemon: it is served at the printed address, and its actions take effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
     await sandbox.close();
   });
 
-  it('runs, pauses and resumes a job on order, and ends with the daemon', async () => {
+  it('runs, pauses and resumes a job by its actions, and goes away with the daemon', async () => {
     const url = /page\s+(http:\S+)/.exec(daemon.stdout())?.[1] ?? '';
     const { page, faults } = await browser.open();
     await page.goto(url);
@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a daemon', () => {
       { cause: 'catch-up', status: 'ok' },
       { cause: 'manual', status: 'ok' },
     ]);
-    const orders = await place.query('select action, subject from sync_audit order by id');
-    expect(orders.map(({ action }) => action)).toEqual(['run', 'pause', 'resume']);
+    const actions = await place.query('select action, subject from sync_audit order by id');
+    expect(actions.map(({ action }) => action)).toEqual(['run', 'pause', 'resume']);
   });
 });

@@ -1,5 +1,5 @@
-// The page in a real Chromium over a working day on the sandbox. With TEST_PICTURES=1 a screenshot of each view goes to
-// test-output/page.
+// The page in a real Chromium over a working day on the sandbox. With TEST_PICTURES=1 a screenshot of each view is saved
+// in test-output/page.
 import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Browser, chromiumPath, launchBrowser, type OpenPage } from '../support/browser.ts';
@@ -9,7 +9,7 @@ import { type StatusPlace, TOKEN } from '../support/status-place.ts';
 if (chromiumPath === undefined)
   process.stderr.write('Chromium was not found: the browser tests are skipped.\n');
 
-/** The rules of axe's `cat.color` that are on of themselves. */
+/** The rules of axe's `cat.color` that are enabled by default. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 const VIEWS: Record<string, { hash: string; shows: RegExp }> = {
@@ -88,16 +88,16 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await expect.poll(() => page.locator('main').innerText()).toMatch(shows);
       await same.picture(`${name}-${size}-${colorScheme}`);
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      // The colours are those of both sizes, and all but the colours is that of both schemes.
+      // Colours are the same in both sizes, and everything else is the same in both colour schemes.
       if (colorScheme === 'light') expect(await seriousFaults()).toEqual([]);
       else if (size === 'desktop') expect(await seriousFaults(COLOUR_RULES)).toEqual([]);
     });
   });
 
-  /** By all rules that are on of themselves, or by some. */
+  /** Checks all rules that are enabled by default, or only the given ones. */
   async function seriousFaults(rules?: readonly string[]): Promise<string[]> {
     const { page } = opened;
-    // As the debugger does it: the policy of the page lets no script in. It stays there from view to view.
+    // Injected by the debugger, because the policy of the page allows no script. It stays loaded from view to view.
     if (!(await page.evaluate('"axe" in window'))) await page.evaluate(`${axe.source}; undefined`);
     const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
     const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       );
   }
 
-  it('tells of a run that ends while it is open', async () => {
+  it('shows a run that ends while the page is open', async () => {
     const page = await open('overview');
     const row = page.getByRole('row', { name: /^push-agents/ });
     await row.getByText('never ran').waitFor();
@@ -128,7 +128,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       .toBe(1);
   });
 
-  it('keeps the focus of the reader while it is told of changes', async () => {
+  it('keeps the keyboard focus while updates arrive', async () => {
     const page = await open('overview');
     const button = page.getByRole('button', { name: 'Pause: pull-drivers' });
     await button.focus();
@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     );
   });
 
-  it('shows nothing without the token, asks for it once, and then shows and orders', async () => {
+  it('shows nothing without the token, asks for it once, then shows data and allows actions', async () => {
     const page = await openLocked('overview');
     place.actions.splice(0);
     const token = page.getByLabel('Token');
@@ -162,7 +162,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(written).toEqual({ action: 'run', subject: 'pull-vehicles' });
   });
 
-  it('shows nothing any more once it is locked', async () => {
+  it('hides its data once it is locked', async () => {
     const page = await open('overview');
     await page.getByRole('row', { name: /^pull-vehicles/ }).waitFor();
     await page.getByRole('button', { name: 'Lock page' }).click();
@@ -170,7 +170,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.locator('body').innerText()).not.toContain('pull-vehicles');
   });
 
-  it('keeps the focus on the button that ordered something', async () => {
+  it('keeps the focus on the button that started an action', async () => {
     const page = await open('overview');
     await page.getByRole('button', { name: 'Run now: pull-drivers' }).focus();
     await page.keyboard.press('Enter');
@@ -180,7 +180,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     );
   });
 
-  it('says that a token cannot be right, and keeps none', async () => {
+  it('reports a token that cannot be valid, and does not store it', async () => {
     const page = await openLocked('overview');
     await page.getByLabel('Token').fill('ключ');
     await page.keyboard.press('Enter');
@@ -192,7 +192,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const page = await open('runs');
     const line = page.locator('.gantt-line[data-job=pull-events]');
     await line.waitFor();
-    // The timeline is laid anew, half an hour on, under the same policy.
+    // Half an hour later the timeline is drawn again, under the same policy.
     await place.rig.clock.advance(1_800_000);
     await place.rig.run('pull-drivers');
     await place.rig.clock.advance(2_000);
@@ -217,7 +217,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await lines.innerText()).toContain('slice');
   });
 
-  it('names what needs a person on the overview and leads to it', async () => {
+  it('names the entries that need a person on the overview and links to them', async () => {
     const page = await open('overview');
     const hero = page.getByLabel('Overall health');
     await hero.getByText('found twice').waitFor();
@@ -234,7 +234,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
   });
 
-  it('tells the uses of one code apart', async () => {
+  it('distinguishes the uses of one code', async () => {
     const page = await open('plans');
     await page.getByLabel('External code').fill('03-11-1');
     await expect.poll(() => page.getByRole('row').count()).toBe(3);
@@ -288,7 +288,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
-  it('pages through ten thousand entries of hostile names without effort', async () => {
+  it('pages through ten thousand entries with hostile names quickly', async () => {
     await place.rig.engine.write(({ sql }) =>
       sql.raw(
         `insert into push_outbox (kind, external_code, state, content_hash, remote_key, attempts, unclear_sends,
@@ -309,7 +309,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.locator('main *').count()).toBeLessThan(2_000);
   });
 
-  it('cancels many at once, after it has said how many', async () => {
+  it('cancels many entries at once, after it has shown how many', async () => {
     const page = await open('plans/ready');
     await page.getByLabel('External code').fill('I-99');
     await page.getByRole('button', { name: 'Cancel all 111' }).click();
@@ -324,13 +324,13 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(await page.getByRole('button', { name: /all \d/ }).count()).toBe(0);
   });
 
-  it('sends again what a person did not find at the service', async () => {
+  it('sends an entry again after a person did not find it at the service', async () => {
     const page = await open('plans/route_plans/R-2026-03-10-9');
     await page.getByText('It was sent five times without a clear answer').waitFor();
     const [ask, confirm] = ['Not at the service: send it', 'I checked the service'].map((name) =>
       page.getByRole('button', { name }),
     );
-    // A live update may take the question away between the two clicks; the page hears of the answer when the clock moves on.
+    // A live update may close the question between the two clicks; the page receives the answer when the clock moves on.
     await expect
       .poll(
         async () => {

@@ -1,4 +1,4 @@
-// Every recipe of the cookbook, as it is printed, on a warehouse that the real jobs have filled.
+// Runs every recipe of the cookbook as printed, on a warehouse that the real jobs have filled.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recipes } from '../support/cookbook.ts';
 import { engineCases } from '../support/engines.ts';
@@ -27,7 +27,7 @@ describe.each(engineCases)('the cookbook on $name', (engineCase) => {
     expect(Object.keys(rows[0] ?? {})).toEqual(columns);
   });
 
-  it('counts what the tables hold', async () => {
+  it('counts the rows that the tables hold', async () => {
     const one = async (text: string) => Number(Object.values((await query(filled.engine, text))[0] ?? {})[0]);
     expect(await one('select count(*) from bi_event')).toBe(await one('select count(*) from event'));
     expect(await one('select count(*) from bi_delivery')).toBe(await one('select count(*) from route_point'));

@@ -1,4 +1,4 @@
-// Coverage over every engine: what has been read is told as it is, for each job and scope apart.
+// Coverage on every engine: the ranges that were read are stored for each job and scope.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { windowsToRead } from '../../src/sync/pull/plan/window-slices.ts';
 import {
@@ -35,8 +35,8 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     engine.write((tx) => markCovered(tx, { scopes, ...days(begin, end) }, who));
   const cut = (scopes: string[], begin: number, end: number, who = by('j', 'r2', 11)) =>
     engine.write((tx) => invalidate(tx, { scopes, ...days(begin, end) }, who));
-  /** Job, scope, days, and by whom they were read when. */
-  const told = async (): Promise<string[]> => {
+  /** Job, scope, days, the run that read them and when. */
+  const ranges = async (): Promise<string[]> => {
     const rows = await engine.read((sql) => sql('sync_coverage').orderBy(['job', 'scope', 'begin_at']));
     return rows.map(({ job, scope, begin_at, end_at, covered_at, run_id }) => {
       const [begin, end, read] = [begin_at, end_at, covered_at].map((at: string) => Number(at.slice(8, 10)));
@@ -44,10 +44,10 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     });
   };
 
-  it('joins what touches and keeps apart what does not', async () => {
+  it('joins ranges that touch and keeps other ranges separate', async () => {
     const read = async (begin: number, end: number) => {
       await covered(['s'], begin, end);
-      return (await told()).map((each) => each.split(' ')[2]);
+      return (await ranges()).map((each) => each.split(' ')[2]);
     };
     expect(await read(5, 6)).toEqual(['5-6']);
     expect(await read(8, 9)).toEqual(['5-6', '8-9']);
@@ -57,11 +57,11 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     expect(await read(2, 3), 'what lies within changes nothing').toEqual(['1-9']);
   });
 
-  it('is kept for each job and scope apart, with who read it last', async () => {
+  it('is kept for each job and scope, with the run that read it last', async () => {
     await covered(['b', 'c'], 1, 3);
     await covered(['a', 'b'], 3, 5, by('j', 'r2', 11));
     await covered(['a'], 2, 4, by('k', 'r3', 12));
-    expect(await told()).toEqual(['j a 3-5 r2@11', 'j b 1-5 r2@11', 'j c 1-3 r1@10', 'k a 2-4 r3@12']);
+    expect(await ranges()).toEqual(['j a 3-5 r2@11', 'j b 1-5 r2@11', 'j c 1-3 r1@10', 'k a 2-4 r3@12']);
     expect(await coverageOf(engine, 'j')).toEqual(
       new Map([
         ['a', [days(3, 5)]],
@@ -71,7 +71,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     );
   });
 
-  it('reaches back to the epoch where a listing has no period', async () => {
+  it('starts at the epoch where a listing has no period', async () => {
     await engine.write((tx) =>
       markCovered(tx, { scopes: ['all'], beginAt: EVER, endAt: day(3) }, by('j', 'r1', 3)),
     );
@@ -80,13 +80,13 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     );
   });
 
-  it('has a period cut out of it, where it is covered, of the named scopes of one job', async () => {
+  it('is invalidated within a period, for the named scopes of one job only', async () => {
     await covered(['a', 'b', 'c'], 1, 9);
     await covered(['a'], 1, 9, by('k', 'r1', 10));
     await cut(['a', 'b'], 3, 5);
     await cut(['b'], 5, 20);
     await cut(['c'], 9, 12);
-    expect(await told(), 'who cuts has read nothing').toEqual([
+    expect(await ranges(), 'an invalidation reads nothing').toEqual([
       'j a 1-3 r1@10',
       'j a 5-9 r1@10',
       'j b 1-3 r1@10',
@@ -96,7 +96,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     expect((await coverageOf(engine, 'j')).get('a')).toEqual([days(1, 3), days(5, 9)]);
   });
 
-  it('speaks of more scopes at once than one statement can', async () => {
+  it('covers more scopes at once than one statement can hold', async () => {
     const scopes = Array.from({ length: 1_101 }, (_, index) => `vehicle ${index}`);
     await covered(scopes, 1, 3);
     await covered(scopes, 3, 5);
@@ -107,7 +107,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     expect([...(await coverageOf(engine, 'j')).values()].flat()).toHaveLength(2 * scopes.length);
   });
 
-  it('withdraws what a clock that was set back says of the time after now', async () => {
+  it('is invalidated after now where a clock that was set back has read ahead', async () => {
     await covered(['past'], 1, 3, by('j', 'r1', 3));
     await covered(['across'], 1, 9, by('j', 'r2', 8));
     await covered(['ahead'], 6, 9, by('j', 'r2', 9));
@@ -115,7 +115,7 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     await covered(['before'], 1, 4, by('j', 'r2', 6));
     await covered(['other job'], 1, 9, by('k', 'r3', 9));
     await invalidateFuture(engine, 'j', day(5));
-    expect(await told()).toEqual([
+    expect(await ranges()).toEqual([
       'j across 1-5 r2@1',
       'j before 1-4 r2@1',
       'j past 1-3 r1@3',
@@ -123,14 +123,14 @@ describe.each(engineCases)('coverage on $name', ({ make }) => {
     ]);
   });
 
-  it('is not written where no reading lies ahead of now', async () => {
+  it('is not written where no read lies ahead of now', async () => {
     await covered(['a'], 1, 9, by('j', 'r1', 5));
     const readOnly = { read: engine.read, write: () => Promise.reject(new Error('written')) };
     await invalidateFuture(readOnly, 'j', day(5));
-    expect(await told()).toEqual(['j a 1-9 r1@5']);
+    expect(await ranges()).toEqual(['j a 1-9 r1@5']);
   });
 
-  it('leads the next run to what is open, by the one scope of a line of time', async () => {
+  it('gives the next run its open ranges, by the single scope of a timeline', async () => {
     await covered(['all'], 1, 8);
     await covered(['other'], 1, 10);
     const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
-// The pages of docs/ lead where they say: links and anchors exist, and so do the files of the repository that they name.
-// The pages that are made of declarations are the ones that the declarations make.
+// Links and anchors in docs/ resolve, and the repository files that the pages name exist.
+// Generated pages match their declarations.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,10 +8,10 @@ import { REFERENCE_PAGES } from '../docs/reference-pages.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const pages = [...globSync('docs/**/*.md', { cwd: ROOT }), 'README.md', 'CONTRIBUTING.md'].sort();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-/** Measured some time ago: they name the files of then. */
+/** Measured some time ago: these pages name the files of that time. */
 const PAST = ['reliability.md', 'performance.md', 'mutation.md'].map((name) => `docs/explanation/${name}`);
 
-/** Headings as code hosts make anchors of them. */
+/** The anchors that code hosts generate from headings. */
 const anchorsOf = (file: string): string[] =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -31,13 +31,13 @@ function brokenLinks(page: string): string[] {
 }
 
 describe('every page', () => {
-  it('is there: the four kinds have some', () => {
+  it('exists, and each of the four kinds has some', () => {
     for (const kind of ['tutorial', 'how-to', 'reference', 'explanation']) {
       expect(pages.filter((page) => page.startsWith(`docs/${kind}/`))).not.toEqual([]);
     }
   });
 
-  it.each(pages)('%s has links that lead somewhere', (page) => {
+  it.each(pages)('%s has no broken link', (page) => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
@@ -48,8 +48,8 @@ describe('every page', () => {
   });
 });
 
-describe('a page that is made of declarations', () => {
-  it.each(REFERENCE_PAGES)('$file is fresh', async ({ file, text }) => {
+describe('a generated page', () => {
+  it.each(REFERENCE_PAGES)('$file is up to date', async ({ file, text }) => {
     expect(readFileSync(file, 'utf8'), 'stale: run `npm run docs`').toBe(await text());
   });
 });

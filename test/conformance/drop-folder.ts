@@ -1,4 +1,4 @@
-// A drop folder of its own for each test, its clock, and what stands in it.
+// A drop folder for each test, with its clock and its content.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
@@ -50,7 +50,7 @@ export const dropPlans = (name: string, ...codes: string[]): void =>
 
 /** The files that the engine has taken. */
 export let taken: Taken;
-/** Reads what is new, and takes it. */
+/** Reads new files and takes them. */
 export const take = (source: ErpSource): Promise<ErpBatch[]> =>
   drain(source, clock, (batch) => remember(taken, batch, clock), taken);
 /** Finishes the taken files whose items all have one of these outcomes. */

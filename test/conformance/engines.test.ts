@@ -1,4 +1,4 @@
-// What every engine has to keep: exact counts, unchanged rows left alone, all or nothing, readers beside it.
+// The contract of every engine: exact counts, unchanged rows untouched, atomic transactions, concurrent readers.
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RoadbookError } from '../../src/core/errors.ts';
@@ -41,11 +41,11 @@ const fleet = (count: number, title = 'title'): Row[] =>
   );
 const first = metadataAt('run-1', '2026-01-01T00:00:00.000Z');
 const second = metadataAt('run-2', '2026-01-02T00:00:00.000Z');
-/** Events, one more than the largest batch of any engine (postgres/load.ts). */
+/** One event more than the largest batch of any engine (postgres/load.ts). */
 const severalBatches = (): Row[] =>
   Array.from({ length: 25_001 }, (_, n) => eventRow({ id: n + 1, event_category: 1 }));
 
-/** One state for the whole query; SQLite's transactions have no other. */
+/** One snapshot for the whole query; SQLite's transactions always have one. */
 const SNAPSHOT: Record<string, object> = { postgres: { isolationLevel: 'repeatable read' }, sqlite: {} };
 
 afterAll(stopPostgres);
@@ -54,7 +54,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
   let place: Awaited<ReturnType<typeof make>>;
   let engine: Engine;
 
-  /** With the schema and nothing else; each test has a copy of it. */
+  /** With the schema and nothing else; each test gets a copy. */
   let original: typeof place;
 
   beforeAll(async () => {
@@ -100,14 +100,14 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
-  it('does not write a row whose content is the same', async () => {
+  it('does not write a row whose content is unchanged', async () => {
     await load(fleet(3));
     const before = await stored();
     await load(fleet(3), second);
     expect(await stored()).toEqual(before);
   });
 
-  it('writes what changed, with the run that changed it, and keeps the first sight', async () => {
+  it('writes changed values with their run, and keeps the time of the first read', async () => {
     await load(fleet(2));
     await load([row({ id: 1, title: 'new', year: 2_020 })], second);
     expect(await stored('id, title, _first_seen_at, _changed_at, _run_id')).toEqual([
@@ -116,7 +116,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ]);
   });
 
-  it('sees a value that became null, and one that came from null', async () => {
+  it('detects a value that became null, and one that was null', async () => {
     await load([row({ id: 1, title: 'a' })]);
     expect(await load([row({ id: 1 })], second)).toEqual({ inserted: 0, updated: 1, unchanged: 0 });
     expect(await load([row({ id: 1, title: 'a' })], second)).toEqual({
@@ -132,7 +132,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(found).toEqual({ id: '9007199254740993' });
   });
 
-  it('gives every number back as it is', async () => {
+  it('returns every number unchanged', async () => {
     const numbers = [
       ...[-46.521922, 5.364093, 74.726267, -23.632104, 0, -0.5, 1e-5, 1.1e-7, 2 ** 53, 1e15 + 0.3, 5e-324],
       ...fc.sample(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { numRuns: 300, seed: 1 }),
@@ -152,7 +152,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await engine.write((tx) => tx.load(dailySummary, days, second))).toMatchObject({ updated: 0 });
   });
 
-  it('gives hostile text back byte for byte', async () => {
+  it('returns hostile text byte for byte', async () => {
     const texts = [
       `'; drop table vehicle; --`,
       '=1+1',
@@ -181,7 +181,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(JSON.parse(kept.extra).external_code === code).toBe(true);
   });
 
-  it('marks what vanished from a range, once, and unmarks what returns', async () => {
+  it('marks records that vanished from a range, once, and unmarks those that return', async () => {
     await load(fleet(4));
     const missing = (seen: Row[], metadata = second) =>
       engine.write((tx) => tx.markMissing(vehicle, {}, seen, metadata));
@@ -192,7 +192,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await stored('_missing_since')).toEqual(Array(4).fill({ _missing_since: null }));
   });
 
-  it('puts no reading over a row that was written after the reading began', async () => {
+  it('does not overwrite a row with a stale read', async () => {
     const late = { ...second, readAt: '2025-12-31T00:00:00.000Z' };
     await load(fleet(3));
     const before = await stored('*');
@@ -201,12 +201,12 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       StaleRead,
     );
     expect(await stored('*')).toEqual(before);
-    // A clock that was ahead has written it: it cannot hold up every reading until then.
+    // A clock that was ahead has written this row: it must not block every read until then.
     const early = { runId: 'run-0', at: '2025-12-31T12:00:00.000Z', readAt: '2025-12-31T11:00:00.000Z' };
     expect(await load([row({ id: 3, plate: 'NOW' })], early)).toMatchObject({ updated: 1 });
     expect(await engine.write((tx) => tx.markMissing(vehicle, {}, [[1], [3]], early))).toBe(1);
     await engine.write((tx) => tx.load(vehicle, fleet(3), second));
-    // What it says is stored already, or nobody has stored: it is as good as any.
+    // The content is stored already, or no run has stored it: either read will do.
     expect(await load([...fleet(3), row({ id: 9 })], late)).toEqual({
       inserted: 1,
       updated: 0,
@@ -215,7 +215,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await load([row({ id: 2, plate: 'NEW' })], second)).toMatchObject({ updated: 1 });
   });
 
-  it('leaves a row alone that differs only in what tells of its reading', async () => {
+  it('does not touch a row that differs only in its load metadata', async () => {
     const made = rowFor(image);
     const picture = (fetched_at: string, attempts = 1) => made({ hash: 'p', fetched_at, attempts });
     const read = (one: Row, metadata: LoadMetadata) => engine.write((tx) => tx.load(image, [one], metadata));
@@ -235,7 +235,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await stored('id, _missing_since')).toContainEqual({ id: 3, _missing_since: null });
   });
 
-  it('counts what is present in a range', async () => {
+  it('counts the records that are present in a range', async () => {
     await load([row({ id: 1, status: 'A' }), row({ id: 2, status: 'B' }), row({ id: 3, status: 'C' })]);
     const present = (range: RowRange) => engine.write((tx) => tx.countPresent(vehicle, range));
     expect(await present({})).toBe(3);
@@ -252,7 +252,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await any({ id: { in: [2] } })).toBe(true);
   });
 
-  it('loads rows that were written down before in any number of parts, and gives them back', async () => {
+  it('loads rows that were written to a file in any number of parts, and returns them', async () => {
     const rows = fleet(30_000);
     const parts = [rows.slice(0, 1), [], rows.slice(1, 13_000), rows.slice(13_000)];
     const written = parts.map((part) => engine.writeDown(vehicle, part));
@@ -268,7 +268,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
-  it('gives fractions back as they were written down, to the last bit', () => {
+  it('returns fractions from a file to the last bit', () => {
     const figures = [0.1, -46.521922, 1e-300, 5e-324, 1 / 3, 12, -0.5, 1e300];
     const days = figures.map((figure, at) =>
       rowFor(dailySummary)({
@@ -281,7 +281,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(engine.writeDown(dailySummary, days).rows()).toEqual(days);
   });
 
-  it('marks what vanished where something else has come, and what moved out of the range is not marked', async () => {
+  it('marks vanished records where others have come, but not records that moved out of the range', async () => {
     const range = { status: { in: ['A'] } };
     const read = (rows: Row[]) =>
       engine.write(async (tx) => {
@@ -300,9 +300,9 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ]);
   });
 
-  it('tells a failure in the first of several batches, and stores nothing', async () => {
+  it('reports a failure in the first of several batches, and stores nothing', async () => {
     const rows = severalBatches();
-    // A key that is null: the table refuses it.
+    // The key is null, so the table rejects it.
     rows[0] = (rows[0] as Row).with(0, null) as Row;
     const failed = engine.write((tx) => tx.load(event, rows, first));
     await expect(failed).rejects.toThrow(RoadbookError);
@@ -320,7 +320,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
-  it('commits all of a transaction or nothing', async () => {
+  it('commits a transaction completely or not at all', async () => {
     const failed = engine.write(async (tx) => {
       await tx.load(vehicle, fleet(10), first);
       await markCovered(tx, { scopes: ['all'], beginAt: first.at, endAt: second.at }, { job: 'j', ...first });
@@ -354,11 +354,11 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(Object.fromEntries(latest)).toEqual({ 5: 'c', 6: 'b' });
   });
 
-  it('keeps a misfit once, however often it is met', async () => {
-    const misfit = { table: vehicle, key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
+  it('stores an invalid record once, however often it occurs', async () => {
+    const invalid = { table: vehicle, key: null, reason: 'id: missing', record: { plate: 'ABC1234' } };
     for (const metadata of [first, second]) {
       await engine.write((tx) =>
-        quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), metadata),
+        quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), metadata),
       );
     }
     const [kept, ...others] = await engine.read((sql) => sql('sync_quarantine'));
@@ -371,14 +371,14 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     });
   });
 
-  it('takes and lets go of 20,000 misfits in few statements, whatever is kept', async () => {
-    const misfits = Array.from({ length: 20_000 }, (_, id) => ({
+  it('stores and removes 20,000 invalid records in few statements, whatever else is stored', async () => {
+    const invalidRecords = Array.from({ length: 20_000 }, (_, id) => ({
       table: vehicle,
       key: String(id),
       reason: 'year: expected a whole number',
       record: { id, year: 'last' },
     }));
-    const twice = [...misfits, ...misfits.slice(0, 10)];
+    const twice = [...invalidRecords, ...invalidRecords.slice(0, 10)];
     const rows = quarantineRows('pull-vehicles', twice, createRedactor());
     let statements = 0;
     await engine.write(async (tx) => {
@@ -398,18 +398,18 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ]);
   });
 
-  it('keeps a misfit whole that holds what no text column can, and the words about it', async () => {
+  it('keeps an invalid record that contains what no text column can hold, and its reason', async () => {
     const record = { name: 'a\0b\ud800c', tab: '\t' };
-    const misfit = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
+    const invalid = { table: vehicle, key: 'k\0ey', reason: 'name: a\0b', record };
     await engine.write((tx) =>
-      quarantine(tx, quarantineRows('pull-vehicles', [misfit], createRedactor()), first),
+      quarantine(tx, quarantineRows('pull-vehicles', [invalid], createRedactor()), first),
     );
     const [kept] = await engine.read((sql) => sql('sync_quarantine'));
     expect(JSON.parse(kept.payload)).toEqual(record);
     expect(kept).toMatchObject({ record_key: 'k\ufffdey', reason: 'name: a\ufffdb' });
   });
 
-  it('gives every reader the same values for the same row', async () => {
+  it('returns the same values for the same row to every reader', async () => {
     const point = {
       id: 7,
       route_plan_id: 1,
@@ -443,7 +443,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(sums).toEqual({ total: 7, n: 1 });
   });
 
-  it('keeps one row an event, whatever becomes of the instant it began', async () => {
+  it('keeps one row for each event, even if its start changes', async () => {
     const one = (id: number, begin_date: string | null, extra = {}) =>
       eventRow({ event_category: 1, id, begin_date, ...extra });
     const rows = [
@@ -480,7 +480,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     expect(await engine.write((tx) => tx.markMissing(event, february, [[1, 6]], second))).toBe(2);
   });
 
-  it('tells every change of a status and of a figure, once', async () => {
+  it('records every change of a status and of a figure, once', async () => {
     const plan = (status: string | null) => rowFor(routePlan)({ id: 1, status });
     const day = (speed_max: number | null) =>
       rowFor(dailySummary)({ day: '2026-01-01', subject: 'vehicle', title: 'A', speed_max });
@@ -508,7 +508,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ]);
   });
 
-  it('lets two processes load the same rows at the same time', async () => {
+  it('lets two processes load the same rows concurrently', async () => {
     const other = await place.open();
     const both = await Promise.all(
       [engine, other].map((each) => each.write((tx) => tx.load(vehicle, fleet(3_000), first))),
@@ -518,7 +518,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await other.close();
   });
 
-  it('neither keeps a long BI query waiting nor waits for it', async () => {
+  it('neither blocks a long BI query nor waits for it', async () => {
     const began = (id: number, begin_date: string) => eventRow({ event_category: 1, id, begin_date });
     const loadEvents = (rows: Row[]) => engine.write((tx) => tx.load(event, rows, first));
     await loadEvents([began(1, '2026-01-01T00:00:00.000Z')]);
@@ -527,7 +527,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       sql.transaction(async (query) => {
         const count = () => rowsOf(query, 'select count(*) as n from event');
         expect(await count()).toEqual([{ n: 1 }]);
-        // The query has the table open: rows, a new month and an upgrade of the schema come in beside it.
+        // While the query has the table open, rows, a new month and an upgrade of the schema are written.
         await loadEvents([began(2, '2026-01-02T00:00:00.000Z'), began(3, '2026-06-01T00:00:00.000Z')]);
         await bringSchemaUpToDate(engine);
         expect(await engine.read((sql) => sql('event'))).toHaveLength(3);
@@ -555,7 +555,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     ).not.toContain('canary-value');
   });
 
-  it('brings a second process to the same schema, and an older schema up', async () => {
+  it('brings a second process to the same schema, and upgrades an older schema', async () => {
     const other = await place.open();
     await Promise.all([bringSchemaUpToDate(other), bringSchemaUpToDate(engine)]);
     await load(fleet(2));
@@ -583,7 +583,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await fresh.remove();
   });
 
-  it('leaves the old schema whole when a migration fails, and refuses a newer database', async () => {
+  it('leaves the old schema intact when a migration fails, and rejects a newer database', async () => {
     const broken = { name: '1 broken', up: async () => Promise.reject(new Error('cut')) };
     await expect(bringSchemaUpToDate(engine, [...migrations, broken])).rejects.toThrow('cut');
     const mended = { name: '1 broken', up: async () => undefined };
@@ -591,7 +591,7 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
     await expect(bringSchemaUpToDate(engine, [])).rejects.toThrow(/newer version of Roadbook/);
   });
 
-  it('closes twice without a word', async () => {
+  it('can be closed twice', async () => {
     await engine.close();
     await engine.close();
     engine = await place.open();

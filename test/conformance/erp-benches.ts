@@ -1,5 +1,5 @@
-// An ERP of each kind to hold the sources against: a folder, an HTTP server; databases are in erp-sql-benches.ts.
-// Each is the durable side; sources are opened and thrown away on it as a process would be.
+// An ERP of each kind to test the sources against: a folder and an HTTP server; databases are in erp-sql-benches.ts.
+// Each is the durable side; sources are opened and discarded as a process would do.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ import type {
 import { openSource } from '../../src/erp/sources.ts';
 import { type Cell, workbook } from './erp-workbook.ts';
 
-export interface Told {
+export interface Notified {
   state: string;
   remoteId: number | null;
   periodStart: string | null;
@@ -34,8 +34,8 @@ export interface Bench {
   open(change?: Partial<SourceContext>): ErpSource;
   /** The ERP wants these rows pushed. */
   offer(rows: readonly Row[]): Promise<void>;
-  /** What the ERP was told of each code. */
-  told(): Promise<Record<string, Told>>;
+  /** The outcome that the ERP was notified of, by code. */
+  notified(): Promise<Record<string, Notified>>;
   /** The latest outcome of each stop and the start of its plan, by plan and point. */
   returned(): Promise<Record<string, string>>;
   close(): Promise<void>;
@@ -52,15 +52,15 @@ export function contextFor(clock: ManualClock, change: Partial<SourceContext> = 
   return { kind: 'route_plans', zone: ZONE, reuseCodes: false, clock, log, random: () => 0, ...change };
 }
 
-/** The files that were taken and are not finished, by name, as an engine remembers them. */
+/** The files that were taken and are not finished, by name, as an engine stores them. */
 export type Taken = Map<string, TakenFile>;
 
-/** With the last part of a file the engine remembers the file. */
+/** With the last part of a file the engine stores the file. */
 export function remember(taken: Taken, { name, file }: ErpBatch, clock: ManualClock): void {
   if (file !== undefined) taken.set(name, { name, ...file, readAt: isoInstant(clock.now()) });
 }
 
-/** Finishes the files whose items all have an outcome, as an engine does; `step` may cut it off. */
+/** Finishes the files whose items all have an outcome, as an engine does; `step` may interrupt it. */
 export async function finishTaken(
   source: ErpSource,
   taken: Taken,
@@ -80,7 +80,7 @@ export async function finishTaken(
   }
 }
 
-/** Everything that is offered now; moves the clock whenever the source waits on it. */
+/** Everything that is offered now; moves the clock whenever the source waits. */
 export async function drain(
   source: ErpSource,
   clock: ManualClock,
@@ -157,10 +157,10 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
       drops += 1;
       writeFileSync(join(folder, `drop-${drops}.${format}`), WRITERS[format](rows));
     },
-    async told() {
+    async notified() {
       const results = ['done', 'failed'].flatMap((place) => jsonIn(place, '.result.json'));
       const entries = results.flatMap(({ results: own }) => own as JsonObject[]);
-      return Object.fromEntries(entries.map((one) => [one.external_code, toldOf(one)]));
+      return Object.fromEntries(entries.map((one) => [one.external_code, notifiedOf(one)]));
     },
     async returned() {
       const plans = jsonIn('returns', '.json');
@@ -177,7 +177,7 @@ export function filesBench(format: keyof typeof WRITERS): Bench {
   };
 }
 
-const toldOf = (one: JsonObject): Told => ({
+const notifiedOf = (one: JsonObject): Notified => ({
   state: one.state as string,
   remoteId: one.remote_id as number | null,
   periodStart: one.period_start as string | null,
@@ -186,14 +186,15 @@ const toldOf = (one: JsonObject): Told => ({
 export async function httpBench(): Promise<Bench> {
   const clock = createManualClock(NOW);
   const rows: Row[] = [];
-  const told: Record<string, Told> = {};
+  const notified: Record<string, Notified> = {};
   const stops: Record<string, string> = {};
   const server = await serve(async (request) => {
     if (request.method === 'GET') {
-      return { data: { orders: rows.filter((row) => !told[String(row['plan.external_code'])]) } };
+      return { data: { orders: rows.filter((row) => !notified[String(row['plan.external_code'])]) } };
     }
     const body = await bodyOf(request);
-    for (const one of (body.outcomes ?? []) as JsonObject[]) told[String(one.external_code)] = toldOf(one);
+    for (const one of (body.outcomes ?? []) as JsonObject[])
+      notified[String(one.external_code)] = notifiedOf(one);
     for (const one of (body.stops ?? []) as JsonObject[]) {
       stops[`${one.plan_external_code} ${one.point_external_code}`] =
         `${one.status} ${one.plan_period_start}`;
@@ -219,7 +220,7 @@ export async function httpBench(): Promise<Bench> {
     async offer(more) {
       rows.push(...more);
     },
-    told: async () => told,
+    notified: async () => notified,
     returned: async () => stops,
     close: server.close,
   };

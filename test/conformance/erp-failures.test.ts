@@ -1,5 +1,5 @@
-// What the SQL and HTTP sources say when the ERP fails: clear words, a hint, and never a bound value, a header or
-// a key. What may pass is tried again.
+// What the SQL and HTTP sources report when the ERP fails: clear words, a hint, and never a bound value, a header or
+// a key. Transient failures are retried.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import knex from 'knex';
@@ -67,13 +67,13 @@ describe('sql', () => {
     return source;
   }
 
-  test('a query that fails is told by its code', async () => {
+  test('a query that fails is reported by its code', async () => {
     const error = await failure(drain(open("select 'canary' from nowhere"), clock));
     expect(error).toMatchObject({ code: 'erp_statement_refused' });
     expect(error.message).toBe("The ERP's database rejected a statement (query, SQLITE_ERROR)");
   });
 
-  test('a statement that fails does not hold up the others, and no bound value is told', async () => {
+  test('a statement that fails does not block the others, and no bound value is shown', async () => {
     const database = knex({
       client: 'sqlite3',
       connection: { filename: join(folder, 'erp.db') },
@@ -87,7 +87,7 @@ describe('sql', () => {
     await database.destroy();
   });
 
-  test('columns that do not fit are named once', async () => {
+  test('columns that do not match are named once', async () => {
     const [batch, ...more] = await drain(
       open(`select 1 as "plan.external_code", 2 as "Point.Name" union all select 3, 4`),
       clock,
@@ -100,7 +100,7 @@ describe('sql', () => {
     await failure(source?.check() ?? Promise.resolve());
   });
 
-  test('a client whose driver is not installed is told so', async () => {
+  test('a client whose driver is not installed is reported', async () => {
     const error = await failure((async () => open('select 1', { client: 'oracledb' }))());
     expect(error).toMatchObject({ code: 'erp_driver_missing' });
   });
@@ -167,7 +167,7 @@ describe('sql', () => {
     await database.destroy();
   });
 
-  test('reading may be stopped, and the connection is given back', async () => {
+  test('a read can be stopped, and its connection is released', async () => {
     const erp = open(
       'with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i as "plan.external_code", 1 as "plan.date_time_start", 1 as "plan.date_time_end", 1 as "point.name" from n',
     );
@@ -212,7 +212,7 @@ describe('http', () => {
   }
 
   test.each<[string, object, string]>([
-    ['a refused login', { status: 401 }, 'erp_login_refused'],
+    ['a rejected login', { status: 401 }, 'erp_login_refused'],
     ['an unknown address', { status: 404 }, 'erp_answer_refused'],
     ['an answer that is no JSON', { text: '<html>canary' }, 'erp_answer_unreadable'],
     ['a list that is not there', { data: [] }, 'erp_records_missing'],
@@ -221,20 +221,20 @@ describe('http', () => {
       { status: 302, headers: { location: 'http://127.0.0.1:9/canary' } },
       'erp_answer_refused',
     ],
-  ])('%s is told clearly', async (_name, answer, code) => {
+  ])('%s is reported clearly', async (_name, answer, code) => {
     const error = await failure(drain(await open([answer], 'orders'), clock));
     expect(error.code).toBe(code);
   });
 
-  test('a redirect of a reading is followed on its own host', async () => {
+  test('a redirect of a read is followed on its own host', async () => {
     const erp = await open([{ status: 302, headers: { location: '/moved' } }, { text: '[]' }]);
     expect(await drain(erp, clock)).toMatchObject([{ items: [], faults: [], last: true }]);
     expect(heard).toEqual(['GET /orders?key=canary', 'GET /moved']);
   });
 
-  // The first would be followed by a reading, which tells the ERP nothing; the second by the same writing again.
+  // After the first, a client would send a read, which does not notify the ERP; after the second, the same write again.
   test.each([302, 307])(
-    'a redirect by %i of what the ERP is told is followed nowhere, not even on its own host',
+    'a redirect by %i of a notification is never followed, not even on its own host',
     async (status) => {
       const erp = await open([{ status, headers: { location: '/canary' } }, { status: 200 }]);
       expect(await failure(erp.acknowledge([OUTCOME]))).toMatchObject({ code: 'erp_answer_refused' });
@@ -242,7 +242,7 @@ describe('http', () => {
     },
   );
 
-  test('what may pass is tried again', async () => {
+  test('a transient failure is retried', async () => {
     const erp = await open([
       { status: 503 },
       { status: 429, headers: { 'retry-after': '5' } },
@@ -253,7 +253,7 @@ describe('http', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(NOW + 5_000);
   });
 
-  test('canonical records are taken as they are', async () => {
+  test('canonical records are taken unchanged', async () => {
     const plan = {
       external_code: 'P1',
       date_time_start: '2026-05-18T08:00Z',

@@ -1,4 +1,4 @@
-// A dropped file that is made to take all memory or time is refused in clear words, and the process goes on meanwhile.
+// A dropped file that would take all memory or time is rejected in clear words, and the process goes on meanwhile.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ const reasonsIn = (path: string): string[] =>
   resultIn(path).faults.map(({ reason }: { reason: string }) => reason);
 
 describe('a workbook', () => {
-  test('that unpacks to too much goes to failed/ unread, and the others go on', async () => {
+  test('that unpacks to too much goes to failed/ unread, and the other files go on', async () => {
     const bytes = workbookOf(`<sheetData/>${' '.repeat(65 * MEGABYTE)}`);
     expect(bytes.length).toBeLessThan(100_000);
     drop('a.xlsx', bytes);
@@ -60,7 +60,7 @@ describe('a workbook', () => {
     expect(reasonsIn('failed/a.xlsx')).toEqual(['unpacks to more than 64 MB; split it, or write it as CSV']);
   });
 
-  test('with a cell at the end of the largest sheet is refused for the memory that it takes', async () => {
+  test('with a cell at the end of the largest sheet is rejected for the memory that it takes', async () => {
     drop(
       'a.xlsx',
       workbookOf('<sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'),
@@ -91,7 +91,7 @@ describe('a workbook', () => {
       };
     });
 
-    test('is refused, and requests are answered meanwhile', async () => {
+    test('is rejected, and requests are answered meanwhile', async () => {
       let isRead = false;
       const reading = read('a.xlsx', { timeoutMs: 3_000 }).finally(() => {
         isRead = true;
@@ -105,7 +105,7 @@ describe('a workbook', () => {
           },
         },
       ]);
-      // In the same process there are a few until the parser begins.
+      // In the same process, there are a few until the parser begins.
       expect(answered).toBeGreaterThan(50);
     });
 
@@ -120,7 +120,7 @@ describe('a workbook', () => {
 });
 
 describe('a JSON file', () => {
-  test('that takes too much memory is refused', async () => {
+  test('that takes too much memory is rejected', async () => {
     drop('a.json', `[${'[],'.repeat(5 * MEGABYTE)}[]]`);
     expect(await read('a.json', { heapMb: 64 })).toEqual([
       {
@@ -133,7 +133,7 @@ describe('a JSON file', () => {
   });
 
   test.each(['SIGKILL', 'SIGINT'] as const)(
-    'whose reader gets a %s is not refused for it',
+    'whose reader gets a %s is not rejected for it',
     async (signal) => {
       dropPlans('a.json', ...Array.from({ length: 30_000 }, (_, i) => `P${i}`));
       const before = readers();
@@ -153,7 +153,7 @@ describe('a JSON file', () => {
     },
   );
 
-  test('of many plans is read in full by a process of its own', async () => {
+  test('of many plans is read completely by a separate process', async () => {
     const codes = Array.from({ length: 3_000 }, (_, i) => `P${i}`);
     dropPlans('a.json', ...codes);
     const readings = await read('a.json', {});
@@ -206,7 +206,7 @@ describe('a CSV file', () => {
   test.each([
     ['empty lines', '\n', 500],
     ['spaces without a line end', ' ', 16],
-  ])('of %s leaves turns for other work', async (_name, character, turns) => {
+  ])('of %s yields to the event loop', async (_name, character, turns) => {
     async function* rows() {
       const chunk = Buffer.from(character.repeat(MEGABYTE / 16));
       yield* (await csvTable(Readable.from(Array.from({ length: 20 }, () => chunk)))).rows;
@@ -214,7 +214,7 @@ describe('a CSV file', () => {
     expect(await turnsDuring(rows())).toBeGreaterThanOrEqual(turns);
   });
 
-  test('with a quotation mark that stays open is read no further than a megabyte', async () => {
+  test('with an unclosed quotation mark is read no further than a megabyte', async () => {
     drop('a.csv', `${HEADER}\n"${'x'.repeat(2 * MEGABYTE)}`);
     const [batch] = await drain(open(), clock);
     expect(batch?.faults).toEqual([
@@ -222,7 +222,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('with too many columns is refused', async () => {
+  test('with too many columns is rejected', async () => {
     drop('a.csv', `${HEADER},${Array.from({ length: 1_000 }, (_, i) => `c${i}`).join(',')}\n`);
     const [batch] = await drain(open(), clock);
     expect(batch?.faults).toEqual([
@@ -233,7 +233,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('with something else as its header is told in a short message', async () => {
+  test('with something else as its header gives a short message', async () => {
     drop('a.csv', `${HEADER},${'x'.repeat(100_000)}\n`);
     const [batch] = await drain(open(), clock);
     expect(batch?.faults[0]?.reason.length).toBeLessThan(200);

@@ -1,5 +1,5 @@
-// Which files of a drop folder are read and in which formats, and every kind of bad input told in clear words while the
-// others go on.
+// Which files of a drop folder are read and in which formats, and how every kind of bad input is reported while the other
+// files go on.
 import {
   mkdirSync,
   readdirSync,
@@ -44,9 +44,9 @@ describe('which files are read', () => {
     dropPlans('grows.json', 'P1');
     const source = open();
     const reading = drain(source, { ...clock, advance: growing });
-    let looks = 0;
+    let polls = 0;
     async function growing(ms: number) {
-      if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+      if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
       await clock.advance(ms);
     }
     expect(codesOf(await reading)).toEqual([]);
@@ -57,13 +57,13 @@ describe('which files are read', () => {
     ['back', -86_400_000],
     ['ahead', 86_400_000],
   ])(
-    'a file is taken so long after it has stopped growing, though the clock is set %s',
+    'a file is taken a fixed time after it has stopped growing, though the clock is set %s',
     async (_way, byMs) => {
       dropPlans('grows.json', 'P1');
       const source = open();
-      let looks = 0;
+      let polls = 0;
       const growing = async (ms: number) => {
-        if (looks++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
+        if (polls++ === 0) await appendFile(join(folder, 'grows.json'), ' ');
         await clock.advance(ms);
       };
       await drain(source, { ...clock, advance: growing });
@@ -84,7 +84,7 @@ describe('which files are read', () => {
     expect(clock.now()).toBe(before);
   });
 
-  test('a file that vanishes between the look and the reading is passed over', async () => {
+  test('a file that vanishes between the listing and the read is skipped', async () => {
     dropPlans('a.json', 'P1');
     dropPlans('b.json', 'P2');
     dropPlans('c.csv', 'P3');
@@ -122,7 +122,7 @@ describe('formats', () => {
     ]);
   });
 
-  test('XLSX with date cells and merged cells is read as it looks', async () => {
+  test('XLSX with date cells and merged cells is read as displayed', async () => {
     const start = new Date('2026-05-18T08:00:00Z');
     const end = new Date('2026-05-18T18:30:00Z');
     const rows = [
@@ -180,14 +180,14 @@ describe('formats', () => {
 });
 
 describe('bad input', () => {
-  test('a line without end is told at once, however long it is', async () => {
+  test('an endless line is reported at once, however long it is', async () => {
     drop('long.csv', '['.repeat(200_000));
     const [batch] = await take(open());
     expect(batch?.items).toEqual([]);
     expect(batch?.faults[0]?.reason).toMatch(/column|CSV/);
   });
 
-  test('a broken text of many megabytes is told by its place', async () => {
+  test('broken JSON of many megabytes is reported by its position', async () => {
     drop('large.json', `{"external_code":"${'x'.repeat(9_000_000)}`);
     const faults = (await take(open())).flatMap((batch) => batch.faults);
     expect(faults.map(({ reason }) => reason)).toEqual(['broken JSON at 1:18']);
@@ -223,7 +223,7 @@ describe('bad input', () => {
     ['number.csv', `${columns},point.latitude\nP1,x,y,A,"1.234,5"`, 'point.latitude is not a number'],
     ['text.xlsx', 'not a workbook', 'is not a readable XLSX workbook'],
     ['empty.xlsx', workbook([]), 'the first sheet is empty'],
-  ])('%s is told clearly, goes to failed/, and the others go on', async (name, content, words) => {
+  ])('%s is reported clearly, goes to failed/, and the other files go on', async (name, content, words) => {
     drop(name, content);
     dropPlans('zzz.json', 'good');
     const source = open();
@@ -236,7 +236,7 @@ describe('bad input', () => {
     );
   });
 
-  test('a JSON file of 300 MB is refused unread', async () => {
+  test('a JSON file of 300 MB is rejected unread', async () => {
     drop('huge.json', '[');
     truncateSync(join(folder, 'huge.json'), 300 * 1024 * 1024);
     const source = open();
@@ -247,7 +247,7 @@ describe('bad input', () => {
 
   const START = '2026-05-18T08:00';
   const END = '2026-05-18T18:00';
-  /** Several batches, and more than one chunk of the file, stand before the break. */
+  /** Several batches, and more than one chunk of the file, come before the break. */
   const lines = Array.from({ length: 2_000 }, (_, i) => `P${i},${START},${END},A`);
   const cells = lines.map((line) => line.split(','));
 
@@ -265,19 +265,22 @@ describe('bad input', () => {
       'row 2002 has cells outside the header',
     ],
     ['cut.json', JSON.stringify(lines.map((_, i) => plan(`P${i}`))).slice(0, -2), 'broken JSON at 1:'],
-  ])('%s breaks off: it gives one fault and no item, and goes to failed/', async (name, content, words) => {
-    drop(name, content);
-    const source = open();
-    const batches = await take(source);
-    await finish(source);
-    expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
-    expect(batches[0]?.faults).toHaveLength(1);
-    expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
-    expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
-    expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
-  });
+  ])(
+    '%s breaks off: it gives one read error and no item, and goes to failed/',
+    async (name, content, words) => {
+      drop(name, content);
+      const source = open();
+      const batches = await take(source);
+      await finish(source);
+      expect(batches).toMatchObject([{ part: 1, last: true, items: [], faults: [{ origin: name }] }]);
+      expect(batches[0]?.faults).toHaveLength(1);
+      expect(inFolder('failed')).toEqual([name, `${name}.result.json`]);
+      expect(resultIn(`failed/${name}`)).toMatchObject({ results: [], faults: [{ origin: name }] });
+      expect(resultIn(`failed/${name}`).faults[0].reason).toContain(words);
+    },
+  );
 
-  test('a CSV file that changes while it is read gives nothing of its end, and is read again', async () => {
+  test('a CSV file that changes during the read gives no last part, and is read again', async () => {
     drop('a.csv', [columns, ...lines].join('\n'));
     const source = open();
     const cut = await drain(source, clock, async () => utimesSync(join(folder, 'a.csv'), 1, 1));
@@ -285,7 +288,7 @@ describe('bad input', () => {
     expect(codesOf(await take(source))).toHaveLength(2_000);
   });
 
-  test('a CSV file that breaks off only because it changes while it is read is no fault, and is read again', async () => {
+  test('a CSV file that breaks off only because it changes during the read gives no read error, and is read again', async () => {
     // More than the parser reads ahead.
     const text = [columns, ...lines.map((line) => line + 'B'.repeat(2_000))].join('\n');
     drop('a.csv', text);

@@ -1,5 +1,5 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
-// how long it is kept, and what is returned beside it.
+// how long it is kept, and which returns are written beside it.
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -47,8 +47,8 @@ const results = (path: string) =>
 /** Files without their results. */
 const filesIn = (place: string) => inFolder(place).filter((name) => !name.endsWith('.result.json'));
 
-describe('what becomes of a file', () => {
-  test('it stays until every item is final, then goes to done/ with its result', async () => {
+describe('a dropped file', () => {
+  test('stays until every item is final, then goes to done/ with its result', async () => {
     dropPlans('a.json', 'P1', 'P2');
     const source = open();
     await take(source);
@@ -74,7 +74,7 @@ describe('what becomes of a file', () => {
     });
   });
 
-  test.each(['rejected', 'cancelled'] as const)('one item %s puts it into failed/', async (state) => {
+  test.each(['rejected', 'cancelled'] as const)('goes to failed/ where one item is %s', async (state) => {
     dropPlans('a.json', 'P1', 'P2');
     const source = open();
     await take(source);
@@ -82,7 +82,7 @@ describe('what becomes of a file', () => {
     expect(inFolder('failed')).toEqual(['a.json', 'a.json.result.json']);
   });
 
-  test('a name that is taken gets the time at which the file was read, also where only a result is left', async () => {
+  test('whose name is taken gets the time of its read, even where only a result is left', async () => {
     for (const code of ['P1', 'P2', 'P3']) {
       dropPlans('a.json', code);
       const source = open();
@@ -95,7 +95,7 @@ describe('what becomes of a file', () => {
     expect(results('done/a-20260517T120006000Z.json')).toMatchObject([['P3', PLAN_START, 'confirmed']]);
   });
 
-  test('another process reads it once more to know its items', async () => {
+  test('is read once more by another process, to know its items', async () => {
     const bad = { 'point.order': 'first' };
     drop('a.csv', csvText([row('P1'), row('P2', '2026-05-19'), row('P3', '2026-05-18', bad)]));
     const first = open();
@@ -111,7 +111,7 @@ describe('what becomes of a file', () => {
     expect(await contentOf(open(), 'a.csv')).toEqual(content);
   });
 
-  test('it is not read again to know its items, as long as the process lives', async () => {
+  test('is not read again to know its items while the process lives', async () => {
     dropPlans('a.json', 'P1');
     const source = open();
     await take(source);
@@ -122,7 +122,7 @@ describe('what becomes of a file', () => {
     expect(await contentOf(source, 'a.json')).toMatchObject({ items: [{ externalCode: 'P1' }] });
   });
 
-  test('one that nothing could be read of goes to failed/, an empty list to done/', async () => {
+  test('with no readable item goes to failed/, an empty list to done/', async () => {
     drop('bad.json', '{"a":');
     drop('empty.json', '[]');
     const source = open();
@@ -135,7 +135,7 @@ describe('what becomes of a file', () => {
     ]);
   });
 
-  test('items that could not be read have a result for each day, and wait for nothing', async () => {
+  test('with unreadable items has a result for each day, and waits for nothing', async () => {
     const bad = { 'point.order': 'first' };
     drop('a.csv', csvText([row('R7', '2026-05-18', bad), row('R7', '2026-05-19', bad)]));
     const source = open({ reuseCodes: true });
@@ -150,20 +150,23 @@ describe('what becomes of a file', () => {
   test.each([
     ['a day', '2026-05-18', ['2026-05-19']],
     ['no day', 'soon', []],
-  ])('a read error of %s in a later part invalidates the items it may mean', async (_what, day, left) => {
-    const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
-    const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
-    drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
-    const source = open({ reuseCodes: true });
-    await take(source);
-    const content = await contentOf(source, 'a.csv');
-    if (typeof content !== 'object') throw new Error(content);
-    expect(content.items).toHaveLength(600 + left.length);
-    const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
-    expect(own.map(({ startDay }) => startDay)).toEqual(left);
-  });
+  ])(
+    'with a read error of %s in a later part invalidates the items it may mean',
+    async (_what, day, left) => {
+      const rows = Array.from({ length: 600 }, (_, i) => row(`P${i}`));
+      const r7 = ['2026-05-18', '2026-05-19', ...rows, day];
+      drop('a.csv', csvText(r7.map((each) => (typeof each === 'string' ? row('R7', each) : each))));
+      const source = open({ reuseCodes: true });
+      await take(source);
+      const content = await contentOf(source, 'a.csv');
+      if (typeof content !== 'object') throw new Error(content);
+      expect(content.items).toHaveLength(600 + left.length);
+      const own = content.items.filter(({ externalCode }) => externalCode === 'R7');
+      expect(own.map(({ startDay }) => startDay)).toEqual(left);
+    },
+  );
 
-  test('two days of one code in one file are two items, each with its own result', async () => {
+  test('with two days of one code has two items, each with its own result', async () => {
     drop('a.json', JSON.stringify([plan('R7', '2026-05-18'), plan('R7', '2026-05-19')]));
     const source = open({ reuseCodes: true });
     await take(source);
@@ -176,7 +179,7 @@ describe('what becomes of a file', () => {
     ]);
   });
 
-  test('one that is replaced before it is moved is never moved unread', async () => {
+  test('that is replaced before the move is never moved unread', async () => {
     dropPlans('a.json', 'P1');
     const source = open();
     await take(source);
@@ -191,7 +194,7 @@ describe('what becomes of a file', () => {
     expect(filesIn('done')).toEqual(['a-20260517T120004000Z.json']);
   });
 
-  test('one that is replaced in the instant of the move goes back', async () => {
+  test('that is replaced at the moment of the move goes back', async () => {
     dropPlans('a.json', 'P1');
     const source = open();
     await take(source);
@@ -212,15 +215,15 @@ describe('what becomes of a file', () => {
 
   test.each<[string, () => void]>([
     ['replaced', () => dropPlans('a.json', 'P1', 'P2')],
-    ['withdrawn', () => rmSync(join(folder, 'a.json'))],
-  ])('one that is %s while it waits is gone for another process', async (_what, change) => {
+    ['removed', () => rmSync(join(folder, 'a.json'))],
+  ])('that is %s while it waits is gone for another process', async (_what, change) => {
     dropPlans('a.json', 'P1');
     await take(open());
     change();
     expect(await contentOf(open(), 'a.json')).toBe('gone');
   });
 
-  test('one that another mapping reads otherwise is gone', async () => {
+  test('that another mapping reads differently is gone', async () => {
     drop('a.csv', csvText([row('P1')]));
     await take(open());
     expect(await contentOf(open(), 'a.csv')).toMatchObject({ items: [{}] });
@@ -230,7 +233,7 @@ describe('what becomes of a file', () => {
 
 describe('a crash', () => {
   const written = async (): Promise<void> => {
-    // The file cannot be moved: what a crash before the move leaves.
+    // The file cannot be moved: this is the state that a crash before the move leaves.
     const source = open();
     const content = await contentOf(source, 'a.json');
     if (typeof content !== 'object') throw new Error(content);
@@ -242,7 +245,7 @@ describe('a crash', () => {
   test.each<[string, () => Promise<void>]>([
     ['before the result is written', async () => {}],
     ['before the file is moved', written],
-  ])('%s is made good by the next process, at the same place', async (_when, cut) => {
+  ])('%s is repaired by the next process, at the same place', async (_when, cut) => {
     mkdirSync(join(folder, 'done'));
     drop('done/a.json', 'an earlier one');
     dropPlans('a.json', 'P1');
@@ -271,7 +274,7 @@ describe('a crash', () => {
     expect(results('done/a.json')).toEqual([['P1', PLAN_START, 'rejected']]);
   });
 
-  test('after the file was moved leaves it finished, and a new file of its name to be read', async () => {
+  test('after the file was moved leaves it finished, and a new file of its name is read', async () => {
     dropPlans('a.json', 'P1');
     await take(open());
     const file = takenFile('a.json');
@@ -282,7 +285,7 @@ describe('a crash', () => {
     expect(codesOf(await take(open()))).toEqual(['P2', 'P3']);
   });
 
-  test('and a folder that is in the way leave the file where it is', async () => {
+  test('and a folder that is in the way leave the file in its place', async () => {
     dropPlans('a.json', 'P1');
     const source = open();
     await take(source);
@@ -297,7 +300,7 @@ describe('a crash', () => {
 
 describe('finished files', () => {
   const HOUR = 3_600_000;
-  /** A finished file whose result is so old. */
+  /** A finished file whose result has this age. */
   function finished(path: string, ageMs: number): void {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     drop(path, '[]');
@@ -306,7 +309,7 @@ describe('finished files', () => {
     utimesSync(join(folder, `${path}.result.json`), seconds, seconds);
   }
 
-  test('are removed with their results once they were kept for long enough, and nothing else is', async () => {
+  test('are removed with their results after their retention time, and nothing else is', async () => {
     finished('done/old.json', 3 * HOUR);
     finished('failed/old.csv', 3 * HOUR);
     finished('done/new.json', HOUR);
@@ -317,7 +320,7 @@ describe('finished files', () => {
     expect(inFolder('done')).toEqual(['new.json', 'new.json.result.json', 'not-ours.json']);
   });
 
-  test('are looked at once an hour', async () => {
+  test('are checked once an hour', async () => {
     const source = open({}, {}, 2 * HOUR);
     await source.files?.removeExpired();
     finished('done/a.json', 3 * HOUR);
@@ -329,7 +332,7 @@ describe('finished files', () => {
     expect(inFolder('done')).toEqual([]);
   });
 
-  test('the journals of an earlier version are removed, and their files read', async () => {
+  test('the journals of an earlier version are removed, and their files are read', async () => {
     dropPlans('a.json', 'P1');
     mkdirSync(join(folder, 'pending'));
     writeFileSync(join(folder, 'pending', 'a.json.journal'), '{"whole":true}');
@@ -344,7 +347,7 @@ describe('finished files', () => {
   });
 });
 
-test('an outcome of no file is a late result, each on its own line', async () => {
+test('an outcome without a file is a late result, on a line of its own', async () => {
   const source = open();
   await source.acknowledge([outcome('P1'), outcome('P2', 'rejected')]);
   await source.acknowledge([outcome('P1', 'cancelled')]);
@@ -361,7 +364,7 @@ test('an outcome of no file is a late result, each on its own line', async () =>
 });
 
 describe('returns', () => {
-  test('are one file a plan, and no code leaves the folder', async () => {
+  test('are one file for each plan, and no code leads out of the folder', async () => {
     const source = open();
     await source.returnExecutions([stopOutcome('../../evil', '1', 'E'), stopOutcome('../../evil', '2', 'D')]);
     expect(inFolder('returns')).toEqual(['%2E%2E%2F%2E%2E%2Fevil.json']);
@@ -395,7 +398,7 @@ describe('returns', () => {
     });
   });
 
-  test('of a code whose older use has left its file begin the file anew', async () => {
+  test('of a code whose older use has left its file start the file again', async () => {
     const source = open();
     await source.returnExecutions([stopOutcome('R7', '1', 'E'), stopOutcome('R7', '2', 'E')]);
     await source.returnExecutions([stopOutcome('R7', '2', 'D', null)]);
@@ -423,14 +426,14 @@ describe('returns', () => {
     });
   });
 
-  test('told at the same time are all kept', async () => {
+  test('written at the same time are all kept', async () => {
     const source = open();
     const points = Array.from({ length: 8 }, (_, i) => `${i}`);
     await Promise.all(points.map((point) => source.returnExecutions([stopOutcome('P1', point, 'E')])));
     expect(JSON.parse(readFileSync(join(folder, 'returns', 'P1.json'), 'utf8')).stops).toHaveLength(8);
   });
 
-  test('that somebody else has written over are not guessed at', async () => {
+  test('that another program has overwritten are an error', async () => {
     mkdirSync(join(folder, 'returns'));
     drop('returns/P1.json', 'scribble');
     await expect(open().returnExecutions([stopOutcome('P1', '1', 'E')])).rejects.toThrow('P1.json');

@@ -1,5 +1,5 @@
-// What is PostgreSQL's own: times without a zone, types of values, a stream that is left early, and its errors,
-// of which only the code may be told.
+// PostgreSQL as an ERP: times without a zone, types of values, a stream that is closed early, and its errors, of which
+// only the code may be shown.
 import knex, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
@@ -58,7 +58,7 @@ describe('sql on PostgreSQL', () => {
     });
   });
 
-  test('gives its connection back when a reading is left early', async () => {
+  test('releases its connection when a read is closed early', async () => {
     const erp = open({});
     for (let times = 0; times < 10; times++) {
       for await (const _ of erp.read()) break;
@@ -108,15 +108,10 @@ describe('sql on PostgreSQL', () => {
 
   test.each([
     ['a table that is not there', 'update nowhere set a = :message', 'erp_statement_refused', /42P01/],
-    [
-      'a value whose type it cannot tell',
-      'select 1 where :message is null',
-      'erp_statement_refused',
-      /42P18/,
-    ],
+    ['a value of an unknown type', 'select 1 where :message is null', 'erp_statement_refused', /42P18/],
     ['a value that does not fit', 'select cast(:message as integer)', 'erp_statement_refused', /22P02/],
     ['broken syntax', 'updat x set a = :message', 'erp_statement_refused', /42601/],
-  ])('tells of %s by its code alone', async (_what, acknowledge, code, words) => {
+  ])('reports %s by its code alone', async (_what, acknowledge, code, words) => {
     const error = await open({ acknowledge })
       .acknowledge([outcome])
       .then(
@@ -135,7 +130,7 @@ describe('sql on PostgreSQL', () => {
       'erp_database_missing',
     ],
     ['a server that is not there', (url: URL) => Object.assign(url, { port: '1' }), 'erp_unreachable'],
-  ])('tells of %s plainly', async (_what, change, code) => {
+  ])('reports %s plainly', async (_what, change, code) => {
     const erp = open({ connection: change(new URL(connection)).href });
     const error = await erp.check().then(
       () => undefined,

@@ -1,5 +1,5 @@
-// One suite over every ERP source: the same rows give the same items, and an engine that is cut off at any step
-// and started again sends each item once and tells the ERP of each.
+// One suite for every ERP source: the same rows give the same items, and an engine that is interrupted at any step
+// and started again sends each item once and notifies the ERP of each.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/erp/items/canonical-form.ts';
 import { validateItem } from '../../src/erp/items/schemas.ts';
@@ -123,7 +123,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('tells the ERP of final states, and twice is the same as once', async () => {
+  test('notifies the ERP of final states, and twice is the same as once', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
     const taken: Taken = new Map();
@@ -138,7 +138,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
         outcomes.find((outcome) => outcome.externalCode === externalCode),
       );
     }
-    expect(await erp.told()).toEqual({
+    expect(await erp.notified()).toEqual({
       P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       P2: { state: 'rejected', remoteId: null, periodStart: PLAN_START },
     });
@@ -161,7 +161,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('an engine cut off at any step and started again sends each item once and tells of each', async () => {
+  test('an engine interrupted at any step and started again sends each item once and notifies the ERP of each', async () => {
     let isWhole = false;
     for (let cutAt = 0; !isWhole; cutAt++) {
       const erp = await benchOf(make);
@@ -172,7 +172,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
         [...outbox.entries.values()].map(({ sent }) => sent),
         `cut at step ${cutAt}`,
       ).toEqual([1, 1]);
-      expect(await erp.told(), `cut at step ${cutAt}`).toEqual({
+      expect(await erp.notified(), `cut at step ${cutAt}`).toEqual({
         P1: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
         P2: { state: 'confirmed', remoteId: 7, periodStart: PLAN_START },
       });
@@ -180,7 +180,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     }
   });
 
-  test('a plan whose rows are not together is a fault, and no half of it is an item', async () => {
+  test('a plan whose rows are not together is a read error, and no half of it is an item', async () => {
     const erp = await benchOf(make, [row('P1', 'A'), row('P2', 'C'), row('P1', 'B')]);
     const source = erp.open();
     const batches = await drain(source, erp.clock);
@@ -203,7 +203,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('a plan that cannot be read leaves the others alone', async () => {
+  test('a plan that cannot be read does not affect the others', async () => {
     const erp = await benchOf(make, [
       row('P1', 'A', { 'point.order': 'first' }),
       row('P2', 'C', { 'point.order': 1 }),
@@ -235,7 +235,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
         (data.route_points as unknown[]).length,
       ]);
 
-    test('is a fault, and no half of it is an item', async () => {
+    test('is a read error, and no half of it is an item', async () => {
       const erp = await benchOf(make, rows);
       const source = erp.open();
       const batches = await drain(source, erp.clock);
@@ -260,7 +260,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     });
   });
 
-  test('more than a batch comes in parts, all of it', async () => {
+  test('more than a batch comes in several parts, completely', async () => {
     const rows = Array.from({ length: 1_200 }, (_, i) => row(`P${i}`, 'A'));
     const erp = await benchOf(make, rows);
     const source = erp.open();
@@ -274,7 +274,7 @@ describe.each(BENCHES)('%s', (_name, make) => {
     await source.close();
   });
 
-  test('check tells what it found, however often it is asked', async () => {
+  test('check reports what it found, however often it is called', async () => {
     const erp = await benchOf(make);
     const source = erp.open();
     for (let times = 0; times < 6; times++) expect(await source.check()).toMatch(/\.$/);
@@ -290,7 +290,7 @@ interface Outbox {
 
 class Cut extends Error {}
 
-/** An engine as small as can be: a durable outbox, and a step counter that cuts it off. True where it got through. */
+/** A minimal engine: a durable outbox, and a step counter that interrupts it. True where it got through. */
 async function engineRun(erp: Bench, { entries, taken }: Outbox, cutAt: number): Promise<boolean> {
   let steps = 0;
   const step = () => {
@@ -319,9 +319,9 @@ async function engineRun(erp: Bench, { entries, taken }: Outbox, cutAt: number):
       step();
       entry.acknowledged = true;
     }
-    const told = ({ externalCode }: FileItem) =>
+    const outcomeOf = ({ externalCode }: FileItem) =>
       entries.get(externalCode)?.acknowledged ? confirmed(externalCode) : undefined;
-    await finishTaken(source, taken, told, step);
+    await finishTaken(source, taken, outcomeOf, step);
     return true;
   } catch (error) {
     if (error instanceof Cut) return false;

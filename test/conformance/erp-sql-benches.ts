@@ -1,4 +1,4 @@
-// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Orders are kept as JSON; the query of the feed
+// ERPs that are databases: SQLite in a file, and a real PostgreSQL. Rows are kept as JSON; the query of the feed
 // gives them as columns of the database's own types.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ async function sqlBench({ client, connection, cell, remove }: Dialect): Promise<
       await database.batchInsert('orders', orders, 100);
       offered = [...offered, ...rows];
     },
-    async told() {
+    async notified() {
       const rows = await database('told').select();
       return Object.fromEntries(
         rows.map((one) => [

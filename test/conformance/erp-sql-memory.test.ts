@@ -22,7 +22,7 @@ test('60,000 rows of SQLite, whose driver would hold them all', { timeout: 120_0
   }
 });
 
-test('an ERP on SQLite may write while its feed is read, and a reading may be given up', async () => {
+test('an ERP on SQLite can write while its feed is read, and the read can be aborted', async () => {
   const folder = temporaryFolder();
   const connection = { filename: join(folder, 'erp.db') };
   const erp = knex({ client: 'sqlite3', connection, useNullAsDefault: true });

@@ -1,5 +1,5 @@
-// Every index of a business table costs each load of it, so each has a query that SQLite answers by it: a recipe of the
-// cookbook, or a look-up of the product's own, named here.
+// Every index of a business table slows each load of the table, so each has a query that SQLite answers by it: a recipe of
+// the cookbook, or a lookup of the product itself, named here.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { fillLocalTime } from '../../src/warehouse/maintenance/local-time.ts';

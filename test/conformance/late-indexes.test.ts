@@ -1,4 +1,4 @@
-// Indexes that only queries use are created after the first fill of their table, however that ends, and once.
+// Indexes that only queries use are created after the first fill of their table, however that ends, and only once.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { runJob } from '../../src/sync/run.ts';
@@ -45,13 +45,13 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2 }, engine });
   });
 
-  it('are absent from a new warehouse, and there after the first run', async () => {
+  it('are absent from a new warehouse, and exist after the first run', async () => {
     expect(await indexes()).toEqual(WITH_TABLE);
     expect(await rig.run(JOB)).toMatchObject({ status: 'ok' });
     expect(await indexes()).toEqual(ALL);
   });
 
-  it('are left alone by further runs', async () => {
+  it('are not touched by further runs', async () => {
     await rig.run(JOB);
     const before = await rig.rows(SCHEMA_STATE[engine]);
     await rig.clock.advance(3_600_000);
@@ -95,7 +95,7 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
     const job = (await loadJobs()).find(({ name }) => name === JOB);
     if (job === undefined) throw new Error(`no job ${JOB}`);
     const stop = new AbortController();
-    // More slices than are worked at once.
+    // More slices than run at once.
     const options = job.options.parse({ since: '300d' }) as Record<string, unknown>;
     const { signal } = stop;
     const { summary } = await runJob(
@@ -106,7 +106,7 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
     expect(await indexes()).toEqual(ALL);
   });
 
-  it('are created by a later run where one cannot create them, which is good all the same', async () => {
+  it('are created by a later run where one cannot create them, and that run still succeeds', async () => {
     await rig.engine.write(({ sql }) => sql.raw('create table idx_event_begin_date (id integer)'));
     expect(await rig.run(JOB)).toMatchObject({ status: 'ok' });
     expect(warnings()).toHaveLength(1);
@@ -118,7 +118,7 @@ describe.each(engineCases)('on $name, the indexes of events that only queries us
 });
 
 describe('on postgres, the indexes of events that only queries use', () => {
-  it('are on the months that were made before them, and on those that are made later', async () => {
+  it('are on the months that were created before them, and on those that are created later', async () => {
     rig = await makeRig({ startAt: START, sandbox: { vehicles: 2 }, engine: 'postgres' });
     await load(eventAt(1, '2031-07-15T00:00:00.000Z'));
     await rig.run(JOB);

@@ -1,11 +1,11 @@
-// The layers of the house as data: what each folder may import. Any import against this table fails.
+// The layers of the source tree as data: what each folder may import. Any other import fails.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Folder → folders it may import from, itself included. Imports run downwards only; siblings never meet. */
+/** Folder → folders it may import from, itself included. Imports run downwards only; siblings never import each other. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'src/core': ['src/core'],
   'src/config': ['src/config', 'src/core'],
@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   jobs: ['src/sync', 'src/fleet', 'src/warehouse', 'src/core'],
 };
 
-/** Packages that belong to one place. */
+/** Packages that only one place may import. */
 const PACKAGE_HOME: Record<string, readonly string[]> = {
   got: ['src/fleet', 'src/erp', 'src/status/alerts/webhook.ts'],
   knex: ['src/warehouse', 'src/erp'],
@@ -78,7 +78,7 @@ const PACKAGE_HOME: Record<string, readonly string[]> = {
   'prom-client': ['src/status'],
 };
 
-/** What a declaration may not touch. */
+/** Code that a declaration may not contain. */
 const FORBIDDEN_IN_JOBS = /\bDate\.now\b|\bnew Date\b|\bprocess\.|\bfetch\(|from '(?:got|knex|node:[^']*)'/;
 
 const IMPORT =
@@ -104,7 +104,7 @@ function filesIn(place: string): string[] {
 
 const sources = Object.keys(MAY_IMPORT).flatMap((place) => filesIn(place).map((file) => ({ place, file })));
 
-/** What a module imports by reading folders: nothing in them may import it, since it waits for them. */
+/** Folders that a module imports by listing them: their files may not import the module, since it waits for them. */
 const READ_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'src/warehouse/schema/catalog.ts': ['tables', 'outbox', 'control'].map((name) => `src/warehouse/${name}`),
   'src/warehouse/schema/view-catalog.ts': ['src/warehouse/views'],
@@ -128,7 +128,7 @@ describe('the layers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no import circle, types included', () => {
+  it('have no import cycle, types included', () => {
     const targets = new Map(
       sources.map(({ file }) => [
         file,
@@ -160,7 +160,7 @@ describe('the layers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('let jobs be declarations: no HTTP, SQL, clock or environment', () => {
+  it('keep jobs declarative: no HTTP, SQL, clock or environment', () => {
     const wrong = filesIn('jobs').filter((file) =>
       FORBIDDEN_IN_JOBS.test(readFileSync(join(ROOT, file), 'utf8')),
     );

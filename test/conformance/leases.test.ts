@@ -1,4 +1,4 @@
-// Leases and orders over every engine, by two processes' views of one warehouse, each with a clock of its own.
+// Leases and actions on every engine, by two processes on one warehouse, each with its own clock.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { noCounts } from '../../src/core/glossary.ts';
@@ -34,14 +34,14 @@ const START = Date.parse('2026-05-04T12:00:00Z');
 const DAY_MS = 86_400_000;
 const log = createLog({ level: 'silent', redactor: createRedactor() });
 
-/** Somebody else's work, which ends when it is told to. */
+/** Work of another process, which ends when the test ends it. */
 function gate(): { opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** A write that the database refuses. */
-const refuse = ({ sql }: Transaction) => sql.raw('insert into no_such_table values (1)');
+/** A write that the database rejects. */
+const reject = ({ sql }: Transaction) => sql.raw('insert into no_such_table values (1)');
 
 interface Side {
   engine: Engine;
@@ -58,7 +58,7 @@ function sideOf(engine: Engine, clock: ManualClock, process: ProcessIdentity): S
   return { engine, clock, heartbeat, leases: createLeaseManager(heartbeat, { engine, clock, log }) };
 }
 
-/** The engine with something done around each of its writing transactions. */
+/** The engine with an action around each of its writing transactions. */
 const around = (engine: Engine, wrap: <T>(turn: () => Promise<T>) => Promise<T>): Engine => ({
   ...engine,
   write: (work, how) => wrap(() => engine.write(work, how)),
@@ -83,7 +83,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
       for (const table of ['sync_daemon', 'sync_lease', 'sync_run', 'sync_control'])
         await sql(table).delete();
     });
-    // Their clocks are a day apart, and that changes nothing.
+    // Their clocks are a day apart, which must not matter.
     one = sideOf(engines[0], createManualClock(START), ONE);
     other = sideOf(engines[1], createManualClock(START + DAY_MS), OTHER);
   });
@@ -112,7 +112,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   const rows = (table: string): Promise<Record<string, unknown>[]> =>
     other.engine.read((sql) => sql(table).orderByRaw('1'));
 
-  /** What the other side finds free in the observation it makes each second. */
+  /** The leases that the other process finds free in the observation it makes each second. */
   async function watch(seconds: number): Promise<string[]> {
     const freed: string[] = [];
     for (let second = 0; second < seconds; second++) {
@@ -122,11 +122,11 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     return freed;
   }
 
-  /** Until the heartbeat that is under way is written: it is, behind the clock's back, by a real database. */
+  /** Waits for the heartbeat that is under way: a real database writes it, independently of the test's clock. */
   const written = ({ engine }: Side): Promise<void> =>
     engine.beside?.(async () => undefined) ?? engine.write(async () => undefined);
 
-  it('one of two gets it, and the other is told who has it', async () => {
+  it('one of two processes gets the lease, and the other learns who has it', async () => {
     const held = await take(one);
     const result = await other.leases.take('pull-events');
     expect(result).toMatchObject({ heldBy: { holder: ONE.holder, pid: ONE.pid, host: ONE.host } });
@@ -134,13 +134,13 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect((await take(other)).token).toBeGreaterThan(held.token);
   });
 
-  it('one of two that take it at the same moment gets it', async () => {
+  it('one of two processes that take a lease at the same moment gets it', async () => {
     const results = await Promise.all([one, other].map(({ leases }) => leases.take('pull-events')));
     expect(results.filter((result) => 'heldBy' in result)).toHaveLength(1);
     expect(await rows('sync_lease')).toMatchObject([{ name: 'pull-events', token: 1 }]);
   });
 
-  it('a process that stands still for 20 s is replaced, and its runs are abandoned', async () => {
+  it('a process that freezes for 20 s is replaced, and its runs are abandoned', async () => {
     const held = await take(one);
     await openRunOf(held, 'r1', isoInstant(START));
     expect(await watch(DEAD_MS / 1_000)).toEqual([]);
@@ -151,7 +151,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await take(other);
   });
 
-  it('a process that was replaced writes nothing when it wakes up, and sends nothing', async () => {
+  it('a process that was replaced writes nothing and sends nothing when it wakes up', async () => {
     const held = await take(one);
     await openRunOf(held, 'r1', isoInstant(START));
     await watch(DEAD_MS / 1_000 + 1);
@@ -172,12 +172,12 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await rows('sync_run')).toEqual(before);
     expect(held.lost.aborted).toBe(true);
     expect(() => held.check()).toThrow('took over pull-events');
-    // Letting go of what it has lost takes nothing from the new holder.
+    // When it releases the lost lease, the new holder loses nothing.
     await held.release();
     await next.engine.write(async () => undefined);
   });
 
-  it('a process that was replaced finds out at its next heartbeat, once, and lives on', async () => {
+  it('a process that was replaced finds out at its next heartbeat, once, and goes on', async () => {
     const lines: string[] = [];
     const write = (line: string) => lines.push(line);
     const heard = createLog({ level: 'warn', redactor: createRedactor(), write });
@@ -196,7 +196,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     later.check();
   });
 
-  it('a process that slept knows by its own clocks that it must not send, before it asks anybody', async () => {
+  it('a process that slept knows by its own clocks that it must not send, without a query', async () => {
     const held = await take(one);
     one.clock.set(DEAD_MS - 1);
     held.check();
@@ -210,7 +210,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     held.check();
   });
 
-  it('a heartbeat counts from when it began: others cannot see it before its commit', async () => {
+  it('a heartbeat counts from its start: other processes cannot see it before its commit', async () => {
     let lastsMs = 0;
     const slow = around(one.engine, async (turn) => {
       const result = await turn();
@@ -226,7 +226,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     lastsMs = 0;
     await side.heartbeat.runOnce();
     held.check();
-    // The same for a write that is a heartbeat where heartbeats have to wait for the writer.
+    // The same for a write that counts as a heartbeat, where heartbeats wait for the writer.
     await held.engine.write(async () => one.clock.set(DEAD_MS));
     expect(() => held.check()).toThrow();
   });
@@ -235,12 +235,12 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     const lines: string[] = [];
     const heard = createLog({ level: 'warn', redactor: createRedactor(), write: (line) => lines.push(line) });
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log: heard, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
     isAway = true;
-    // A clock that is set back keeps nothing.
+    // A clock that is set back keeps no lease alive.
     one.clock.set(-DAY_MS);
     await one.clock.advance(DEAD_MS);
     await one.heartbeat.runOnce();
@@ -251,17 +251,17 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     held.check();
   });
 
-  it('nothing is taken where the first heartbeat fails', async () => {
+  it('no lease is taken where the first heartbeat fails', async () => {
     const away: Engine = { ...one.engine };
-    if (away.beside === undefined) away.write = () => one.engine.write(refuse) as never;
-    else away.beside = () => one.engine.write(refuse) as never;
+    if (away.beside === undefined) away.write = () => one.engine.write(reject) as never;
+    else away.beside = () => one.engine.write(reject) as never;
     const heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     await expect(createLeaseManager(heartbeat, { ...one, log }).take('pull-events')).rejects.toThrow();
     expect(await rows('sync_lease')).toEqual([]);
     expect(one.clock.sleepers()).toBe(0);
   });
 
-  it('heartbeats and claims go before the loads that wait in the same process', async () => {
+  it('heartbeats and claims go before the waiting loads of the same process', async () => {
     const held = await take(one);
     const order: string[] = [];
     const first = gate();
@@ -277,7 +277,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     writes.push(held.engine.write(async () => void order.push('claim')));
     const heartbeat = one.heartbeat.runOnce().then(() => void order.push('heartbeat'));
     writes.push(heartbeat);
-    // Beside the writer it does not even wait for the load that is under way.
+    // Beside the writer, a heartbeat does not even wait for the load that is under way.
     if (one.engine.beside !== undefined) await heartbeat;
     first.open();
     await Promise.all(writes);
@@ -285,8 +285,8 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(order.indexOf('heartbeat')).toBeLessThan(order.indexOf('load 2'));
   });
 
-  // Where heartbeats have to wait for the writer, so has the write that would replace the process: see below.
-  it.skipIf(name === 'sqlite')('a load that takes longer than 20 s keeps no heartbeat waiting', async () => {
+  // Where heartbeats wait for the writer, the write that would replace the process waits too: see below.
+  it.skipIf(name === 'sqlite')('a load that takes longer than 20 s blocks no heartbeat', async () => {
     const held = await take(one);
     await watch(1);
     const end = gate();
@@ -304,7 +304,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process with a heartbeat is not replaced, however its clock is set', async () => {
     const held = await take(one);
-    // Nothing is even tried.
+    // No replacement is even tried.
     const readOnly = { ...other.engine, write: () => Promise.reject(new Error('written')) };
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: readOnly, log });
     for (let round = 0; round < 8; round++) {
@@ -320,7 +320,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     ['ahead', DAY_MS],
     ['back', -DAY_MS],
   ])(
-    'a process is replaced after 20 s, no sooner and no later, though the observer has its clock set %s',
+    'a process is replaced after 20 s, no sooner and no later, though the clock of the observer is set %s',
     async (_way, byMs) => {
       await take(one);
       for (let second = 0; second < DEAD_MS / 1_000; second++) {
@@ -345,7 +345,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'abandoned' }]);
   });
 
-  it('a process gets the time again where the write that would replace it had to wait', async () => {
+  it('a process gets its time again where the write that would replace it had to wait', async () => {
     await take(one);
     let waitMs = 1_001;
     const slow = around(other.engine, async (turn) => {
@@ -359,7 +359,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('of a time in which nobody observed, one heartbeat counts at most', async () => {
+  it('a period without observations counts as one heartbeat at most', async () => {
     await take(one);
     expect(await watch((DEAD_MS - HEARTBEAT_MS) / 1_000)).toEqual([]);
     await other.clock.advance(DAY_MS);
@@ -367,10 +367,10 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('a process that could not be replaced, because the warehouse refused it, gets the time again', async () => {
+  it('a process that could not be replaced, because the warehouse rejected the write, gets its time again', async () => {
     await take(one);
-    const refusing = { ...other.engine, write: () => other.engine.write(refuse) };
-    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: refusing, log });
+    const rejecting = { ...other.engine, write: () => other.engine.write(reject) };
+    other.leases = createLeaseManager(other.heartbeat, { ...other, engine: rejecting, log });
     const failures: unknown[] = [];
     for (let second = 0; second <= DEAD_MS / 1_000 + 5; second++)
       await watch(1).catch((error) => failures.push(error));
@@ -390,7 +390,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await watch(1)).toEqual(['a', 'b', 'c']);
   });
 
-  it('one heartbeat keeps all leases of a process; with the last of them its row goes, and nothing more is written', async () => {
+  it('one heartbeat keeps all leases of a process; its row goes with the last lease, and nothing more is written', async () => {
     let turns = 0;
     const counted = around(one.engine, (turn) => {
       turns++;
@@ -417,7 +417,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(turns).toBe(0);
   });
 
-  it('a lease that is taken while the last one is let go is kept alive, whichever comes first', async () => {
+  it('a lease that is taken while the last one is released is kept alive, whichever comes first', async () => {
     let turn = gate();
     turn.open();
     const gated = around(one.engine, async (next) => {
@@ -452,7 +452,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await joined(turn, leaving);
   });
 
-  it('a heartbeat that is stopped while the first one is written begins anew', async () => {
+  it('a heartbeat that is stopped while its first write is under way starts again', async () => {
     one.heartbeat.start();
     await one.heartbeat.stop();
     expect(await rows('sync_daemon')).toEqual([]);
@@ -461,7 +461,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(held.lost.aborted).toBe(false);
   });
 
-  it('leases and their runs are apart: taking one leaves the others as they are', async () => {
+  it('leases and their runs are independent: taking one does not affect the others', async () => {
     const held = await take(one, 'held');
     await openRunOf(held, 'r1', isoInstant(START));
     for (let round = 0; round < 3; round++) await (await take(one, 'free')).release();
@@ -472,7 +472,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await rows('sync_run')).toMatchObject([{ run_id: 'r1', status: 'running', finished_at: null }]);
   });
 
-  it('a process that has moved since it was seen is not taken for dead', async () => {
+  it('a process that has sent a heartbeat since it was observed is not taken for dead', async () => {
     await openRunOf(await take(one), 'r1', isoInstant(START));
     await take(other, 'pull-drivers');
     const [seen] = await other.engine.read((sql) => sql('sync_daemon').where({ id: ONE.holder }));
@@ -508,7 +508,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
 
   it('a process never takes itself for dead, although it sees its own heartbeat stand still', async () => {
     let isAway = false;
-    const away = around(one.engine, (turn) => (isAway ? one.engine.write(refuse) : turn()));
+    const away = around(one.engine, (turn) => (isAway ? one.engine.write(reject) : turn()));
     one.heartbeat = heartbeatOn(away, { clock: one.clock, log, process: ONE });
     one.leases = createLeaseManager(one.heartbeat, { ...one, log });
     const held = await take(one);
@@ -521,14 +521,14 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await held.engine.write(async () => undefined);
   });
 
-  it('a lease that no run of its living process has is free at the next observation', async () => {
+  it('a lease that belongs to no run of its living process is free at the next observation', async () => {
     let isLost = false;
-    // The transaction is committed, and its answer lost.
+    // The transaction is committed, but its answer is lost.
     const flaky: Engine = {
       ...other.engine,
       async write(work, how) {
         const result = await other.engine.write(work, how);
-        return isLost ? other.engine.write(refuse) : result;
+        return isLost ? other.engine.write(reject) : result;
       },
     };
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: flaky, log });
@@ -549,7 +549,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
   it('a lease whose release failed is free at the next observation', async () => {
     let isAway = false;
     const away = { ...other.engine };
-    away.write = (work, how) => other.engine.write(isAway ? (refuse as never) : work, how);
+    away.write = (work, how) => other.engine.write(isAway ? (reject as never) : work, how);
     other.leases = createLeaseManager(other.heartbeat, { ...other, engine: away, log });
     other.heartbeat.start();
     const held = await take(other);
@@ -561,7 +561,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await other.heartbeat.stop();
   });
 
-  it('who works for the holder writes while it holds the lease, and keeps nobody alive', async () => {
+  it('a worker of the holder writes while the holder has the lease, and keeps no lease alive', async () => {
     const held = await take(one);
     expect(fencedEngine(held.engine, held).base).toBe(one.engine);
     const helping = fencedEngine(other.engine, held);
@@ -576,7 +576,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     await expect(help(), 'though somebody holds it').rejects.toMatchObject({ code: 'lease_lost' });
   });
 
-  it('a lease is held by one process, under one token, until it is let go', async () => {
+  it('a lease is held by one process, under one token, until it is released', async () => {
     const { name, token, release } = await take(one);
     const held = (lease: { name: string; token: number }, holder?: string) =>
       other.engine.read((sql) => isHeld(sql, lease, holder));
@@ -589,18 +589,18 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect(await held({ name, token })).toBe(false);
   });
 
-  it('a lease that is let go is seen by the next observation', async () => {
+  it('a lease that is released is found by the next observation', async () => {
     const held = await take(one);
     await watch(1);
     await held.release();
     expect(await watch(1)).toEqual(['pull-events']);
     expect(await watch(3)).toEqual([]);
-    // Also where it was taken and let go in between.
+    // Even where it was taken and released in between.
     await (await take(one)).release();
     expect(await watch(1)).toEqual(['pull-events']);
   });
 
-  it('of a tick that is cut off again and again, three runs are made and no more', async () => {
+  it('a tick that is interrupted again and again gets three runs and no more', async () => {
     for (const [index, isOwed] of [true, true, false].entries()) {
       const held = await take(one);
       await openRunOf(held, `r${index}`, isoInstant(START));
@@ -622,7 +622,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect((await readTicks(other.engine, 'pull-events')).lastRunId).toBe('r2');
   });
 
-  it('orders are seen by every process, and a requested run is taken once', async () => {
+  it('actions are seen by every process, and a requested run is started once', async () => {
     const at = isoInstant(START);
     await pauseJob(one.engine, 'pull-events', at);
     await pauseJob(one.engine, 'pull-events', isoInstant(START + 1));
@@ -636,7 +636,7 @@ describe.each(engineCases)('leases on $name', ({ name, make }) => {
     expect((await readTicks(one.engine, 'pull-events')).paused).toBe(false);
   });
 
-  it('old runs leave the history, the last hundred of a job do not', async () => {
+  it('old runs are deleted from the history, except the last hundred of a job', async () => {
     const old = START - 100 * DAY_MS;
     await one.engine.write(async ({ sql }) => {
       const run = { status: 'ok', cause: 'schedule', host: 'h', pid: 1, ...noCounts() };

@@ -1,5 +1,5 @@
-// The lock file must hold the parts of both platforms that count: npm leaves the other one out when it locks
-// over an existing node_modules.
+// The lock file must list the packages of both platforms: npm omits the other platform when it locks over an existing
+// node_modules.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// An idle run costs the same however many entries are confirmed. Each statement that it sends is asked how it finds its
-// rows, and the entries that this way leads past are counted.
+// An idle run costs the same however many entries are confirmed. For each of its statements, SQLite's query plan says how
+// rows are found, and the entries that this plan visits are counted.
 import type { Knex } from 'knex';
 import { expect, it } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -34,7 +34,7 @@ const CONFIRMED = `insert into push_outbox (kind, external_code, code_use, state
   select 'route_plans', 'P' || n, 1, 'confirmed', 'h', 'h', n, 'P' || n, day || 'T08:00:00.000Z', day || 'T18:00:00.000Z',
     1, 0, at, at, at, at, at, at, 3 from (select n, day, day || 'T06:00:00.000Z' as at from days)`;
 
-/** The most entries that a part of the statement passes, by SQLite's own plan. */
+/** The most entries that a part of the statement visits, by SQLite's own plan. */
 async function passedBy(sql: Knex, { sql: text, bindings }: Statement): Promise<number> {
   const plan: { detail: string }[] = await sql.raw(`explain query plan ${text}`, bindings);
   const steps = plan.flatMap(({ detail }) => /^(?:SEARCH|SCAN) push_outbox\b.*/.exec(detail) ?? []);
@@ -79,7 +79,7 @@ async function costlyStatements(place: PushPlace, job: string, options: object):
 it.each([
   ['push-route-plans', { deadline: '18:00' }],
   ['return-executions', {}],
-])('an idle run of %s passes few of 200,000 confirmed entries', async (job, options) => {
+])('an idle run of %s visits few of 200,000 confirmed entries', async (job, options) => {
   const place = await makePushPlace();
   await place.engine.write(({ sql }) => sql.raw(CONFIRMED));
   expect.soft(await costlyStatements(place, job, options), 'on a new database').toEqual([]);

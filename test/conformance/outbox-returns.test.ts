@@ -21,7 +21,7 @@ const stop = (n: number, change: Partial<NotifiedStop> = {}): NotifiedStop => ({
 const stops = (count: number, change: Partial<NotifiedStop> = {}): NotifiedStop[] =>
   Array.from({ length: count }, (_, n) => stop(n, change));
 
-it.each(engineCases)('1,000 stops take one statement, once and again: $name', async ({ make }) => {
+it.each(engineCases)('1,000 stops take one statement, and one again: $name', async ({ make }) => {
   const place = await make();
   const engine = await place.open();
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-// The outbox below the push engine, over every database engine: what is written, what is found, what is deleted.
+// The outbox below the push engine, on every database engine: which entries are stored, found and deleted.
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Engine, Transaction } from '../../src/warehouse/engine.ts';
@@ -48,7 +48,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
   type Query<Args extends unknown[], T> = (sql: Knex, ...args: Args) => Promise<T>;
   const ask = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
     engine.read((sql) => query(sql, ...args));
-  const order = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
+  const change = <Args extends unknown[], T>(query: Query<Args, T>, ...args: Args): Promise<T> =>
     engine.write(({ sql }) => query(sql, ...args));
   const write = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => engine.write(work);
   const store = (rows: readonly OutboxEntry[]): Promise<Set<string>> => write((tx) => storeEntries(tx, rows));
@@ -59,7 +59,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     engine.read((sql) => sql(table).orderBy(name).pluck(name));
   const stored = async (code: string) => (await ask(lists.entriesNamed, code, KIND))[0] as OutboxEntry;
 
-  it('stores entries as they are, each use of a code apart', async () => {
+  it('stores entries unchanged, and each use of a code separately', async () => {
     const uses = [1, 2].map((code_use) => entry('A', 'unknown', { code_use, reasons: '["ç"]' }));
     const agent = entry('A', 'ready', { kind: 'agents' });
     expect(await store([...uses, agent])).toEqual(names(...uses, agent));
@@ -68,7 +68,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(queries.entriesIn, 'agents', 'ready')).toEqual([agent]);
   });
 
-  it('stores an entry only over the revision that it was made from, and says which were written', async () => {
+  it('stores an entry only over the revision that it was made from, and returns the written ones', async () => {
     const [same, moved] = [entry('same'), entry('moved')];
     await store([same, moved]);
     const cancelled = transition(moved, 'cancel', AT);
@@ -80,7 +80,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await store([entry('same', 'rejected')])).toEqual(names());
   });
 
-  it('finds entries that are still as they were read, in the order of the question', async () => {
+  it('finds entries that are unchanged since they were read, in the order of the query', async () => {
     const [a, b] = [entry('A', 'ready', { code_use: 2 }), entry('B')];
     const [first, moved] = [entry('A'), entry('C')];
     await store([a, b, first, moved]);
@@ -106,7 +106,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const record = (attempts: Attempt[], at = AT) => write((tx) => recordAttempts(tx, attempts, at));
     const history = (code: string, code_use = 1) => ask(attemptsOf, entry(code, 'ready', { code_use }));
 
-    it('is numbered, and counts a read-back with the result of the one before it', async () => {
+    it('is numbered, and counts a read-back with the result of the previous one', async () => {
       const sent = { what: 'create', outcome: 'unclear', error_code: 'timeout', http_status: 504 } as const;
       await record([attempt('A', sent)], minutesAfter(1));
       await record([attempt('A', sent)], minutesAfter(2));
@@ -137,7 +137,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
       ]);
     });
 
-    it('goes on from its own end where several are recorded at once', async () => {
+    it('continues its numbers where several are recorded at once', async () => {
       const second = attempt('A', { entry: entry('A', 'unknown', { code_use: 2 }) });
       await record([attempt('A'), attempt('B', { outcome: 'found' })]);
       await record([attempt('A'), second, attempt('B'), attempt('C')]);
@@ -150,7 +150,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     });
   });
 
-  it('finds the ready entries that are due, those that start first before the others', async () => {
+  it('finds the ready entries that are due, earliest start first', async () => {
     const starts = (day: number): Change => ({ period_start: minutesAfter(day * DAY) });
     await fill({
       B: ['ready', starts(2)],
@@ -202,7 +202,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ]);
   });
 
-  it('finds control records: what listings of the period have shown', async () => {
+  it('finds control records: entries that listings of the period have shown', async () => {
     const within = (start: number, end: number, updated: number, remote_id: number | null): Change => ({
       ...{ period_start: minutesAfter(start), period_end: minutesAfter(end), remote_id },
       updated_at: minutesAfter(updated),
@@ -229,7 +229,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(queries.controlRecords, 'agents', period, longAgo)).toEqual(agents);
   });
 
-  it('finds who owns an identifier, and who may hold a key', async () => {
+  it('finds the owner of an identifier, and the entries that may hold a key', async () => {
     await fill({
       A: ['confirmed', { remote_id: 1, remote_key: 'K' }],
       B: ['ready', { remote_id: 2, remote_key: 'K', code_use: 2 }],
@@ -246,7 +246,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await holders('K', 'L', 'M')).toEqual(['A', 'C', 'D']);
   });
 
-  it('finds the plans that run: begun, and not over for long, a page at a time', async () => {
+  it('finds the plans in progress, begun and not long over, a page at a time', async () => {
     const running = { period_start: AT, period_end: minutesAfter(60) };
     await fill({
       A: ['confirmed', running],
@@ -281,7 +281,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ]);
   });
 
-  it('finds what the ERP was not notified of, once an identifier has come or has been awaited', async () => {
+  it('finds entries that the ERP was not notified of, once their identifier has come or is overdue', async () => {
     const awaited = { told_at: null, remote_id: null };
     const second = entry('cancelled', 'cancelled', { code_use: 2 });
     await fill({
@@ -306,7 +306,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await page()).toHaveLength(200);
   });
 
-  it('marks as acknowledged what is still as it was read, and drops clear codes that nobody needs', async () => {
+  it('marks entries that are unchanged since the read as acknowledged, and drops clear codes that are not needed', async () => {
     const clear = { told_at: null, erp_code: '529' };
     const moved = entry('moved', 'rejected', clear);
     const asRead = [
@@ -317,8 +317,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ];
     await store([moved, ...asRead, entry('seen', 'confirmed', { ...clear, code_use: 2 })]);
     await store([transition(moved, 'note', AT)]);
-    await order(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
-    await order(queries.markAcknowledged, [], minutesAfter(2), 'call');
+    await change(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
+    await change(queries.markAcknowledged, [], minutesAfter(2), 'call');
     const rows = await engine.read((sql) => sql('push_outbox').orderBy(['external_code', 'code_use']));
     expect(rows.map(({ external_code, told_at, erp_code }) => [external_code, told_at, erp_code])).toEqual([
       ['cancelled', minutesAfter(1), null],
@@ -341,14 +341,14 @@ describe.each(engineCases)('on $name', ({ make }) => {
       ready: ['ready', content],
       agent: ['rejected', { ...content, kind: 'agents' }],
     });
-    await order(queries.dropOldPayloads, KIND, AT);
+    await change(queries.dropOldPayloads, KIND, AT);
     const kept = (column: string) =>
       engine.read((sql) => sql('push_outbox').whereNotNull(column).orderBy('external_code'));
     expect(codes(await kept('payload'))).toEqual(['agent', 'ready', 'recent']);
     expect(codes(await kept('erp_code'))).toEqual(['agent', 'ready', 'recent', 'the ERP is not notified']);
   });
 
-  it('stores a message with what no database keeps: a NUL, half a character', async () => {
+  it('stores a message with characters that no database keeps: a NUL, half a character', async () => {
     await fill({ odd: ['rejected', { message: 'a\0b\ud800c', remote_key: 'k\0' }] });
     expect(await stored('odd')).toMatchObject({ message: 'a\ufffdb\ufffdc', remote_key: 'k\ufffd' });
   });
@@ -395,8 +395,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
       told_at: AT,
     }));
     await write((tx) => storeNotified(tx, stops));
-    expect(await order(queries.deleteAged, 'agents', AT)).toBe(0);
-    expect(await order(queries.deleteAged, KIND, AT)).toBe(3);
+    expect(await change(queries.deleteAged, 'agents', AT)).toBe(0);
+    expect(await change(queries.deleteAged, KIND, AT)).toBe(3);
     const left = ['confirmed', 'not notified', 'ready', 'recent', 'still offered', 'unknown'];
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_attempt', 'external_code')).toEqual(left);
@@ -405,14 +405,14 @@ describe.each(engineCases)('on $name', ({ make }) => {
     await write((tx) =>
       storeNotified(tx, [{ plan_external_code: 'n0001', code_use: 1, ...stop, told_at: AT }]),
     );
-    expect(await order(queries.deleteAged, 'agents', AT)).toBe(401);
+    expect(await change(queries.deleteAged, 'agents', AT)).toBe(401);
     expect(await column('push_outbox', 'external_code')).toEqual(left);
     expect(await column('push_return', 'plan_external_code')).toContain('n0001');
   });
 
   const search = async (what: Search) => codes(await ask(lists.searchEntries, { limit: 20, ...what }));
 
-  it('shows people what needs them first, then what changed last, by pages', async () => {
+  it('lists the entries that need a person first, then the latest changes, by pages', async () => {
     await fill({
       ready: ['ready', { updated_at: minutesAfter(9) }],
       confirmed: ['confirmed', { updated_at: minutesAfter(8) }],
@@ -436,7 +436,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await ask(lists.countEntries, { kind: 'agents' })).toBe(0);
   });
 
-  it.each(['100%', 'A_B', '50!', 'Ção'])('finds %s by the letter', async (code) => {
+  it.each(['100%', 'A_B', '50!', 'Ção'])('finds %s literally', async (code) => {
     await store(['1000', 'AxB', '50', 'c', `x${code}x`].map((each) => entry(each)));
     expect(await search({ code })).toEqual([`x${code}x`]);
   });
@@ -469,7 +469,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     expect(await counts('itineraries')).toEqual(new Map());
   });
 
-  it('counts the entries of each state, and gives the oldest doubt', async () => {
+  it('counts the entries of each state, and returns the oldest unknown one', async () => {
     expect(await lists.oldestUnknown(engine)).toBeNull();
     await fill({
       A: ['ready'],

@@ -1,4 +1,4 @@
-// The page keeps its own rules: texts only as text nodes, no inline code, nothing from another host.
+// The page keeps its own rules: text only as text nodes, no inline code, nothing from another host.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,12 +11,12 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
 
 const of = (extension: string) => files.filter(({ name }) => extname(name) === extension);
 
-/** Ways to make markup or code of a text. */
+/** Ways to turn text into markup or code. */
 const FROM_TEXT =
   /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|srcdoc|javascript:/;
 
 describe('the page', () => {
-  it('makes neither markup nor code of a text', () => {
+  it('turns no text into markup or code', () => {
     expect(of('.js').length).toBeGreaterThan(10);
     expect(of('.js').filter(({ text }) => FROM_TEXT.test(text))).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe('the page', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has words for every reason for which an entry needs a person', async () => {
+  it('has a description for every reason for which an entry needs a person', async () => {
     const { ATTENTION } = await import(`${FOLDER}/words.js`);
     expect(Object.keys(ATTENTION).toSorted()).toEqual([...ATTENTION_REASONS].toSorted());
   });

@@ -1,4 +1,4 @@
-// What is PostgreSQL's own: comments, months, commits, roles, and addresses that do not work.
+// PostgreSQL alone: comments, months, commits, roles, and addresses that do not work.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const eventAt = (id: number, begin_date: string | null): Row => {
 };
 
 describe('the schema in PostgreSQL', () => {
-  it('has a comment on every table and column, and sorts every text by code points', async () => {
+  it('has a comment on every table and column, and sorts all text by code points', async () => {
     await bringSchemaUpToDate(await open(url, 'other_name'));
     const described = await rowsOf<Record<'name' | 'column' | 'comment' | 'collation' | 'data_type', string>>(
       admin,
@@ -47,12 +47,12 @@ describe('the schema in PostgreSQL', () => {
     }
   });
 
-  it('changes nothing and locks no table where nothing is to be done', async () => {
+  it('changes nothing and locks no table where it is up to date', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const locks = await engine.write(async ({ sql }) => {
       await sql('vehicle').select('id').limit(1).forUpdate();
-      // A second process starts while the first one has a table open; only the turn to write is waited for.
+      // A second process starts while the first one has a table open; it waits only for the write lock.
       return rowsOf(
         sql,
         `select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation is not null
@@ -65,7 +65,7 @@ describe('the schema in PostgreSQL', () => {
     expect(await rowsOf(admin, 'select xmin::text from fleet.event_category order by id')).toEqual(before);
   });
 
-  it('makes the month of an event with the event, and keeps no key twice within it', async () => {
+  it('creates the month of an event with the event, and keeps no key twice within it', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     await engine.write((tx) => tx.load(event, [eventAt(1, '2031-07-15T00:00:00.000Z')], metadata));
@@ -80,7 +80,7 @@ describe('the schema in PostgreSQL', () => {
     expect(JSON.stringify(plan)).not.toMatch(/event_early|event_late/);
   });
 
-  it('undoes a new month with the transaction that made it', async () => {
+  it('rolls back a new month with the transaction that created it', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const cut = engine.write(async (tx) => {
@@ -97,7 +97,7 @@ describe('the schema in PostgreSQL', () => {
 });
 
 describe('a write to PostgreSQL', () => {
-  it('asks for its commit to be on disk before anybody is told of it, whatever the default of the database', async () => {
+  it('waits until its commit is on disk, whatever the default of the database', async () => {
     await admin.raw(`alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = off`);
     const engine = await open(url);
     const ASK = 'show synchronous_commit';
@@ -109,7 +109,7 @@ describe('a write to PostgreSQL', () => {
 describe('a load into PostgreSQL', () => {
   const JULY = '2031-07-15T00:00:00.000Z';
 
-  it('moves an event whose instant changes to the part of that instant, and keeps it once', async () => {
+  it('moves an event whose instant changes to the partition of that instant, and keeps it once', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const moves: [string | null, string][] = [
@@ -133,7 +133,7 @@ describe('a load into PostgreSQL', () => {
     expect(await rowsOf(admin, 'select id from fleet.event order by id')).toHaveLength(2);
   });
 
-  it('finds stored events by their key, however many share an instant and nothing is known of the month', async () => {
+  it('finds stored events by their key, however many share an instant, even without a known month', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const events = Array.from({ length: 3_000 }, (_, id) => eventAt(id, JULY));
@@ -150,14 +150,14 @@ describe('a load into PostgreSQL', () => {
     expect(used).toEqual([{ name: 'event_2031_07_key' }]);
   });
 
-  it('of more rows than go in one piece stores all of them, or none where one is refused', async () => {
+  it('of more rows than one chunk stores all of them, or none where one is rejected', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const rows = vehicles(5_000);
     const spoilt = [...rows.slice(0, 100), [...(rows[100] ?? [])].with(1, { not: 'a scalar' } as never)];
     await admin.raw("alter table fleet.vehicle add check (title <> '[object Object]')");
-    const refused = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], metadata));
-    expect((await failureOf(refused)).code).toBe('warehouse_failed');
+    const rejected = engine.write((tx) => tx.load(vehicle, [...spoilt, ...rows.slice(101)], metadata));
+    expect((await failureOf(rejected)).code).toBe('warehouse_failed');
     expect(await rowsOf(admin, 'select id from fleet.vehicle')).toEqual([]);
     await engine.write((tx) => tx.load(vehicle, rows, metadata));
     const stored = await rowsOf<{ id: number }>(admin, 'select id from fleet.vehicle order by id');
@@ -168,7 +168,7 @@ describe('a load into PostgreSQL', () => {
 describe('the roles of deploy/postgres-roles.sql', () => {
   const as = (user: string) => url.replace(/\/\/[^@]+@/, `//${user}:only-for-tests@`);
 
-  it('let the daemon own its schema, and BI read it and nothing more', async () => {
+  it('let the daemon own its schema, and BI only read it', async () => {
     await admin.raw(ROLES);
     for (const role of ['roadbook', 'roadbook_bi'])
       await admin.raw(`alter role ${role} password 'only-for-tests'`);
@@ -216,7 +216,7 @@ describe('an address that does not work', () => {
     ],
     ['no such database', (good: string) => good.replace(/[^/]+$/, 'nowhere'), 'warehouse_unwritable'],
     ['nobody there', (good: string) => good.replace(/:\d+\//, ':1/'), 'warehouse_unreachable'],
-  ])('is told in plain words: %s', async (_, spoil, code) => {
+  ])('is reported in plain words: %s', async (_, spoil, code) => {
     const engine = await open(spoil(url));
     const error = await failureOf(bringSchemaUpToDate(engine));
     expect(error.code).toBe(code);

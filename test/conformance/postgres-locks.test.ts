@@ -1,4 +1,4 @@
-// Which writes to one PostgreSQL schema run side by side, and which wait for each other: from two processes.
+// Which writes to one PostgreSQL schema run concurrently, and which wait for each other, from two processes.
 import { describe, expect, it } from 'vitest';
 import type { Engine, Transaction, WriteOptions } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -6,7 +6,7 @@ import { vehicle } from '../../src/warehouse/tables/vehicle.ts';
 import { rowsOf } from '../support/engines.ts';
 import { admin, metadata, open, url, vehicles } from './postgres-place.ts';
 
-/** A write that has its locks and keeps them until it is ended. */
+/** A write that has its locks and keeps them until the test ends it. */
 async function openWrite(engine: Engine, how?: WriteOptions) {
   const begun = Promise.withResolvers<Transaction>();
   const end = Promise.withResolvers<void>();
@@ -64,10 +64,10 @@ describe('a load', () => {
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(3);
   });
 
-  it('that waits for its table keeps no other write waiting', async () => {
+  it('that waits for its table blocks no other write', async () => {
     const [engine, other] = [await open(url), await open(url)];
     await bringSchemaUpToDate(engine);
-    // Another program that holds the table's lock alone.
+    // Another program that holds the lock of the table alone.
     const holder = await admin.transaction();
     await holder.raw("select pg_advisory_xact_lock(hashtext('roadbook fleet'), hashtext('vehicle'))");
     const written = engine.write((tx) => tx.load(vehicle, vehicles(3), metadata), load);

@@ -1,4 +1,4 @@
-// A database of its own for each test on the embedded server, connections to it that end with the test, and rows for it.
+// A database for each test on the embedded server, connections to it that close with the test, and rows for it.
 import knex, { type Knex } from 'knex';
 import { afterAll, beforeEach, expect, onTestFinished } from 'vitest';
 import type { Engine, Row } from '../../src/warehouse/engine.ts';

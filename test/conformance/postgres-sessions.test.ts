@@ -1,5 +1,5 @@
-// Sessions of PostgreSQL that end in the middle of something, servers that fall silent, and writers that stand still with
-// the lock.
+// PostgreSQL sessions that end in the middle of work, servers that stop answering, and writers that freeze while they
+// hold the lock.
 import knex, { type Knex } from 'knex';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Retriable } from '../../src/core/errors.ts';
@@ -16,13 +16,13 @@ import { silentNetworkTo } from '../support/silent-network.ts';
 import { admin, failureOf, metadata, open, url, vehicles } from './postgres-place.ts';
 
 describe('a session that ends', () => {
-  /** Every session but the one that asks. */
+  /** Ends every session but the one that asks. */
   const endSessions = (database: Knex) =>
     database.raw(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'roadbook' and datname = current_database()",
     );
 
-  it('in the middle of a transaction stores nothing, says so plainly, and the next one works', async () => {
+  it('in the middle of a transaction stores nothing, is reported plainly, and the next transaction works', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     const cut = failureOf(
@@ -41,7 +41,7 @@ describe('a session that ends', () => {
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(20);
   });
 
-  it('while it rests is replaced without a word', async () => {
+  it('while it is idle is replaced silently', async () => {
     const engine = await open(url);
     await bringSchemaUpToDate(engine);
     await engine.read((sql) => sql('vehicle'));
@@ -56,7 +56,7 @@ describe('a session that ends', () => {
     expect(await engine.read((sql) => sql('vehicle'))).toHaveLength(5);
   });
 
-  it('with its server: what was committed is there after the restart, what was not is not', async () => {
+  it('with its server keeps committed rows after the restart, and no others', async () => {
     const server = await startOwnPostgres();
     onTestFinished(() => server.stop());
     const engine = await postgres.open({ url: await server.newDatabase(), schema: 'fleet' });
@@ -81,7 +81,7 @@ describe('a session that ends', () => {
 });
 
 describe('a server that is silent', () => {
-  it('ends a short transaction beside the writer with an error, and its connection', async () => {
+  it('ends a short transaction beside the writer with an error, and closes its connection', async () => {
     const network = await silentNetworkTo(url);
     onTestFinished(network.close);
     const beside = connectBeside({ url: network.url, schema: 'fleet', connectMs: 1_500 }, 1_500);
@@ -98,7 +98,7 @@ describe('a server that is silent', () => {
     await beside.destroy();
   });
 
-  it('leaves the lock to a writer that sends slowly, and moves', async () => {
+  it('leaves the lock to a writer that is slow but makes progress', async () => {
     const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 600, stalledMs: 400 });
     onTestFinished(engine.close);
     await bringSchemaUpToDate(engine);
@@ -136,7 +136,7 @@ describe('a server that is silent', () => {
     expect(stored).toEqual({ n: sent });
   });
 
-  it('takes the lock from a writer that stood still in the middle of a batch, and from no other', async () => {
+  it('takes the lock from a writer that froze in the middle of a batch, and from no other', async () => {
     const engine = openPostgres({ url, schema: 'fleet' }, { lockMs: 300, stalledMs: 200 });
     onTestFinished(engine.close);
     await bringSchemaUpToDate(engine);
@@ -145,7 +145,7 @@ describe('a server that is silent', () => {
     const lost = stalled.transaction(async (sql) => {
       await lockForWrite(sql, { schema: 'fleet' });
       const connection = await sql.client.acquireConnection();
-      // It is asked for rows and sends none.
+      // The server asks the writer for rows, and the writer sends none.
       await new Promise((_, handleError) => {
         const submit = (wire: { query(text: string): void }) =>
           wire.query('copy fleet.vehicle (id) from stdin');
@@ -213,7 +213,7 @@ describe('a server that is silent', () => {
     await engine.close();
   });
 
-  it('is told from one that works on a statement for long', async () => {
+  it('is distinguished from a server that works on a long statement', async () => {
     const engine = openPostgres({ url, schema: 'fleet' }, { askMs: 50, answerMs: 50 });
     onTestFinished(() => engine.close());
     const slow = (sql: Knex) => sql.raw('select pg_sleep(0.5)').then(({ rows }) => rows.length);
@@ -227,14 +227,14 @@ describe('a server that is silent', () => {
     expect(rows).toBe(20);
   });
 
-  it('ends what was lost on the way, and what rests is not used again', async () => {
+  it('ends statements that were lost on the way, and idle connections are not reused', async () => {
     const network = await silentNetworkTo(url);
     onTestFinished(network.close);
     const patience = { askMs: 500, wayMs: 100, silentMs: 300, connectMs: 2_000 };
     const engine = openPostgres({ url: network.url, schema: 'fleet' }, patience);
     onTestFinished(() => engine.close());
-    const look = () => engine.read((sql) => rowsOf(sql, 'select 1 as n, pg_sleep(0.1)'));
-    await Promise.all([look(), look(), look(), look()]);
+    const query = () => engine.read((sql) => rowsOf(sql, 'select 1 as n, pg_sleep(0.1)'));
+    await Promise.all([query(), query(), query(), query()]);
     const error = await failureOf(
       engine.write(async ({ sql }) => {
         await sql.raw('select 1');
@@ -245,7 +245,7 @@ describe('a server that is silent', () => {
     );
     expect(error).toMatchObject({ code: 'warehouse_unreachable' });
     const before = network.made();
-    expect(await look()).toMatchObject([{ n: 1 }]);
+    expect(await query()).toMatchObject([{ n: 1 }]);
     expect(network.made()).toBe(before + 1);
     network.close();
   });

@@ -1,4 +1,4 @@
-// What BI teams build on the views in PostgreSQL outlives an upgrade, or is told of before anything changes.
+// What BI teams build on the views in PostgreSQL survives an upgrade, or the upgrade reports it before any change.
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { bringSchemaUpToDate } from '../../src/warehouse/schema/converge.ts';
@@ -10,7 +10,7 @@ afterAll(stopPostgres);
 
 const one = (engine: Engine, text: string) => engine.read(async (sql) => (await rowsOf(sql, text))[0]);
 
-/** A warehouse whose bi_push was made by another version, with a view of somebody's own on it. */
+/** A warehouse whose bi_push was created by another version, with a user's own view on it. */
 async function olderWarehouse(query: string): Promise<Engine> {
   const place = await makePlace('postgres');
   const engine = await place.open();
@@ -28,7 +28,7 @@ async function olderWarehouse(query: string): Promise<Engine> {
   return engine;
 }
 
-it('keeps grants and views of others where a view only grows', async () => {
+it('keeps grants and other users’ views where a view only grows', async () => {
   const engine = await olderWarehouse('select kind, external_code as code from push_outbox');
   await bringSchemaUpToDate(engine);
   expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toContain('needs_attention');
@@ -37,7 +37,7 @@ it('keeps grants and views of others where a view only grows', async () => {
   expect(await one(engine, granted)).toEqual({ granted: 1 });
 });
 
-it('changes nothing and says what to do where a view of somebody’s own is in the way', async () => {
+it('changes nothing and explains what to do where a user’s own view is in the way', async () => {
   const engine = await olderWarehouse('select external_code as other_column, kind from push_outbox');
   await expect(bringSchemaUpToDate(engine)).rejects.toMatchObject({ code: 'warehouse_in_use' });
   expect(await engine.read((sql) => engine.columnsOf(sql, 'bi_push'))).toEqual(['other_column', 'kind']);

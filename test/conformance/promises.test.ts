@@ -1,5 +1,5 @@
-// Every job, every promise, every engine: the same proofs run over both, and what they found is printed as one table.
-// Each engine has a service of its own that begins alike, so that in the end both must hold the same rows.
+// Every job, every promise, every engine: the same proofs run on both engines, and the results are printed as one table.
+// Each engine has its own service with the same start, so that in the end both must hold the same rows.
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { Fatal } from '../../src/core/errors.ts';
@@ -22,25 +22,25 @@ const jobs = await loadJobs();
 interface PullCase {
   job: string;
   options: Record<string, unknown>;
-  /** The call whose answer gets one record more, and that record: nothing holds it. */
+  /** The call whose answer gets one extra record, and that record: no other record references it. */
   call: Fault['call'];
-  misfit: Record<string, unknown>;
-  /** What a short answer leaves out is marked; otherwise each of it is asked for, and found. */
+  invalid: Record<string, unknown>;
+  /** Records that a short answer omits are marked; otherwise each is asked for, and found. */
   marks?: true;
-  /** A slice that is too large is cut into smaller ones. */
+  /** A slice that is too large is split into smaller ones. */
   cuts?: true;
 }
 
-const misfit = { note: 'has no identity' };
+const invalid = { note: 'has no identity' };
 const pulls: readonly PullCase[] = [
-  { job: 'pull-vehicles', options: {}, call: 'vehicles', misfit, marks: true },
-  { job: 'pull-drivers', options: {}, call: 'drivers', misfit, marks: true },
-  { job: 'pull-points-of-interest', options: {}, call: 'points-of-interest', misfit, marks: true },
+  { job: 'pull-vehicles', options: {}, call: 'vehicles', invalid, marks: true },
+  { job: 'pull-drivers', options: {}, call: 'drivers', invalid, marks: true },
+  { job: 'pull-points-of-interest', options: {}, call: 'points-of-interest', invalid, marks: true },
   {
     job: 'pull-events',
     options: { since: '2d', lookback: '2d' },
     call: 'events',
-    misfit,
+    invalid,
     marks: true,
     cuts: true,
   },
@@ -48,24 +48,24 @@ const pulls: readonly PullCase[] = [
     job: 'pull-route-plans',
     options: { since: '2d', lookback: '2d', ahead: '1d' },
     call: 'route-plan',
-    misfit,
+    invalid,
   },
   {
     job: 'pull-daily-summaries',
     options: { since: '2d', lookback: '2d' },
     call: 'daily-summary',
-    misfit,
+    invalid,
     marks: true,
   },
-  { job: 'pull-itineraries', options: { since: '2d', lookback: '2d' }, call: 'itineraries', misfit },
-  { job: 'pull-checklists', options: { since: '2d', lookback: '2d' }, call: 'checklists', misfit },
+  { job: 'pull-itineraries', options: { since: '2d', lookback: '2d' }, call: 'itineraries', invalid },
+  { job: 'pull-checklists', options: { since: '2d', lookback: '2d' }, call: 'checklists', invalid },
 ];
 
 const CONTROL = ['sync_run', 'sync_coverage', 'sync_quarantine', 'push_outbox', 'push_attempt', 'sync_state'];
-/** A signed token as the service gives it out. */
+/** A signed token as the service issues it. */
 const TOKEN = /eyJ[\w-]{10,}\.eyJ/;
 const kept = promiseTable();
-/** What each engine held in the end, by table. */
+/** The final rows of each engine, by table. */
 const contents = new Map<string, Record<string, unknown>[]>();
 
 afterAll(async () => {
@@ -82,7 +82,7 @@ const contentOf = (rig: Rig, { name, key }: Table) =>
 const allContents = (rig: Rig, job: string) =>
   Promise.all(tablesOf(job).map((table) => contentOf(rig, table)));
 
-/** What the service told, without the notes of when and by which run. */
+/** The columns that the service sent, without load metadata. */
 const allFacts = async (rig: Rig, job: string) =>
   (await allContents(rig, job)).map((rows) =>
     rows.map(({ _changed_at, _run_id, ...facts }) => facts).filter((facts) => '_missing_since' in facts),
@@ -91,7 +91,7 @@ const allFacts = async (rig: Rig, job: string) =>
 const controlRows = (rig: Pick<Rig, 'engine'>) =>
   Promise.all(CONTROL.map((table) => rig.engine.read((sql) => sql(table))));
 
-/** Cuts every transaction that has loaded something, just before it would have been committed. */
+/** Fails every transaction that has loaded something, just before its commit. */
 function cutLoads(rig: Rig): () => void {
   const { engine } = rig.dependencies;
   rig.dependencies.engine = {
@@ -122,7 +122,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
   it('every pull keeps its promises', { timeout: 240_000 }, async () => {
     const rig = await makeRig({ startAt: START, sandbox: { vehicles: 4 }, engine, movesPauses: true });
     try {
-      for (const { job, options, call, misfit: record, marks, cuts } of pulls) {
+      for (const { job, options, call, invalid: record, marks, cuts } of pulls) {
         await kept.prove(job, engine, 'rows and coverage commit together', async () => {
           const mend = cutLoads(rig);
           expect(await rig.run(job, options)).toMatchObject({ status: 'failed', error: { code: 'cut' } });
@@ -141,8 +141,8 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
           const control = tablesOf(job).filter(({ kind }) => kind === 'control');
           const own = (await Promise.all(control.map((table) => contentOf(rig, table)))).flat();
           expect(rows.length - own.length).toBe(inserted);
-          const [misfits] = await rig.rows(`select count(*) as n from sync_quarantine where job = '${job}'`);
-          expect(misfits?.n).toBeGreaterThan(0);
+          const [count] = await rig.rows(`select count(*) as n from sync_quarantine where job = '${job}'`);
+          expect(count?.n).toBeGreaterThan(0);
         });
         await kept.prove(job, engine, 'loading twice changes nothing', async () => {
           const before = await allContents(rig, job);
@@ -172,9 +172,9 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
           expect(rig.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
         });
         await kept.prove(job, engine, 'secrets stay in', async () => {
-          const told = JSON.stringify([rig.logLines, await allContents(rig, job), await controlRows(rig)]);
-          expect(told).not.toContain(rig.sandbox.credentials.password);
-          expect(told).not.toMatch(TOKEN);
+          const output = JSON.stringify([rig.logLines, await allContents(rig, job), await controlRows(rig)]);
+          expect(output).not.toContain(rig.sandbox.credentials.password);
+          expect(output).not.toMatch(TOKEN);
         });
         await kept.prove(job, engine, 'the same rows on every engine', async () => {
           for (const table of tablesOf(job)) {
@@ -184,13 +184,13 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
             contents.set(table.name, rows);
           }
         });
-        // The last one, because time passes in it.
+        // This one comes last, because time passes in it.
         await kept.prove(job, engine, 'polite and bounded', async () => {
-          const turnedAway = rig.sandbox.ledger().requests_by_status['429'] ?? 0;
+          const rejected = rig.sandbox.ledger().requests_by_status['429'] ?? 0;
           rig.sandbox.addFault({ call, fault: '429', times: 1, seconds: 0 });
           expect(await drive(rig.clock, rig.run(job, options))).toMatchObject({ status: 'ok' });
           rig.sandbox.clearFaults();
-          expect(rig.sandbox.ledger().requests_by_status['429']).toBe(turnedAway + 1);
+          expect(rig.sandbox.ledger().requests_by_status['429']).toBe(rejected + 1);
         });
       }
     } finally {
@@ -238,9 +238,9 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
       expect(place.sandbox.ledger()).toMatchObject({ logins: 1, logins_refused: 0 });
     });
     await kept.prove(job, engine, 'secrets stay in', async () => {
-      const told = JSON.stringify([place.lines, await controlRows(place)]);
-      expect(told).not.toContain(place.sandbox.credentials.password);
-      expect(told).not.toMatch(TOKEN);
+      const output = JSON.stringify([place.lines, await controlRows(place)]);
+      expect(output).not.toContain(place.sandbox.credentials.password);
+      expect(output).not.toMatch(TOKEN);
     });
   });
 
@@ -286,7 +286,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
     });
   });
 
-  it('maintain-warehouse deletes what it was told to, once', async () => {
+  it('maintain-warehouse deletes what its options say, once', async () => {
     const job = 'maintain-warehouse';
     const rig = await makeRig({ startAt: START, sandbox: { vehicles: 2 }, engine });
     try {
@@ -308,7 +308,7 @@ describe.each(engineCases)('on $name', ({ name: engine }) => {
   });
 });
 
-/** Without the names of runs, which differ; JSON as what it says. */
+/** Without run ids, which differ; JSON is compared parsed. */
 function comparable(table: Table, row: Record<string, unknown>): Record<string, unknown> {
   const { _run_id, run_id, ...rest } = row;
   for (const { name, type } of table.columns) {

@@ -1,5 +1,5 @@
-// What follows from the declarations of pull jobs and of their tables: what a job fills, what it needs, what its coverage
-// is called.
+// What follows from the declarations of pull jobs and their tables: the tables that a job fills, the jobs that it needs,
+// and the names of its coverage.
 import { describe, expect, it } from 'vitest';
 import { loadJobs } from '../../src/app/app.ts';
 import { isCounted } from '../../src/sync/pull/plan/scopes.ts';
@@ -30,7 +30,7 @@ describe('a pull job', () => {
     });
   });
 
-  it('needs the jobs that bring what it asks by, and no other', () => {
+  it('needs the jobs that pull the records it asks by, and no other', () => {
     expect(ofEach(({ needs }) => needs)).toMatchObject({
       'pull-checklists': [],
       'pull-daily-summaries': ['pull-vehicles', 'pull-drivers'],
@@ -43,7 +43,7 @@ describe('a pull job', () => {
     });
   });
 
-  it('keeps its coverage under the names that warehouses hold', () => {
+  it('keeps its coverage under the names that existing warehouses use', () => {
     const all = { counted: '%' };
     expect(ofEach(({ options, scopes }) => scopes?.(options.parse({})))).toMatchObject({
       'pull-checklists': all,
@@ -86,7 +86,7 @@ describe('a column that references a table', () => {
     );
   });
 
-  it('names a table that says which job pulls it, and that job fills it', () => {
+  it('names a table that declares its job, and that job fills it', () => {
     for (const { of, to } of references) {
       const job = jobs.find(({ name }) => name === to.pulledBy);
       expect(

@@ -1,4 +1,4 @@
-// The README is the first thing a user tries: its commands must be the ones that exist, its files be there.
+// The README is the first thing a user tries: its commands and its files must exist.
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ describe('the README', () => {
     expect(readme).toContain('npm ci && npm test');
   });
 
-  it('links only to files that are there', () => {
+  it('links only to files that exist', () => {
     const targets = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target]) => target ?? '');
     expect(targets.filter((target) => !existsSync(resolve(ROOT, target)))).toEqual([]);
   });
@@ -31,7 +31,7 @@ describe('the README', () => {
     place.remove();
   });
 
-  it('is one screen and a half', () => {
+  it('fits on one screen and a half', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(90);
   });
 });

@@ -1,4 +1,4 @@
-// A control table is made anew from its declaration: another key, a column less, and every row is still there.
+// A control table is rebuilt from its declaration: with another key and one column less, it keeps every row.
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
 import { rebuildTable } from '../../src/warehouse/schema/migrations/rebuild-table.ts';
@@ -36,7 +36,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
   const rebuilt = (engine: Engine) =>
     engine.write(({ sql }) => rebuildTable(sql, engine, after, { use: '1', note: "'not taken'" }));
 
-  it('keeps the rows, fills what is new and required, and has the declared key', async () => {
+  it('keeps the rows, fills new required columns, and has the declared key', async () => {
     const engine = await opened();
     await engine.write(async ({ sql }) => {
       for (const statement of engine.createStatements(before)) await sql.raw(statement);
@@ -55,7 +55,7 @@ describe.each(engineCases)('on $name', ({ make }) => {
     await expect(add({ code: 'a', use: 2 })).rejects.toThrow(/unique|sample_pkey/i);
   });
 
-  it('can be done again, and leaves an absent table to its declaration', async () => {
+  it('can be repeated, and leaves an absent table to its declaration', async () => {
     const engine = await opened();
     await rebuilt(engine);
     expect(await engine.read((sql) => engine.columnsOf(sql, 'sample'))).toBeUndefined();

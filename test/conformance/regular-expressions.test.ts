@@ -1,4 +1,4 @@
-// No text, however made, keeps a regular expression of the product busy: the whole process would stand still with it.
+// No text, however crafted, keeps a regular expression of the product busy: it would block the whole process.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const PUMPS = join(ROOT, 'test/support/regex-pumps.ts');
 
-/** A dear one that is let loose on too long a text must not outlive the test. */
+/** An expensive one that runs on too long a text must not outlive the test. */
 const MOST_MS = 120_000;
 
 const pump = async (...folders: string[]) =>
@@ -28,29 +28,29 @@ it('every regular expression takes linear time', async () => {
   expect(expressions).toBeGreaterThan(100);
 });
 
-/** Each is dear in a way of its own, and only for a text that begins or goes on as the expression says. */
+/** Each is expensive in its own way, and only for a text that starts or continues as the expression says. */
 const DEAR = [
   /\S.*[\r\n]/,
-  // Starts again at each beginning.
+  // Restarts at each beginning.
   /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g,
   // Two repetitions that share a letter.
   /^Bearer +(.+)$/i,
-  // A repetition within one, behind a beginning.
+  // A nested repetition after a prefix.
   /^Bearer (\w+\s?)+$/,
   /^key=(?:[a-z]+,?)*;$/i,
-  // Two ways for one text.
+  // Two ways to match one text.
   /^id:(?:a|aa)+$/,
-  // Looks to the end at each of its hits.
+  // Scans to the end at each of its matches.
   /x(?=.*y)/g,
 ];
 
-it('every one that does not is found', async () => {
+it('every regular expression that takes longer is found', async () => {
   const folder = folderWith('slow.ts', `export const slow = [\n${DEAR.join(',\n')}\n];\n`);
   const found: { source: string }[] = (await pump(folder)).dear;
   expect(found.map(({ source }) => source)).toEqual(DEAR.map(({ source }) => source));
 });
 
-it('one that is put together unseen is found', async () => {
+it('a regular expression that is built at run time is found', async () => {
   const folder = folderWith('made.ts', 'export const made = (text: string) => new RegExp(text);\n');
   await expect(pump(folder)).rejects.toThrow('made.ts puts an expression together');
 });

@@ -1,5 +1,5 @@
-// docs/how-to/scale-out.md shows what `roadbook plan` prints and which columns large tables can be distributed by: both
-// are compared with the command and the declarations.
+// docs/how-to/scale-out.md shows the output of `roadbook plan` and the columns that large tables can be distributed by:
+// both are compared with the command and the declarations.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const FILE = resolve(import.meta.dirname, '../../docs/how-to/scale-out.md');
 const page = readFileSync(FILE, 'utf8');
 
 describe('the sizes of docs/how-to/scale-out.md', () => {
-  it('are what the command prints (UPDATE_DOCS=1 writes them anew)', async () => {
+  it('match the output of the command (UPDATE_DOCS=1 rewrites them)', async () => {
     const place = makeWorkplace('');
     let fresh = page;
     for (const [block = '', command = ''] of page.matchAll(/```\n\$ npx roadbook ([^\n]+)\n.*?```/gs)) {
@@ -27,7 +27,7 @@ describe('the sizes of docs/how-to/scale-out.md', () => {
 describe('the distribution columns of docs/how-to/scale-out.md', () => {
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| `([a-z_, ]+)` \| `([a-z_]+)` \|$/gm)];
 
-  it('are columns of the keys that are declared', () => {
+  it('are columns of the declared keys', () => {
     expect(rows.length).toBeGreaterThan(5);
     for (const [, name = '', key = '', column = ''] of rows) {
       const table = tables.find((each) => each.name === name);
@@ -38,7 +38,7 @@ describe('the distribution columns of docs/how-to/scale-out.md', () => {
 });
 
 describe('roadbook plan', () => {
-  it('says plainly that the rate does not carry a fleet, in JSON too, and makes no warehouse', async () => {
+  it('says plainly that the rate is too low for a fleet, in JSON too, and creates no warehouse', async () => {
     const place = makeWorkplace('service: { requests_per_minute: 60 }');
     const { code, stdout } = await place.run(['plan', '--vehicles', '1000', '--json']);
     const { plans, assumed } = JSON.parse(stdout);

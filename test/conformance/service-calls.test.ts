@@ -1,4 +1,4 @@
-// Every call of the service is in the client, in the sandbox and in a test, and docs/reference/service.md says where.
+// Every call of the service is in the client, in the sandbox and in a test, and docs/reference/service.md names the place.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What the description of the service offers, by the names that client, sandbox and ledger use. */
+/** The calls of the service's description, by the names that client, sandbox and ledger use. */
 const CALLS: Readonly<Record<string, string>> = {
   login: 'POST /auth/login/',
   renew: 'POST /auth/token/',
@@ -88,7 +88,7 @@ describe('the calls of the service', () => {
     expect(endpoint?.kind).toBe(call.startsWith('GET') || call.includes('/auth/') ? 'read' : 'write');
   });
 
-  it.each(Object.keys(CALLS))('%s: the sandbox answers it, from the file that is named', async (name) => {
+  it.each(Object.keys(CALLS))('%s: the sandbox answers it, in the named file', async (name) => {
     const file = rows.get(name)?.sandbox ?? '';
     expect(file).toMatch(/^src\/sandbox\/routes\//);
     expect(textOf(file)).toContain(`'${name}'`);
@@ -100,7 +100,7 @@ describe('the calls of the service', () => {
     expect(answer.status, 'the sandbox knows the call').toBe(200);
   });
 
-  it.each(Object.keys(CALLS))('%s: the test that is named imports the call and uses it', (name) => {
+  it.each(Object.keys(CALLS))('%s: the named test imports the call and uses it', (name) => {
     const text = textOf(rows.get(name)?.test ?? '');
     const imported = new RegExp(`import \\{ (\\w+) \\} from '../../src/fleet/endpoints/${name}.ts'`).exec(
       text,

@@ -1,4 +1,4 @@
-// The shared rate on a real PostgreSQL: several connections that ask at once, and limiters on a clock that the test
+// The shared rate on a real PostgreSQL: several connections that ask concurrently, and limiters on a clock that the test
 // moves while the database decides.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLimiter } from '../../src/core/rate/limiter.ts';
@@ -47,7 +47,7 @@ function onClock(engine: Engine, account: string, clock: ManualClock): PermitSou
   return permitsOf({ beside }, account);
 }
 
-/** A source whose asks under way can be waited for. */
+/** A source whose pending asks can be awaited. */
 function watched(source: PermitSource, pending: Set<Promise<unknown>>): PermitSource {
   return {
     take(asked) {
@@ -77,7 +77,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(row.next_ms - clock.now()).toBeCloseTo(200 * spacingMs, 0);
   });
 
-  it('keeps all that one process left for the next', async () => {
+  it('keeps the permits that one process left for the next', async () => {
     const clock = createManualClock(Date.UTC(2026, 2, 10));
     const [one, two, three] = engines.map((engine) => onClock(engine, 'kept', clock)) as [
       PermitSource,
@@ -86,7 +86,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     ];
     expect(await one.take(ask({ priorities: [2, 2] }))).toMatchObject({ waitsMs: [0], turn: 1 });
     await clock.advance(1_000);
-    // The first has a call left that goes before; the lower figure counts still.
+    // The first has a call left that goes before; the lower figure still counts.
     const second = await two.take(ask({ perMinute: 6_000 }));
     expect(second).toMatchObject({ waitsMs: [], againMs: 250, turn: 0 });
     expect(await one.take(ask({ priorities: [2], turn: 1 }))).toMatchObject({
@@ -100,7 +100,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(await one.take(ask())).toMatchObject({ waitsMs: [], pausedMs: 3_000 });
   });
 
-  it('holds at the service, and is used, while four processes call', { timeout: 180_000 }, async () => {
+  it('is kept at the service, and is used, while four processes call', { timeout: 180_000 }, async () => {
     const clock = createManualClock(Date.UTC(2026, 2, 10));
     const pending = new Set<Promise<unknown>>();
     const service = makeService(clock, { wayMs: [5, 1_900], answerMs: 200 });
@@ -120,7 +120,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(most).toBeLessThanOrEqual(300);
     expect(fewest).toBeGreaterThanOrEqual(270);
     limiters[0]?.pause(10_000);
-    // The permits of the others and the way to the service.
+    // The permits of the others and the latency to the service.
     await advance(1_400 + 1_900);
     const before = service.arrivals.length;
     await advance(6_000);
@@ -129,7 +129,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(service.arrivals.length).toBeGreaterThan(before);
   });
 
-  it('is made anew where the table has the columns of an earlier schema', async () => {
+  it('is created again where the table has the columns of an earlier schema', async () => {
     const [engine] = engines as [Engine];
     await engine.write(async ({ sql }) => {
       await sql.raw('drop table sync_rate');
@@ -146,7 +146,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect(grant.waitsMs).toEqual([0]);
   });
 
-  it('is taken from a process that stands still in the middle of an ask', { timeout: 30_000 }, async () => {
+  it('is taken from a process that freezes in the middle of an ask', { timeout: 30_000 }, async () => {
     const [one, two] = engines as [Engine, Engine];
     const asked = ask({ priorities: [1], perMinute: 600 });
     await permitsOf(two, 'stuck').take(asked);
@@ -162,7 +162,7 @@ describe('a rate that processes share on PostgreSQL', () => {
     expect((await permitsOf(two, 'stuck').take(asked)).waitsMs).toHaveLength(1);
     goOn.resolve();
     await stuck;
-    // What it did in the session that was ended is done again in another.
+    // Its work in the closed session is repeated in another.
     expect(attempts).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
-// What only the SQLite engine has to keep: that a commit is on disk, how long it waits for a lock of another program and
-// what it says then, how large the file beside the warehouse gets that commits go through, which index it looks rows up by,
-// and that an export takes no lock away.
+// SQLite alone: commits are on disk, how long the engine waits for a lock of another program and what it then reports, how
+// large the write-ahead log gets, which index it finds rows by, and that an export
+// releases no lock of others.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ async function open(patience?: { lockMs: number }): Promise<Engine> {
   return engine;
 }
 
-it('the writer asks for every commit to be on disk before anybody is told of it', async () => {
+it('the writer waits until every commit is on disk', async () => {
   const engine = await open();
   const ask = (pragma: string) => engine.write(({ sql }) => rowsOf(sql, `pragma ${pragma}`));
   expect(await ask('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
@@ -53,7 +53,7 @@ it('the writer asks for every commit to be on disk before anybody is told of it'
   expect(await ask('synchronous')).toEqual([{ synchronous: 2 }]);
 });
 
-it('rows of some vehicles are looked up by vehicle, not among the rows of all', async () => {
+it('rows of some vehicles are found by vehicle, not among the rows of all', async () => {
   const engine = await open();
   const span = { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' };
   const range = { vehicle_id: { in: [1] }, event_category: { in: [1] }, begin_date: span, end_date: span };
@@ -80,18 +80,18 @@ async function firstBatch(scan: Scan, statement: string): Promise<unknown> {
   for await (const batch of scan(statement)) return batch;
 }
 
-it('a lock that lasts longer than that is told plainly, and later the same work is done', async () => {
+it('a lock that lasts longer is reported plainly, and the same work succeeds later', async () => {
   const engine = await open({ lockMs: 20 });
   const other = openDatabase(file);
   onTestFinished(() => other.destroy());
   await other.raw('begin immediate');
   const load = () => engine.write((tx) => tx.load(vehicle, vehicles(3, 'private title'), metadata));
-  const told = await load().catch((thrown) => thrown);
-  expect(told).toBeInstanceOf(Retriable);
-  expect(told).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
-  expect(told.message).toContain(file);
-  expect(String(told.stack)).not.toContain('private');
-  // Whoever only reads does not meet the lock.
+  const error = await load().catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(Retriable);
+  expect(error).toMatchObject({ code: 'warehouse_locked', hint: expect.stringContaining('other programs') });
+  expect(error.message).toContain(file);
+  expect(String(error.stack)).not.toContain('private');
+  // A reader does not meet the lock.
   expect(await engine.read((sql) => sql('vehicle'))).toEqual([]);
   await other.raw('rollback');
   expect(await load()).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
@@ -107,7 +107,7 @@ it('the write-ahead log stays bounded, however much is loaded', async () => {
   }
   const [size] = await engine.read((sql) => rowsOf<{ page_count: number }>(sql, 'pragma page_count'));
   const pages = size?.page_count ?? 0;
-  // Every load writes every page of the table anew: together they are far more than may be kept.
+  // Every load rewrites every page of the table: together that is far more than the limit.
   expect(LOADS * pages).toBeGreaterThan(3 * PAGES_KEPT);
   expect(statSync(`${file}-wal`).size).toBeLessThan((PAGES_KEPT + 2 * pages) * FRAME_BYTES);
 });
@@ -120,7 +120,7 @@ const canBeEmptied = (): boolean => {
   return execFileSync(process.execPath, ['-e', script, file], { encoding: 'utf8' }) === '0';
 };
 
-it('what a reader sees is kept from other processes, during a snapshot and after it', async () => {
+it('the snapshot of a reader is protected from other processes, during the read and after it', async () => {
   const engine = await open();
   await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   await engine.read((sql) =>
@@ -135,7 +135,7 @@ it('what a reader sees is kept from other processes, during a snapshot and after
   expect(canBeEmptied()).toBe(true);
 });
 
-it('a snapshot stays one state while others write, also after every other connection is closed', async () => {
+it('a snapshot stays consistent while others write, even after every other connection is closed', async () => {
   const engine = await open();
   await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   const reading = openSqlite(file);
@@ -151,7 +151,7 @@ it('a snapshot stays one state while others write, also after every other connec
   expect([...titles]).toEqual(['first']);
 });
 
-it('a snapshot tells a statement that SQLite refuses, and a file that is none', async () => {
+it('a snapshot reports a statement that SQLite rejects, and a file that is not a database', async () => {
   const engine = await open();
   await expect(engine.snapshot((scan) => firstBatch(scan, 'select nothing'))).rejects.toMatchObject({
     code: 'warehouse_failed',
@@ -164,7 +164,7 @@ it('a snapshot tells a statement that SQLite refuses, and a file that is none', 
   await none.close();
 });
 
-it('a snapshot whose reader is killed, or cannot be started, is told plainly, and the next one reads', async () => {
+it('a snapshot whose reader is killed, or cannot be started, is reported plainly, and the next one reads', async () => {
   const engine = await open();
   await engine.write((tx) => tx.load(vehicle, vehicles(5_000, 'first'), metadata));
   const count = () => engine.snapshot((scan) => firstBatch(scan, 'select count(*) as n from vehicle'));
@@ -174,7 +174,7 @@ it('a snapshot whose reader is killed, or cannot be started, is told plainly, an
   await expect(killedAfterOneBatch).rejects.toMatchObject({ code: 'reader_lost' });
   const node = process.execPath;
   onTestFinished(() => void Object.assign(process, { execPath: node }));
-  // The system tells the one at once, the other a little later.
+  // The system reports the one at once, the other a little later.
   for (const none of [join(file, 'node'), `${file}-node`]) {
     process.execPath = none;
     await expect(count()).rejects.toMatchObject({ code: 'reader_lost' });

@@ -1,5 +1,5 @@
-// Of several executions of one stop the latest that has not vanished counts, on every database: engines differ in where
-// they put nulls.
+// Of several executions of one stop, the latest that has not vanished counts, on every database: engines differ in where
+// they sort nulls.
 import knex, { type Knex } from 'knex';
 import { afterAll, expect, test } from 'vitest';
 import { outcomesOf } from '../../src/sync/returns/stop-outcome.ts';

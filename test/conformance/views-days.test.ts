@@ -39,7 +39,7 @@ async function readAt(place: ViewPlace, at: string, scopes: string[]): Promise<v
 }
 
 describe.each(engineCases)('the views of days on $name', (engineCase) => {
-  it('bear a date that somebody put at the end of time', async () => {
+  it('accept a date at the end of time', async () => {
     const place = await openViews(engineCase);
     const end = '9999-12-31T23:59:59.000Z';
     await place.load(event, [
@@ -49,7 +49,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     expect(seconds).toBe((Date.parse(end) - Date.parse('2026-03-02T12:00:00Z')) / 1_000);
   });
 
-  it('call no day final of which a part was never read', async () => {
+  it('call no day final that was read only in part', async () => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1, plate: 'P1' }]);
     await place.load(dailySummary, [
@@ -110,7 +110,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     ]);
   });
 
-  it('give each local day its bounds, also where midnight does not exist', async () => {
+  it('give each local day its bounds, even where midnight does not exist', async () => {
     const place = await openViews(engineCase);
     const columns = ['day', 'begin_at', 'end_at', 'hours', 'week', 'week_start', 'weekday', 'is_weekend'];
     const days = `day in ('2018-11-03', '2018-11-04', '2019-02-16', '2024-12-30')`;
@@ -175,7 +175,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     ]);
   });
 
-  it('tell the use of vehicles and drivers, known or not', async () => {
+  it('show the use of vehicles and drivers, known or not', async () => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1, title: 'Van', cost_center: { id: 2, name: 'Sales' } }]);
     await place.load(driver, [{ id: 5, name: 'Ana', department: { id: 1, name: 'Night' } }]);
@@ -222,7 +222,7 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     ]);
   });
 
-  it('call a day final three days after its end while nothing was measured', async () => {
+  it('call a day final three days after its end while no lag was measured', async () => {
     const place = await openViews(engineCase);
     await place.load(dailySummary, [
       summary('2026-03-15', 'ABC', { vehicle_id: 1 }),
@@ -258,16 +258,16 @@ describe.each(engineCases)('the views of days on $name', (engineCase) => {
     ]);
   });
 
-  it('measure on watched days how long a day goes on changing', async () => {
+  it('measure how long a day keeps changing, on observed days', async () => {
     const place = await openViews(engineCase);
     const watched = Array.from({ length: 100 }, (_, id) => ({ id, day: '2026-03-10', title: `V${id}` }));
     const rows = (distance: number, some = watched) =>
       some.map(({ id, day, title }) => summary(day, title, { vehicle_id: id, total_distance: distance }));
-    // The day ends on 11 March at 03:00 UTC. All are seen before; one changes an hour after, one forty hours after.
+    // The day ends on 11 March at 03:00 UTC. All are read before; one changes an hour after, one forty hours after.
     await place.load(dailySummary, rows(1), '2026-03-10T20:00:00.000Z');
     await place.load(dailySummary, rows(2, watched.slice(0, 1)), '2026-03-11T04:00:00.000Z');
     await place.load(dailySummary, rows(3, watched.slice(1, 2)), '2026-03-12T19:00:00.000Z');
-    // History that was first read long after says nothing about lag.
+    // History that was first read much later says nothing about the lag.
     await place.load(
       dailySummary,
       [summary('2026-03-05', 'V1', { vehicle_id: 1 })],

@@ -81,7 +81,7 @@ async function loadPlans(place: ViewPlace): Promise<void> {
 }
 
 describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
-  it('compare planned and executed, and leave open what cannot be compared', async () => {
+  it('compare plan and execution, and give null where they cannot be compared', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
     const columns = [
@@ -105,7 +105,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     ]);
   });
 
-  it('tell outcome, attempts, reason and evidence', async () => {
+  it('show outcome, attempts, reason and evidence', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
     const columns = [
@@ -183,7 +183,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     ]);
   });
 
-  it('know the vehicle from the plan or the fleet, and go without one', async () => {
+  it('take the vehicle from the plan or the fleet, or have none', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
     await place.load(routePlan, [{ id: 3, vehicle_id: 999, vehicle: { id: 999, plate: 'GONE999' } }]);
@@ -196,7 +196,7 @@ describe.each(engineCases)('the views of deliveries on $name', (engineCase) => {
     ]);
   });
 
-  it('leave out what the service no longer returns', async () => {
+  it('leave out records that the service no longer returns', async () => {
     const place = await openViews(engineCase);
     await loadPlans(place);
     const metadata = metadataAt('run-2', '2026-03-21T00:00:00.000Z');

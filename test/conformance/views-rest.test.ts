@@ -124,7 +124,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     ]);
   });
 
-  it('show what was pushed, how long it took and what needs a person', async () => {
+  it('show pushes, their duration and which need a person', async () => {
     const place = await openViews(engineCase);
     const entry = (external_code: string, state: string, rest: object) => ({
       kind: 'route_plans',
@@ -186,7 +186,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     expect(Object.keys(kept)).not.toContain('payload');
   });
 
-  it('tell freshness by the stalest scope that counts, as status does', async () => {
+  it('report freshness by the stalest scope that counts, as status does', async () => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }]);
     await fillTableJobs(place.engine, [
@@ -220,11 +220,11 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       ['event', 0, null, b, a],
       ['vehicle', 2, b, c, b],
     ]);
-    const told = await tableFreshness(place.engine, [
+    const freshness = await tableFreshness(place.engine, [
       { job: 'pull-events', tracks: (scope) => scope.endsWith('categories all'), partScopes: [EVENTS_OF] },
     ]);
-    // What was read on the 11th reaches to the 10th only.
-    expect(told).toMatchObject({ freshAt: a, lastChangeAt: null });
+    // The read on the 11th reaches only to the 10th.
+    expect(freshness).toMatchObject({ freshAt: a, lastChangeAt: null });
     const [event] = await query(
       place.engine,
       `select freshness_seconds from bi_freshness where table_name = 'event'`,
@@ -233,7 +233,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     expect(Math.abs(Number(event?.freshness_seconds) - ageSeconds)).toBeLessThan(3_600);
   });
 
-  it('tell no table as complete while a known vehicle was not read, as status does', async () => {
+  it('report no table as complete while a known vehicle was not read, as status does', async () => {
     const place = await openViews(engineCase);
     const [known, read, end] = [
       '2026-03-09T00:00:00.000Z',
@@ -270,7 +270,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     expect(await event(), 'all were').toEqual([read, end, 1, end]);
   });
 
-  it('tell daily figures as complete once the drivers of every vehicle were read too, as status does', async () => {
+  it('report daily figures as complete once the drivers of every vehicle were read too, as status does', async () => {
     const place = await openViews(engineCase);
     const [known, at] = ['2026-03-09T00:00:00.000Z', '2026-03-11T00:00:00.000Z'];
     const job = 'pull-daily-summaries';
@@ -279,7 +279,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
       { table_name: 'daily_summary', job, scopes: '%', vehicle_scope, driver_scope },
     ]);
     await place.load(vehicle, [{ id: 1 }, { id: 2 }], known);
-    const told = async (): Promise<unknown[]> => {
+    const freshness = async (): Promise<unknown[]> => {
       const columns = ['last_read_at', 'covered_until'];
       const [row = []] = await place.rows('bi_freshness', columns, `table_name = 'daily_summary'`);
       const filler = { job, tracks: () => true, partScopes: [vehicle_scope, driver_scope] };
@@ -291,12 +291,12 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
         scopes.map((scope) => coverage(job, scope, known, at, at)),
       );
     await read('vehicle 1', 'vehicle 2', 'drivers', 'drivers of vehicle 1');
-    expect(await told(), 'not those of vehicle 2').toEqual([null, null, known]);
+    expect(await freshness(), 'not those of vehicle 2').toEqual([null, null, known]);
     await read('drivers of vehicle 2');
-    expect(await told(), 'all').toEqual([at, at, at]);
+    expect(await freshness(), 'all').toEqual([at, at, at]);
   });
 
-  it('have the columns that are declared, in their order', async () => {
+  it('have the declared columns, in their order', async () => {
     const place = await openViews(engineCase);
     for (const { name, columns } of views) {
       const found = await place.engine.read((sql) => place.engine.columnsOf(sql, name));
@@ -304,7 +304,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     }
   });
 
-  it('give way to a migration of the tables under them, and come back', async () => {
+  it('are dropped for a migration of the tables under them, and come back', async () => {
     const place = await openViews(engineCase);
     await place.load(vehicle, [{ id: 1, plate: 'ABC1D23' }]);
     const move = {
@@ -322,7 +322,7 @@ describe.each(engineCases)('the other views on $name', (engineCase) => {
     for (const { name } of views) await query(place.engine, `select * from ${name} limit 1`);
   });
 
-  it('are made anew where their text changed or they are gone, and left alone otherwise', async () => {
+  it('are created again where their text changed or they are gone, and untouched otherwise', async () => {
     const place = await openViews(engineCase);
     const { engine } = place;
     await engine.write(async ({ sql }) => {

@@ -1,7 +1,7 @@
-// Plants a password, tokens and a CPF, drives the commands through success, invalid records and failures at the most
-// talkative log level, and looks for them in everything that comes out: output, messages to the webhook, every file that
-// is left and every control table. The service says them too, in fields and in refusals that nobody knows to be secret:
-// only their values or their shape give them away. With EVERY_COMMAND every command is run, with and without --json.
+// Plants a password, tokens and a CPF, runs the commands through success, invalid records and failures at the most
+// verbose log level, and searches for them in all output: the terminal, messages to the webhook, every remaining file
+// and every control table. The service sends them too, in fields and rejections that are not known to hold secrets:
+// only their values or their shape reveal them. With EVERY_COMMAND every command is run, with and without --json.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,14 +17,14 @@ import { configFor, makeWorkplace, type Workplace } from '../support/workplace.t
 const PASSWORD = 'canary-pass"word\\1';
 const CPF = '52998224725';
 const CPF_DOTTED = '529.982.247-25';
-/** Of somebody else, so known by its shape alone. */
+/** Of another session, so detected by its shape alone. */
 const JWT = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnktand0In0.c2lnbmVk';
-/** Of this session, so known by its value alone. */
+/** Of this session, so detected by its value alone. */
 const TOKEN = 'canary-token-of-no-shape';
 const CANARIES = ['canary-', CPF, CPF_DOTTED, 'eyJ', 'c2lnbmVk'];
 const ECHO = `password ${PASSWORD}, token ${TOKEN}, other ${JWT}`;
 const HUSHED = 'password [redacted], token [redacted], other [redacted]';
-/** In files, where three letters may stand by chance. */
+/** In files, where three letters may occur by chance. */
 const IN_FILES = ['canary-', CPF, CPF_DOTTED, ...JWT.split('.')];
 const rest = (webhook: string) => `erp:
   route_plans: { source: files, folder: drop, settle: 0s }
@@ -34,7 +34,7 @@ alerts: { webhook: "${webhook}/canary-webhook" }
 jobs:
   push-route-plans: {}
 `;
-/** What each npm test has time for: those that tell of records, and one that writes files. */
+/** The commands that each `npm test` has time for: those that show records, and one that writes files. */
 const SAMPLE = [
   'quarantine list',
   'quarantine show',
@@ -48,13 +48,13 @@ const isEvery = process.env.EVERY_COMMAND !== undefined;
 
 let sandbox: Sandbox;
 let front: Front;
-/** Whether the service gives tokens without a shape and tells all it knows when it refuses a plan. */
+/** Whether the service gives tokens without a shape and sends all it knows when it rejects a plan. */
 let isTalkative = false;
 let place: Workplace;
 const outputs: string[] = [];
 let webhook: Server;
 const alerted: string[] = [];
-/** Resolves with the first word of something that went wrong by itself. */
+/** Resolves with the first message of a failure that happens by itself. */
 const alert = Promise.withResolvers<void>();
 
 async function startWebhook(): Promise<string> {
@@ -76,7 +76,7 @@ async function run(args: string[], password = PASSWORD): Promise<void> {
   if (stderr.includes('--help')) throw new Error(`${args.join(' ')} is no right use: ${stderr}`);
 }
 
-/** Until it serves; the daemon until it has alerted of a failure. */
+/** Waits until it serves; the daemon until it has sent an alert of a failure. */
 async function serve(args: string[]): Promise<void> {
   const running = place.start([...args, '--log-level', 'trace'], { ROADBOOK_PASSWORD: PASSWORD });
   await running.printed(/http:\/\/127/);
@@ -100,7 +100,7 @@ async function runCommands(): Promise<void> {
   }
 }
 
-/** Every file below, but for the configuration, which has them. */
+/** Every file below, except the configuration, which contains them. */
 function filesLeft(): [name: string, text: string][] {
   const all = readdirSync(place.dir, { recursive: true, withFileTypes: true });
   return all
@@ -151,13 +151,13 @@ afterAll(async () => {
 describe('secrets and tax numbers', () => {
   it('are in no output, whatever happened', () => {
     const all = outputs.join('\n');
-    // What was to be heard was heard.
+    // The expected output was there.
     for (const word of ['pull-vehicles', 'login_refused', `Refused: ${HUSHED}`, 'password [redacted], other'])
       expect(all).toContain(word);
     for (const canary of CANARIES) expect(all).not.toContain(canary);
   });
 
-  it('are in no message to the webhook and in no file that is left: exports, results, backups, the warehouse', () => {
+  it('are in no message to the webhook and in no remaining file: exports, results, backups, the warehouse', () => {
     expect(alerted.join('\n')).toContain('Roadbook');
     for (const canary of CANARIES) expect(alerted.join('\n')).not.toContain(canary);
     const files = filesLeft();
@@ -169,7 +169,7 @@ describe('secrets and tax numbers', () => {
       expect(files.filter(([, text]) => text.includes(canary)).map(([name]) => name)).toEqual([]);
   });
 
-  it('are looked for in what every command of the program says', async () => {
+  it('are searched for in the output of every command', async () => {
     expect(Object.keys(commandsWith('')).sort()).toEqual((await commandNames()).sort());
   });
 

@@ -1,5 +1,5 @@
-// Plants one of each kind of secret that a configuration may hold, and looks for them in everything that a daemon and the
-// commands beside it say, while the feeds, the webhook and a database cannot be reached, and the service says back what it
+// Plants one of each kind of secret that a configuration may hold, and searches for them in all output of a daemon and
+// the commands beside it, while the feeds, the webhook and a database cannot be reached, and the service echoes what it
 // should not know.
 import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -18,7 +18,7 @@ const SECRETS = {
   erpDatabase: 'canary-erp-db-42b7',
 } as const;
 
-/** In a field where nobody looks for one; the last is of another session, so its shape alone gives it away. */
+/** In a field that should hold none; the last is of another session, so only its shape reveals it. */
 const ECHO = [
   SECRETS.password,
   SECRETS.statusToken,
@@ -28,7 +28,7 @@ const ECHO = [
 ].join(' + ');
 const HUSHED = Array(5).fill('[redacted]').join(' + ');
 
-/** The daemon itself is to be heard, not its work. */
+/** The output of the daemon itself is searched, not that of its jobs. */
 const JOBS = readdirSync(resolve(import.meta.dirname, '../../jobs')).map((file) => basename(file, '.ts'));
 
 const secretConfig = (url: string, warehouse: string): string => `service:
@@ -53,14 +53,14 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
   const env = { ROADBOOK_PASSWORD: SECRETS.password, STATUS_TOKEN: SECRETS.statusToken };
   const own = makeWorkplace(secretConfig(service.url, '{ engine: sqlite }'));
   const away = makeWorkplace(secretConfig(service.url, POSTGRES));
-  const told: string[] = [];
+  const outputs: string[] = [];
   try {
     await fetch(`${service.url}/_sandbox/records`, {
       method: 'POST',
       body: JSON.stringify({ call: 'vehicles', records: [{ plate: `echo ${ECHO}` }, { id: ECHO }] }),
     });
     const pulled = await own.run(['run', 'pull-vehicles', '--json', '--log-level', 'trace'], env);
-    told.push(pulled.stdout, pulled.stderr);
+    outputs.push(pulled.stdout, pulled.stderr);
     const daemon = own.start(['start', '--json', '--log-level', 'trace'], env);
     await daemon.printed(/"page":"http[^"]+"/);
     const [, page = ''] = /"page":"(http[^"]+?)\/?"/.exec(daemon.stdout()) ?? [];
@@ -76,7 +76,7 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
       '/api/quarantine',
       '/api/none',
     ]) {
-      told.push(await (await fetch(page + path, { headers })).text());
+      outputs.push(await (await fetch(page + path, { headers })).text());
     }
     const commands = [
       ['run', 'push-route-plans', '--json'],
@@ -89,17 +89,17 @@ it('no secret of a configuration is in any output of a daemon, its page and figu
       ...commands.map((args) => own.run([...args, ...loud], env)),
       away.run(['doctor', '--json', ...loud], env),
     ]);
-    for (const { stdout, stderr } of ended) told.push(stdout, stderr);
+    for (const { stdout, stderr } of ended) outputs.push(stdout, stderr);
     daemon.kill('SIGTERM');
     const last = await daemon.ended;
-    told.push(last.stdout, last.stderr);
+    outputs.push(last.stdout, last.stderr);
   } finally {
     own.remove();
     away.remove();
     await service.close();
   }
-  const all = told.join('\n');
-  // What was to be heard was heard: the page, the figures, the feeds, the webhook, the database, the echo.
+  const all = outputs.join('\n');
+  // The expected output was there: the page, the figures, the feeds, the webhook, the database, the echo.
   for (const word of [
     `echo ${HUSHED}`,
     '<!doctype html>',

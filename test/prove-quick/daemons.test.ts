@@ -1,9 +1,11 @@
 // A sample of test/prove/daemons.ts: three real daemons on one warehouse, killed and stopped in the middle of runs.
-// No stop is as long as a lease: test/conformance/leases.test.ts has the holder who comes back too late, on each engine.
+// No stop is as long as a lease: test/conformance/leases.test.ts tests the holder that comes back too late, on each engine.
 import { expect, it } from 'vitest';
 import { hitDaemons } from '../support/daemons.ts';
 
-it('three daemons on one warehouse run each tick once, whoever is killed', { timeout: 240_000 }, async () => {
+it('three daemons on one warehouse run each tick once, whichever is killed', {
+  timeout: 240_000,
+}, async () => {
   const report = await hitDaemons({
     seed: 7,
     ticks: 18,

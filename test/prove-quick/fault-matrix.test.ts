@@ -1,4 +1,4 @@
-// A sample of the fault matrix: every call of the service under the faults that a client easily gets wrong. The whole
+// A sample of the fault matrix: every call of the service under the faults that a client easily gets wrong. The full
 // matrix is `npm run prove -- --only fault-matrix`.
 import { expect, it } from 'vitest';
 import { FAULT_NAMES } from '../../src/sandbox/faults/faults.ts';
@@ -21,7 +21,7 @@ it('the matrix has every fault that the sandbox knows', () => {
   expect(FAULT_NAMES.filter((name) => !tried.has(name))).toEqual([]);
 });
 
-it('every call meets a fault as it should: class, attempts, no other host', async () => {
+it('every call handles a fault correctly: class, attempts, no other host', async () => {
   const rows = MATRIX.filter(({ fault }) => SAMPLE.includes(nameOfFault(fault)));
   expect(rows).toHaveLength(SAMPLE.length);
   for (const { name, cells, wrong } of await runRows(rows)) {
@@ -30,7 +30,7 @@ it('every call meets a fault as it should: class, attempts, no other host', asyn
   }
 });
 
-it('a body of 500 MB, packed, is refused before it is held', async () => {
+it('a compressed body of 500 MB is rejected before it is in memory', async () => {
   const bombs = MATRIX.filter(({ fault }) => fault.fault === 'gzip-bomb');
   const [result] = await runRows(bombs, 'vehicles');
   expect(bombs.map(({ fault }) => fault.bytes)).toEqual([500_000_000]);

@@ -1,5 +1,5 @@
 // A sample of the fuzz: records through the real jobs into real warehouses, files of an ERP, edits of the
-// configuration. The seed is fixed, so that a run can be repeated; `npm run prove -- --only fuzz` goes on from there.
+// configuration. The seed is fixed, so that a run can be repeated; `npm run prove -- --only fuzz` continues from there.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { configDeclarations, loadJobs } from '../../src/app/app.ts';
@@ -10,7 +10,7 @@ import { fuzzRecords, openFuzzPlace } from '../support/record-fuzz.ts';
 
 afterAll(stopPostgres);
 
-describe('whatever the service sends', () => {
+describe('any record that the service sends', () => {
   it.each([
     ['sqlite', 600],
     ['postgres', 200],
@@ -26,7 +26,7 @@ describe('whatever the service sends', () => {
   });
 });
 
-it('whatever an ERP drops gives plans or a clear fault, and ends in its place', async () => {
+it('any file that an ERP drops gives plans or a clear read error, and ends in its place', async () => {
   const counts = { plans: 0, faults: 0 };
   const check = fc.asyncProperty(fuzzedFiles, async (file) => {
     const { plans, faults } = await tryFile(file);
@@ -37,7 +37,7 @@ it('whatever an ERP drops gives plans or a clear fault, and ends in its place', 
   expect(Math.min(counts.plans, counts.faults)).toBeGreaterThan(0);
 });
 
-it('whatever is written into the configuration is taken, or refused with its place', async () => {
+it('any edit of the configuration is accepted, or rejected with its place', async () => {
   const parts = configDeclarations(await loadJobs());
   const seen = new Set<string>();
   fc.assert(

@@ -1,5 +1,5 @@
-// kill -9 in the middle of a load: what is in the warehouse is all of a slice or none of it, and a later run
-// ends where a run that was never killed ends.
+// kill -9 in the middle of a load: the warehouse holds all of a slice or none of it, and a later run
+// ends in the same state as a run that was never killed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type EngineCase, engineCases } from '../support/engines.ts';

@@ -1,4 +1,4 @@
-// A month of the sandbox's life, polled by schedule: late data, recalculated days, vehicles that come and go.
+// A month of the sandbox, polled by schedule: late data, recalculated days, vehicles that come and go.
 // At the end every table equals the sandbox's own state, row for row.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../src/core/glossary.ts';
@@ -19,7 +19,7 @@ import { makeRig, type Rig } from '../support/rig.ts';
 const START = '2026-03-02T03:00:00.000Z';
 const HOUR = 3_600_000;
 
-/** What the service tells of a row; who it is about is for the warehouse to find out. */
+/** The columns of a row that the service sends; the warehouse itself finds out whom the row is about. */
 const figures = (row: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !/_id$|^subject$|^day$/.test(name)));
 const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
@@ -27,8 +27,8 @@ const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) 
 afterAll(stopPostgres);
 
 /**
- * The whole month on one engine; on the other enough of it to meet late data and recalculated days. A step is no part of
- * a day, so that polls meet another hour of it each time.
+ * The whole month on one engine; on the other, enough of it to meet late data and recalculated days. A day is no
+ * multiple of a step, so that polls come at another hour each time.
  */
 const LIVES = [
   { engine: 'sqlite', days: 30, stepHours: 14, changes: 500 },
@@ -55,7 +55,7 @@ describe.each(LIVES)(
           await poll('pull-drivers', {});
           await poll('pull-points-of-interest', {});
         }
-        // Data may come up to two days late, so that is how far each run reads again.
+        // Data may come up to two days late, so each run reads that far back.
         await poll('pull-events', { since: '5d', lookback: '60h' });
         polls.push(rig.clock.now());
         await poll('pull-route-plans', { since: '5d', lookback: '4d', ahead: '3d' });
@@ -74,14 +74,14 @@ describe.each(LIVES)(
       expect(byKey(table, rows)).toEqual(byKey(table, expected));
     };
 
-    it('no run failed or lost count', () => {
+    it('no run has failed or counted wrongly', () => {
       expect(runs.filter(({ status }) => status !== 'ok')).toEqual([]);
       for (const { records, inserted, updated, unchanged, quarantined } of runs) {
         expect(inserted + updated + unchanged + quarantined).toBe(records);
       }
     });
 
-    it('vehicles are those of the service, and those that left are marked', async () => {
+    it('vehicles equal those of the service, and those that left are marked', async () => {
       const truth = await rig.truth('vehicles');
       equal(vehicle, await stored(vehicle, '_missing_since is null'), truth);
       const listed = truth.map(({ id }) => id);
@@ -89,7 +89,7 @@ describe.each(LIVES)(
       expect(marked.every(({ id }) => !listed.includes(id))).toBe(true);
     });
 
-    it('events are those of the service', async () => {
+    it('events equal those of the service', async () => {
       const known = (await rig.rows('select id from vehicle')).map(({ id }) => id);
       const truth = (await rig.truth('events', { from: from(), to: edge() })).filter(
         (record) =>
@@ -98,7 +98,7 @@ describe.each(LIVES)(
       equal(event, await stored(event, `begin_date >= '${from()}' and _missing_since is null`), truth);
     });
 
-    it('plans, points, executions and items are those of the service', async () => {
+    it('plans, points, executions and items equal those of the service', async () => {
       const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(
         ({ date_time_start }) => new Date(String(date_time_start)).toISOString() >= from(),
       );
@@ -132,7 +132,7 @@ describe.each(LIVES)(
       equal(routePointItem, await stored(routePointItem, inPoints), below('route_point_items'));
     });
 
-    it('every figure of the last days is the recalculated one, and each change was kept', async () => {
+    it('every figure of the last days is the recalculated one, and each change is kept', async () => {
       const summed = await rig.rows(
         `select distinct day from daily_summary where day >= '${from().slice(0, 10)}' order by day`,
       );
@@ -149,7 +149,7 @@ describe.each(LIVES)(
         const distances = await rig.rows(
           `select subject, round(sum(total_distance)) as metres from daily_summary where day = '${day}' and _missing_since is null group by 1 order by 1`,
         );
-        // Every metre was driven by somebody: the drivers' figures are the vehicles', summed another way.
+        // Every metre has a driver: the drivers' figures are the vehicles', summed another way.
         expect(distances.map(({ subject }) => subject)).toEqual(['driver', 'vehicle']);
         expect(distances[0]?.metres).toBe(distances[1]?.metres);
       }
@@ -158,7 +158,7 @@ describe.each(LIVES)(
       expect((await rig.rows('select * from daily_summary_revision limit 1')).length).toBe(1);
     });
 
-    it('each status change that polling could see was kept once, and no other', async () => {
+    it('each status change that polling could see is kept once, and no other', async () => {
       const [begin, end] = [Date.parse(START) + 2 * 24 * HOUR, rig.clock.now() - 5 * 24 * HOUR];
       const within = (at: unknown) => Date.parse(String(at)) >= begin && Date.parse(String(at)) < end;
       const plans = (await rig.truth('route_plans', { from: from(), to: edge() })).filter(
@@ -187,13 +187,13 @@ describe.each(LIVES)(
     it.each([
       ['drivers', driver],
       ['points_of_interest', pointOfInterest],
-    ] as const)('%s are those of the service', async (resource, table) => {
+    ] as const)('%s equal those of the service', async (resource, table) => {
       equal(table, await stored(table, '_missing_since is null'), await rig.truth(resource));
     });
   },
 );
 
-/** What a poller at these instants sees of a log of changes: each status that differs from the one before. */
+/** The statuses that a poller at these instants sees in a log of changes: each that differs from the one before. */
 function seenBy(instants: readonly number[], changes: readonly Record<string, unknown>[]): string[] {
   const seen: string[] = [];
   let last: unknown = null;

@@ -1,5 +1,5 @@
-// An outbox of the earlier schema is brought to fewer columns: no open entry is lost, and what may be at the service is
-// never sent without a read-back. The upgrade may be killed at any of its statements.
+// An outbox of the earlier schema is migrated to fewer columns: no open entry is lost, and an entry that may be at the
+// service is never sent without a read-back. The upgrade may be killed at any of its statements.
 import type { Knex } from 'knex';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/warehouse/engine.ts';
@@ -102,7 +102,7 @@ const UNNAMED = { ...LOST, sent_hash: 'older', confirmed_at: at(3), is_doubtful:
 const CONFIRMED = { ...SENT, payload: null, remote_id: 7, confirmed_at: at(3), told_at: at(4) };
 const SEEN = { ...CONFIRMED, seen_at: at(4), is_watched: false };
 
-/** By code: state and columns before, and what becomes different. */
+/** By code: state and columns before, and the columns that change. */
 const ENTRIES: Record<string, [before: Row, then: Row]> = {
   ready: [{ state: 'ready' }, {}],
   'ready, turned away': [{ state: 'ready', ...SENT, is_doubtful: true }, {}],
@@ -179,7 +179,7 @@ const upgraded = earlier.map(
   }),
 );
 
-/** By outcome before: what and outcome then; an open attempt is gone. */
+/** By outcome before: event and outcome after; an open attempt is gone. */
 const ATTEMPTS: [
   before: [what: string, outcome: string | null],
   then: [what: string, outcome: string] | null,
@@ -220,7 +220,7 @@ const attempt = ([what, outcome]: [string, string | null], i: number): Row => ({
   ...{ message: null, times: 2 },
 });
 
-/** A database as the version before left it. */
+/** A database as the previous version left it. */
 async function fillEarlier(engine: Engine, sql: Knex): Promise<void> {
   await dropViews(engine, sql);
   for (const table of [earlierOutbox, earlierAttempt]) {
@@ -275,7 +275,7 @@ describe.each(engineCases)('an outbox of the earlier schema on $name', ({ make }
     const before = await contents(engine);
     await bringSchemaUpToDate(engine);
     expect(await contents(engine)).toEqual(before);
-    // Another use of a code has a place beside the first.
+    // Another use of a code has a row beside the first.
     await engine.write(async ({ sql }) => {
       await sql('push_outbox').insert({ ...before.outbox[0], code_use: 2 });
       await sql('push_attempt').insert({ ...before.attempts[0], code_use: 2 });
@@ -297,7 +297,7 @@ describe.each(engineCases)('an outbox of the earlier schema on $name', ({ make }
     expect(doubtful).not.toContain('ready');
   });
 
-  it('is brought up after a kill at any statement', async () => {
+  it('is upgraded after a kill at any statement', async () => {
     const place = await earlierPlace();
     const left = await killedUpgrades({
       place,

@@ -1,5 +1,5 @@
-// A sample of the kill sweep of the pulls: plans with their parts, events and figures by the day on SQLite, a listing on
-// PostgreSQL. `npm run prove` runs the whole of it, every job on both.
+// A sample of the kill sweep of the pulls: plans with their parts, events and daily figures on SQLite, a listing on
+// PostgreSQL. `npm run prove` runs all of it, every job on both.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { stopPostgres } from '../support/postgres.ts';
 import { type Ground, openGround, sweep } from '../support/pull-kills.ts';
@@ -14,13 +14,16 @@ afterEach(() => ground?.close());
 afterAll(stopPostgres);
 
 describe('a pull that is killed at any step, killed again while it recovers, and run again', () => {
-  it.each(['sqlite', 'postgres'] as const)('ends where it would have ended, on %s', async (engine) => {
-    ground = await openGround(engine);
-    for (const job of SAMPLE[engine]) {
-      const { work, ...swept } = await sweep(ground, { job, kills: 1 });
-      expect(swept, job).toMatchObject({ kills: 2, again: 1, wrong: [] });
-      // Otherwise the kills would have met too little.
-      expect(Math.min(...Object.values(work)), job).toBeGreaterThan(0);
-    }
-  });
+  it.each(['sqlite', 'postgres'] as const)(
+    'ends in the state of an undisturbed run, on %s',
+    async (engine) => {
+      ground = await openGround(engine);
+      for (const job of SAMPLE[engine]) {
+        const { work, ...swept } = await sweep(ground, { job, kills: 1 });
+        expect(swept, job).toMatchObject({ kills: 2, again: 1, wrong: [] });
+        // Otherwise the kills would have tested too little.
+        expect(Math.min(...Object.values(work)), job).toBeGreaterThan(0);
+      }
+    },
+  );
 });

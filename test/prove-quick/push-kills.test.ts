@@ -8,18 +8,18 @@ import { type Death, type SweepOptions, sweepKills } from '../support/push-kills
 const [points, agents, itineraries] = otherCases as [KillCase, KillCase, KillCase];
 const [atOnce, late, unreadable, resets] = killModes as [KillMode, KillMode, KillMode, KillMode];
 
-/** The login is the first that is posted, the item itself the second. */
+/** The login is the first POST, the item itself the second. */
 const posted = (only: string): Death[] => [{ at: 2, only: `${only} POST` }];
 const file = (only: string, at: number): Death[] => [{ at, only }];
 
 const sample: SweepOptions[] = [
-  // Some answers are lost without a death: what is not known must not be sent again before a look either.
+  // Some answers are lost without a kill: an unknown entry must not be sent again before a read-back either.
   { kind: planCase, mode: resets, deaths: posted('request written'), phase: 0.1 },
-  // The next process cannot see it yet. It is over before so late a step; the one after another death dies.
+  // The next process cannot see it yet. It ends before so late a step; the process after another kill is killed.
   { kind: planCase, mode: late, deaths: posted('answer arrived'), phase: 0.99 },
   { kind: planCase, mode: unreadable, deaths: posted('answer arrived'), phase: 0.6, engine: 'postgres' },
-  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They die
-  // before the result of their file stands, before the file is moved, and before the warehouse knows that it was.
+  // The other kinds share the outbox; each meets one way of answering here, all of them in the sweep. They are killed
+  // before the result of their file is written, before the file is moved, and before the warehouse knows that it was.
   { kind: points, mode: atOnce, deaths: file('rename begins', 1), phase: 0.8 },
   { kind: agents, mode: resets, deaths: file('rename begins', 2), phase: 0.3 },
   { kind: itineraries, mode: unreadable, deaths: file('rename done', 2), phase: 0.5 },

@@ -4,7 +4,7 @@ import { pushManyKilled } from '../support/push-many.ts';
 
 const PLANS = 200;
 
-it('a file of many plans whose push is killed half-way is sent once, all of it', async () => {
+it('all plans of a large file are sent once, although the push is killed half-way', async () => {
   const kill = { at: 100, step: 'answer arrived', where: 'after an answer, before it is stored' };
   const { arrived, ...rest } = await pushManyKilled(PLANS, [kill]);
   expect(rest).toEqual({ twice: 0, lost: 0, open: 0 });

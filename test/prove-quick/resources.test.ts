@@ -1,11 +1,11 @@
-// A sample of test/prove/resources.ts: no room, and a lock, each met by the real process. How long a lock is waited
-// for, and one that lasts longer, are met by the engine itself in test/conformance/sqlite-engine.test.ts; a PostgreSQL that
-// ends sessions or is started anew in test/conformance/postgres-sessions.test.ts.
+// A sample of test/prove/resources.ts: a full disk, and a lock, each met by the real process. How long the engine waits
+// for a lock, and a lock that lasts longer, are tested in test/conformance/sqlite-engine.test.ts; a PostgreSQL that
+// ends sessions or restarts in test/conformance/postgres-sessions.test.ts.
 import { expect, it } from 'vitest';
 import { fillDisk } from '../support/full-disk.ts';
 import { lockPush } from '../support/locked-file.ts';
 
-it('a push that has no room left says so plainly, and sends once when there is room', async () => {
+it('a push without disk space reports it plainly, and sends once when there is space', async () => {
   const report = await fillDisk({ work: 'push from a drop folder', times: 1 });
   expect(report).toMatchObject({ unharmed: 0, missed: [], unclear: [], wrong: [] });
 });

@@ -1,5 +1,5 @@
-// Old and new daemons share a warehouse for the length of a deploy: after the upgrade everything that a release wrote
-// and read by name still works. Each thing that a migration must not do is tried, and has to be seen.
+// Old and new daemons share a warehouse during a deploy: after the upgrade everything that a release wrote
+// and read by name still works. Each change that a migration must not make is tried, and has to be detected.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -21,7 +21,7 @@ import { NEXT, SCHEMAS } from '../support/schema-dump.ts';
 
 afterAll(stopPostgres);
 
-/** The database that a release left, and what it knew of it. */
+/** The database that a release left, and the columns that the release knew. */
 async function released(
   release: string,
   engineName: EngineName,
@@ -39,7 +39,7 @@ async function released(
   return { engine, known: await knownTables(engine) };
 }
 
-/** Statements that would break an old daemon, and the words of what then fails. */
+/** Statements that would break an old daemon, and the message of the failure. */
 const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
   [
     'a required column',
@@ -65,8 +65,8 @@ const FORBIDDEN: readonly [string, EngineName, string, RegExp][] = [
 ];
 
 /**
- * What daemons of a release can no longer do after the upgrade; the CHANGELOG says to stop all of them first. Another key
- * cannot be had beside the old one, and the outbox has fewer columns.
+ * What daemons of a release can no longer do after the upgrade; the CHANGELOG says to stop all of them first. A new key
+ * cannot exist beside the old one, and the outbox has fewer columns.
  */
 const BROKEN: Record<string, readonly string[]> = {
   '0.1.0': [
@@ -77,18 +77,18 @@ const BROKEN: Record<string, readonly string[]> = {
     'insert into push_return',
   ],
 };
-/** Tables that lose columns: what becomes of their rows is test/prove-quick/outbox-upgrade.test.ts. */
+/** Tables that lose columns: test/prove-quick/outbox-upgrade.test.ts tests their rows. */
 const NARROWED: Record<string, readonly string[]> = { '0.1.0': ['push_outbox'] };
 
 describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
-  it.each(['sqlite', 'postgres'] as const)('goes on after the upgrade: %s', async (engineName) => {
+  it.each(['sqlite', 'postgres'] as const)('continues to work after the upgrade: %s', async (engineName) => {
     const { engine, known } = await released(release, engineName);
     expect(known.length).toBeGreaterThan(20);
     await plantRows(engine, known);
     const before = await plantedRows(engine, known);
     await bringSchemaUpToDate(engine);
     const after = await plantedRows(engine, known);
-    // Code lists are written by every start.
+    // Every start writes the code lists.
     for (const { table } of lookups) delete after[table.name];
     for (const name of NARROWED[release] ?? []) delete after[name];
     expect(before).toMatchObject(after);
@@ -96,7 +96,7 @@ describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
     expect(faults).toEqual(BROKEN[release] ?? []);
   });
 
-  it.each(FORBIDDEN)('would be seen to fail by %s: %s', async (_what, engineName, statement, words) => {
+  it.each(FORBIDDEN)('is seen to fail by %s: %s', async (_what, engineName, statement, words) => {
     const { engine, known } = await released(release, engineName);
     await bringSchemaUpToDate(engine);
     await engine.write(async ({ sql }) => {
@@ -107,7 +107,7 @@ describe.each(readdirSync(SCHEMAS))('a daemon of release %s', (release) => {
     expect((await oldDaemonFaults(engine, tables)).join('\n')).toMatch(words);
   });
 
-  it('would be seen to lose what a renaming migration takes with it', async () => {
+  it('is seen to lose the column that a migration renames', async () => {
     const { engine, known } = await released(release, 'sqlite');
     await plantRows(engine, known);
     const before = await plantedRows(engine, known);

@@ -1,4 +1,4 @@
-// A database of every release is brought to the declared schema, killed at each statement that changes something; the
+// A database of every release is upgraded to the declared schema, killed at each statement that changes something; the
 // next start succeeds unaided, and the data survives.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const releases = readdirSync(SCHEMAS);
 const NOTIFIED_AT = '2025-12-31T12:00:00.000Z';
 const STAMPS = `'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'run-1'`;
 
-/** Stand for what a later version may have to move; each would be seen if it were done twice or by half. */
+/** Stand for migrations of a later version; each would show if it were done twice or by half. */
 const steps: readonly Migration[] = [
   ...migrations,
   {
@@ -34,7 +34,7 @@ const steps: readonly Migration[] = [
 
 afterAll(stopPostgres);
 
-/** The release's own database with rows in it, and less than what is declared now. */
+/** The release's own database with rows in it, and less than is declared now. */
 async function releasedPlace(release: string, engineName: EngineName): Promise<EnginePlace> {
   const place = await makePlace(engineName);
   onTestFinished(() => place.remove());
@@ -80,7 +80,7 @@ async function fillReturns(sql: Knex): Promise<void> {
   ]);
 }
 
-/** Each view is followed by its digest: to die at one of the two is enough. */
+/** Each view is followed by its digest: a kill at one of the two is enough. */
 const isTried = (statement: string): boolean => !/insert into .schema_view/.test(statement);
 
 const isUntouched = async (engine: Engine): Promise<void> =>
@@ -88,7 +88,7 @@ const isUntouched = async (engine: Engine): Promise<void> =>
 
 describe.each(releases)('a database of release %s', (release) => {
   it.each(['sqlite', 'postgres'] as const)(
-    'is brought up after a kill at any statement: %s',
+    'is upgraded after a kill at any statement: %s',
     { timeout: 240_000 },
     async (engineName) => {
       const place = await releasedPlace(release, engineName);

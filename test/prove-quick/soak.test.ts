@@ -1,6 +1,6 @@
-// Samples of test/prove/soak.ts, seconds long: the daemon lives through chaos and loses nothing; round by round its runs
-// leave nothing behind. How memory grows by the hour is told by a longer run; that its figures tell a leak from the steps
-// of an allocator is seen here.
+// Samples of test/prove/soak.ts, seconds long: the daemon runs through chaos and loses nothing; round by round its runs
+// leave nothing behind. A longer run measures how memory grows by the hour; this file tests that its figures distinguish
+// a leak from the steps of an allocator.
 import { expect, it } from 'vitest';
 import { soak } from '../support/soak.ts';
 import { figuresOf } from '../support/soak-figures.ts';
@@ -32,16 +32,16 @@ it('runs leave nothing behind: no file, no socket, no timer, no memory', async (
   const runsBetween = later.length * jobs;
   // Less than one a round: a file may be open for a moment just then.
   expect(late.files - early.files).toBeLessThan(later.length);
-  // Pools of connections fill up as they are used.
+  // Connection pools fill up as they are used.
   expect(late.warehouseFiles).toBeLessThan(16);
   expect(late.sockets - early.sockets).toBeLessThan(runsBetween / 2);
   expect(late.timers - early.timers).toBeLessThan(runsBetween / 2);
-  // Some lines of each run's log are kept for the page.
+  // The page keeps some lines of each run's log.
   expect(late.mb - early.mb).toBeLessThan(5);
 });
 
 const MINUTES = 10;
-/** Once a second; every two minutes a body of 60 MB leaves its room behind, three times; collection goes up and down. */
+/** Once a second; every two minutes a body of 60 MB leaves its memory allocated, three times; collection goes up and down. */
 const samplesOf = (leakMbAnHour: number) =>
   Array.from({ length: MINUTES * 60 }, (_, second) => {
     const leak = (leakMbAnHour * second) / 3_600;
@@ -55,9 +55,12 @@ const samplesOf = (leakMbAnHour: number) =>
     };
   });
 
-it.for([0, 100])('ten minutes tell a leak of %d MB an hour from the room of large bodies', (leak) => {
-  const { rss, held } = figuresOf(samplesOf(leak));
-  expect(Math.abs(rss.steady.least - leak)).toBeLessThan(15);
-  expect(Math.abs(rss.steady.most - leak)).toBeLessThan(15);
-  expect(Math.abs(held.slope - leak)).toBeLessThan(15);
-});
+it.for([0, 100])(
+  'ten minutes distinguish a leak of %d MB an hour from the memory of large bodies',
+  (leak) => {
+    const { rss, held } = figuresOf(samplesOf(leak));
+    expect(Math.abs(rss.steady.least - leak)).toBeLessThan(15);
+    expect(Math.abs(rss.steady.most - leak)).toBeLessThan(15);
+    expect(Math.abs(held.slope - leak)).toBeLessThan(15);
+  },
+);

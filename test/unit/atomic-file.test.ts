@@ -1,4 +1,4 @@
-// A file that was written or moved is there after a power cut: its content was synced before it got its name, and then
+// A file that was written or moved survives a power cut: its content is synced before it gets its name, and then
 // the folders that hold the name.
 import {
   mkdtempSync,
@@ -20,7 +20,7 @@ import { writeManifest } from '../../src/warehouse/export/manifest.ts';
 import { storePicture } from '../../src/warehouse/picture-store.ts';
 
 let folder: string;
-/** What was synced, below `folder`, in order; drafts without the part of their name that is made up. */
+/** The synced paths below `folder`, in order; drafts without the random part of their name. */
 let synced: string[];
 
 beforeEach(async () => {
@@ -41,26 +41,26 @@ beforeEach(async () => {
   });
 });
 
-describe('what is synced', () => {
-  it('by a file that is replaced: the draft, then its folder', async () => {
+describe('a sync to disk', () => {
+  it('of a replaced file covers the draft, then its folder', async () => {
     await replaceFile(join(folder, 'a.json'), 'new');
     expect(synced).toEqual(['.a.json.tmp', '.']);
     expect(readFileSync(join(folder, 'a.json'), 'utf8')).toBe('new');
     expect(readdirSync(folder)).toEqual(['a.json']);
   });
 
-  it('by folders that are made: those that hold them', async () => {
+  it('of new folders covers their parents', async () => {
     await makeFolder(join(folder, 'a/b'));
     expect(synced).toEqual(['a', '.']);
   });
 
-  it('by a draft that is published: the draft, then its folder', async () => {
+  it('of a published draft covers the draft, then its folder', async () => {
     writeFileSync(join(folder, 'draft'), '');
     await publishFile(join(folder, 'draft'), join(folder, 'a.db'));
     expect(synced).toEqual(['draft', '.']);
   });
 
-  it('by a move: both folders', async () => {
+  it('of a move covers both folders', async () => {
     await makeFolder(join(folder, 'done'));
     writeFileSync(join(folder, 'a'), '');
     synced = [];
@@ -68,7 +68,7 @@ describe('what is synced', () => {
     expect(synced).toEqual(['done', '.']);
   });
 
-  it('by a dropped file that is finished, the first late results, a manifest and a picture', async () => {
+  it('covers a finished dropped file, the first late results, a manifest and a picture', async () => {
     writeFileSync(join(folder, 'plans.csv'), '');
     const { size, mtimeMs } = statSync(join(folder, 'plans.csv'));
     const at = '2026-05-17T12:00:00.000Z';

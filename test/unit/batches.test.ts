@@ -1,4 +1,4 @@
-// What the one pass over the rows of a slice gathers for its transaction.
+// One pass over the rows of a slice collects them for its transaction.
 import { describe, expect, it } from 'vitest';
 import { createBatches } from '../../src/sync/pull/records/batch.ts';
 import type { FullRefreshRange } from '../../src/sync/pull/records/types.ts';
@@ -55,7 +55,7 @@ describe('the batches of a slice', () => {
     expect(vehicles).toMatchObject({ table: vehicle, rows: 1, allSeen: true });
   });
 
-  it('hold the last row of a key that comes twice, in one load or in several', async () => {
+  it('hold the last row of a duplicate key, in one load or in several', async () => {
     const batches = open();
     const parts = [
       await batches.prepare(load(event(1), event(1, { distance: 5 }), event(2)), { fullRefresh: [refresh] }),

@@ -17,7 +17,7 @@ function setUp() {
 const fine = async () => 'fine';
 
 describe('the breaker', () => {
-  it('refuses at once after so many outages in a row, for the cool-down', async () => {
+  it('rejects calls at once after a number of outages in a row, for the cool-down', async () => {
     const { clock, run, opened } = setUp();
     await opened();
     expect(await run(fine)).toEqual(new Error('refused 30000'));
@@ -63,7 +63,7 @@ describe('the breaker', () => {
     expect(await run(fine), 'a probe that was given up says nothing: the next one may try').toBe('fine');
   });
 
-  it('lets nobody else through where a call from before the outages ends during the probe', async () => {
+  it('lets no other call through where a call from before the outages ends during the probe', async () => {
     const { clock, run, opened } = setUp();
     const early = Promise.withResolvers<never>();
     const late = run(() => early.promise);

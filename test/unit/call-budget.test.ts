@@ -42,7 +42,7 @@ describe('the call budget', () => {
     });
   });
 
-  it('warns of a run that cannot end within its period, by the shortest one', () => {
+  it('warns of a run that cannot end within its shortest period', () => {
     const { warnings } = callBudget([job('a', '0,5 6 * * *', 601), job('b', '*/10 * * * *', 100)], 60, NOW);
     expect(warnings).toEqual([
       expect.stringMatching(
@@ -51,7 +51,7 @@ describe('the call budget', () => {
     ]);
   });
 
-  it('warns when all together leave no room, and says when they fall behind', () => {
+  it('warns when all jobs together leave no room, and says when they fall behind', () => {
     const at = (calls: number) => callBudget([job('a', '*/10 * * * *', calls)], 60, NOW).warnings;
     expect(at(480)).toEqual([]);
     expect(at(481)).toEqual([expect.stringContaining('leaves little for catching up')]);
@@ -59,7 +59,7 @@ describe('the call budget', () => {
     expect(callBudget(three, 60, NOW).warnings).toEqual([expect.stringContaining('they will fall behind')]);
   });
 
-  it('knows what a run costs by how far apart runs are', () => {
+  it('estimates the calls of a run by the time between runs', () => {
     const seen: number[] = [];
     const hourly = {
       ...job('a', '0 * * * *', 0),

@@ -1,8 +1,8 @@
-// The machine's own clock. The one of the tests is held to the same contract by everything that is run on it.
+// The machine's own clock. Every test that runs on the test clock holds that one to the same contract.
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 
-it('a sleep is never shorter than it was asked to be, though a timer may be', async () => {
+it('a sleep is never shorter than requested, although a timer may be', async () => {
   const sleeps = Array.from({ length: 200 }, async (_, index) => {
     await systemClock.sleep(index / 7);
     const began = systemClock.monotonic();

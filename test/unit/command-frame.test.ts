@@ -1,4 +1,4 @@
-// What a command gets of what was typed.
+// The arguments that a command gets from the typed ones.
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { defineCommand } from '../../src/cli/command.ts';
@@ -6,7 +6,7 @@ import { defineCommand } from '../../src/cli/command.ts';
 it.each([
   [[], []],
   [['7'], ['7']],
-])('an argument that may be left out: %j gives %j', async (typed, given) => {
+])('an optional argument: %j gives %j', async (typed, given) => {
   const got: string[][] = [];
   const command = defineCommand(new Command().argument('[id]'), {
     action: async (args) => {

@@ -1,5 +1,5 @@
-// The compiled way from a record to its row against the wire schema and the generic mapping, on records of every table.
-// FUZZ_RECORDS makes it as many records a table as one likes.
+// The compiled mapping of a record to its row against the wire schema and the generic mapping, on records of every table.
+// FUZZ_RECORDS sets the number of records for each table.
 import { describe, expect, it } from 'vitest';
 import { compileTable } from '../../src/sync/pull/records/compile-table.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
@@ -10,18 +10,18 @@ import { compareWays, recordForms } from '../support/compiled-tables.ts';
 const RECORDS = Number(process.env.FUZZ_RECORDS ?? 2_000);
 const forms = (await recordForms()).map((form) => [form.table.name, form] as const);
 
-describe('the compiled way from a record to its row', () => {
+describe('the compiled mapping of a record', () => {
   it.each(forms)(
-    'gives what the wire schema and the mapping give, or nothing: %s',
+    'gives the same row as the wire schema and the generic mapping, or nothing: %s',
     (_name, form) => {
       const { records, compiled } = compareWays(form, RECORDS, 1);
-      // Else nothing was compared.
+      // Otherwise nothing was compared.
       expect(compiled).toBeGreaterThan(records / 10);
     },
     120_000,
   );
 
-  it('takes a usual record', () => {
+  it('accepts a usual record', () => {
     expect(compileTable(event)(wireEvent(7))).toEqual([
       8,
       7,
@@ -58,11 +58,11 @@ describe('the compiled way from a record to its row', () => {
     ['a NUL', { ...wireEvent(1), location_end: { address: 'a\0b' } }],
     ['half a character', { ...wireEvent(1), location_end: { address: '\ud800' } }],
     ['no key', { ...wireEvent(1), id: null }],
-  ])('leaves a record with %s to the slow way', (_what, record) => {
+  ])('leaves a record with %s to the generic mapping', (_what, record) => {
     expect(toRow(record)).toBeUndefined();
   });
 
-  it('leaves an object of which only the repeated value is known to the slow way', () => {
+  it('leaves an object of which only the repeated value is known to the generic mapping', () => {
     const compiled = compileTable(itinerary);
     expect(compiled({ id: 1, vehicle_id: 5, vehicle: { id: 5, plate: 'ABC1D23' } })?.[3]).toBe(5);
     expect(compiled({ id: 1, vehicle: { id: 5, plate: 'ABC1D23' } })?.[3]).toBe(5);

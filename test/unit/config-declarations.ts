@@ -1,4 +1,4 @@
-// Parts of other layers, as a test declares them: two engines and two jobs.
+// Declarations of other layers for tests: two engines and two jobs.
 import { z } from 'zod';
 import { ConfigError } from '../../src/config/faults.ts';
 import { type LoadedConfig, parseConfig } from '../../src/config/load.ts';
@@ -52,7 +52,7 @@ export function parse(
   return parseConfig(text, FILE, declared, env);
 }
 
-export function refusal(
+export function rejection(
   text: string,
   env: Record<string, string | undefined> = {},
   declared: ConfigDeclarations = parts,

@@ -39,13 +39,13 @@ test('every key has a description', () => {
   expect(bare).toEqual([]);
 });
 
-test('keys are those of the file, with defaults as ops write them', () => {
+test('keys are those of the file, with defaults as the file writes them', () => {
   expect(at('service', 'timeout')).toMatchObject({ default: '60s' });
   expect(at('jobs', 'pull-events', 'lookback')).toMatchObject({ default: '6h' });
   expect(at('jobs', 'pull-events', 'schedule')).toMatchObject({ default: '*/10 * * * *' });
 });
 
-test('unknown keys are wrong in the editor too, and no key is required at the top', () => {
+test('unknown keys are invalid in the editor too, and no key is required at the top', () => {
   expect(mapOf(schema).additionalProperties).toBe(false);
   expect(mapOf(schema).required).toBeUndefined();
   expect(mapOf(at('service')).additionalProperties).toBe(false);

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { publicConfig } from '../../src/config/describe.ts';
 import { readDotenv } from '../../src/config/dotenv.ts';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { parse, parts, refusal } from './config-declarations.ts';
+import { parse, parts, rejection } from './config-declarations.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'roadbook-config-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -41,7 +41,7 @@ describe('defaults', () => {
     },
   );
 
-  test('every job is present, with its own options apart and the zone of the file unless it has one', () => {
+  test('every job is present, with its own options and, by default, the time zone of the file', () => {
     const { jobs } = parse(
       'timezone: UTC\njobs:\n  pull-events: { lookback: 90m, enabled: false, timezone: Europe/Lisbon }\n',
     ).config;
@@ -77,7 +77,7 @@ describe('defaults', () => {
 });
 
 describe('references', () => {
-  test('take a variable, a default where it is missing or empty, and stand inside longer texts', () => {
+  test('use a variable, a default where it is missing or empty, and can be part of a longer text', () => {
     expect(fromService('${A}', { A: 'x' })).toBe('x');
     expect(fromService('${A}', { A: '' })).toBe('');
     expect(fromService('${A:-y}', { A: '' })).toBe('y');
@@ -85,30 +85,30 @@ describe('references', () => {
     expect(fromService('a-${A}-${B:-b: #c}', { A: 'x' })).toBe('a-x-b: #c');
   });
 
-  test('take a secret file without its last newline', () => {
+  test('use a secret file without its last newline', () => {
     expect(fromService(`\${file:${put('secret', 'one\ntwo\n')}}`)).toBe('one\ntwo');
   });
 
-  test('are escaped by $${ and are not read again inside a value', () => {
+  test('are escaped by $${ and are not expanded again inside a value', () => {
     expect(fromService('$${A}', { A: 'x' })).toBe('${A}');
     expect(fromService('${A}', { A: '${B}', B: 'x' })).toBe('${B}');
   });
 
-  test('may stand unquoted in a flow map, as in the contract', () => {
+  test('can be unquoted in a flow map', () => {
     const { status } = parse('status: { host: 127.0.0.1, port: ${P:-4781}, token: ${T:-} }', {
       T: 'a, b}',
     }).config;
     expect(status).toEqual({ host: '127.0.0.1', port: 4_781, token: 'a, b}' });
   });
 
-  test('never change the structure, whatever the value holds', () => {
+  test('never change the structure, whatever the value contains', () => {
     const value = '"\n  password: stolen\nstatus: { port: 1 } # *x &y !z';
     const { config } = parse('service:\n  realm: ${A}\n', { A: value });
     expect(config.service).toMatchObject({ realm: value, password: 'demo' });
     expect(config.status.port).toBe(4_780);
   });
 
-  test('become a number or a truth value where one is expected, and stay text where text is', () => {
+  test('become a number or a boolean where one is expected, and stay text where text is', () => {
     const { config } = parse(
       'service:\n  password: ${N}\n  concurrency: "${N}"\njobs:\n  pull-events: { batch: ${N}, strict: ${B}, categories: ["${N}"] }\n',
       { N: '007', B: 'True' },
@@ -117,9 +117,9 @@ describe('references', () => {
     expect(config.jobs['pull-events']?.options).toMatchObject({ batch: 7, strict: true, categories: [7] });
   });
 
-  test('whose variable is missing are not reported a second time as a wrong value', () => {
-    expect(refusal('status: { port: "${NOT_SET}" }').faults).toHaveLength(1);
-    expect(refusal('warehouse: { engine: "${NOT_SET}" }').faults).toHaveLength(1);
+  test('with a missing variable are not reported a second time as a wrong value', () => {
+    expect(rejection('status: { port: "${NOT_SET}" }').faults).toHaveLength(1);
+    expect(rejection('warehouse: { engine: "${NOT_SET}" }').faults).toHaveLength(1);
   });
 });
 
@@ -155,12 +155,12 @@ describe('secrets', () => {
     'jobs: { pull-events: { schedule: "${N}", timezone: "${N}", batch: "${N}", categories: "${N}" } }',
   ];
 
-  test.each(wrong)('no value shows in the faults of %j', (text) => {
-    const { message, faults } = refusal(text, canaries);
+  test.each(wrong)('no value shows in the issues of %j', (text) => {
+    const { message, faults } = rejection(text, canaries);
     expect(JSON.stringify([message, faults])).not.toMatch(/canary/);
   });
 
-  test('are every referred text at a secret place, every password and token, and a password in an address', () => {
+  test('are every referenced text at a secret place, every password and token, and a password in an address', () => {
     const { secrets } = parse(
       [
         'service: { username: "${USER}", password: literal-password, base_url: "https://${HOST}/" }',
@@ -201,7 +201,7 @@ describe('files', () => {
     ['a folder', () => dir, 'folder', '--config FILE'],
     ['a file that is too large', () => put('large.yaml', 'x'.repeat(70_000)), 'larger', 'few KiB'],
     ['a file that is not text', () => put('latin1.yaml', Buffer.from([0x61, 0xe9, 0x0a])), 'UTF-8', 'UTF-8'],
-  ])('%s is refused with a hint', async (_what, file, message, hint) => {
+  ])('%s is rejected with a hint', async (_what, file, message, hint) => {
     const error = await failure(file());
     expect(error).toBeInstanceOf(ConfigError);
     expect(error).toMatchObject({ code: 'config_invalid' });
@@ -210,14 +210,14 @@ describe('files', () => {
     expect(error.faults[0]?.hint).toContain(hint);
   });
 
-  test('a byte order mark and Windows line ends are read, and positions stay true', async () => {
+  test('a byte order mark and Windows line ends are read, and positions stay correct', async () => {
     const good = put('crlf.yaml', '\uFEFFtimezone: UTC\r\nservice:\r\n  realm: x\r\n');
     expect((await loadConfig(good, parts, {})).config.service.realm).toBe('x');
     const error = await failure(put('crlf-bad.yaml', '\uFEFFtimezone: UTC\r\nservice:\r\n  relm: x\r\n'));
     expect(error.faults[0]).toMatchObject({ line: 3, column: 3, path: 'service.relm' });
   });
 
-  test('.env gives variables, and none where there is no such file', () => {
+  test('.env gives variables, and none where the file does not exist', () => {
     expect(readDotenv(dir)).toEqual({});
     put('.env', '# comment\nROADBOOK_PASSWORD="a b"\nEMPTY=\n');
     expect(readDotenv(dir)).toEqual({ ROADBOOK_PASSWORD: 'a b', EMPTY: '' });

@@ -1,25 +1,25 @@
-// What the configuration says about push jobs: how long they settle, and the options that are gone.
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// The configuration of push jobs: their option `settle`, and removed options.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/load.ts';
 import type { ConfigDeclarations } from '../../src/config/schema.ts';
 import { durationOption } from '../../src/core/time/duration-option.ts';
-import { FILE, parse, parts, refusal } from './config-declarations.ts';
+import { FILE, parse, parts, rejection } from './config-declarations.ts';
 
-const settling = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
+const withSettle = { schedule: '* * * * *', options: z.object({ settle: durationOption('2m', 'Wait.') }) };
 const declared: ConfigDeclarations = {
   ...parts,
   jobs: {
     ...parts.jobs,
-    'push-route-plans': settling,
-    'push-points-of-interest': settling,
-    'pull-route-plans': settling,
+    'push-route-plans': withSettle,
+    'push-points-of-interest': withSettle,
+    'pull-route-plans': withSettle,
   },
 };
 
-const faultsOf = (text: string, env: Record<string, string> = {}) =>
-  refusal(text, env, declared).faults.map(({ line, column, path, message, hint }) => ({
+const issuesOf = (text: string, env: Record<string, string> = {}) =>
+  rejection(text, env, declared).faults.map(({ line, column, path, message, hint }) => ({
     at: `${line}:${column} ${path}`,
     message,
     hint,
@@ -46,8 +46,8 @@ describe('`settle` of a push job', () => {
     ],
     ['service:\n  timeout: 2m', '2:12 service.timeout', '2m', '2m'],
     ['service: { timeout: 1h }\njobs:\n', '1:21 service.timeout', '2m', '1h'],
-  ])('%j is refused where the file says it', (text, at, settle, timeout) => {
-    expect(faultsOf(text)).toEqual([
+  ])('%j is rejected at its place in the file', (text, at, settle, timeout) => {
+    expect(issuesOf(text)).toEqual([
       {
         at,
         message: `\`settle\` of a push job (${settle}) must be longer than \`service.timeout\` (${timeout})`,
@@ -56,22 +56,22 @@ describe('`settle` of a push job', () => {
     ]);
   });
 
-  test('is refused at each place that the file has, by value or by reference', () => {
+  test('is rejected at each place that the file has, by value or by reference', () => {
     const text = 'service: { timeout: "${T}" }\njobs:\n  push-points-of-interest: { settle: "${S}" }\n';
-    expect(faultsOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
+    expect(issuesOf(text, { T: '3m', S: '170s' }).map(({ at }) => at)).toEqual([
       '1:21 service.timeout',
       '3:38 jobs.push-points-of-interest.settle',
     ]);
   });
 
-  test('is not compared while something else is wrong with either', () => {
-    expect(faultsOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
+  test('is not compared while either has another issue', () => {
+    expect(issuesOf('service: { timeout: 5 }').map(({ at }) => at)).toEqual(['1:21 service.timeout']);
     expect(
-      faultsOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
+      issuesOf('service: { timeout: 5m, base_url: nowhere }\njobs: { pull-events: { lookback: 31d } }'),
     ).toHaveLength(2);
   });
 
-  test('takes its default, and so does the timeout, for who reads the file all the same', () => {
+  test('and the timeout take their defaults for a reader that tolerates issues', () => {
     const tolerant = (text: string) => parseConfig(text, FILE, declared, {}, { tolerant: true });
     const short = tolerant('jobs: { push-route-plans: { settle: 1s } }');
     expect(short.error?.faults).toHaveLength(1);
@@ -86,13 +86,13 @@ describe('`settle` of a push job', () => {
   });
 });
 
-describe('an option that is gone', () => {
+describe('a removed option', () => {
   test.each([
     ['push-route-plans', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'check_before_send', 'every item is looked up'],
     ['push-points-of-interest', 'match', 'by its id if known, else by its title'],
-  ])('%s.%s is refused with what came in its place', (job, key, words) => {
-    const [fault, ...others] = faultsOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
+  ])('%s.%s is rejected, and the message names its replacement', (job, key, words) => {
+    const [fault, ...others] = issuesOf(`jobs:\n  ${job}:\n    ${key}: x\n`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ at: `3:5 jobs.${job}.${key}`, message: 'is not a known field' });
     expect(fault?.hint).toMatch(/^the option was removed: .*; delete the line$/);
@@ -100,9 +100,9 @@ describe('an option that is gone', () => {
   });
 
   test.each(['jobs: { push-route-plans: { match: x } }', 'jobs: { pull-events: { check_before_send: x } }'])(
-    'but %j never was one',
+    'is not reported for %j, which never had it',
     (text) => {
-      expect(faultsOf(text)[0]?.hint).toContain('use one of');
+      expect(issuesOf(text)[0]?.hint).toContain('use one of');
     },
   );
 });

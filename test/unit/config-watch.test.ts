@@ -1,4 +1,4 @@
-// The watch on real files, on a clock that the test moves: half a file is never taken for a whole one.
+// The watch on real files, on a clock that the test moves: a half-written file is never taken for a complete one.
 import {
   appendFileSync,
   mkdirSync,
@@ -24,14 +24,14 @@ let dir: string;
 let file: string;
 let clock: ManualClock;
 let watch: ConfigWatch;
-/** What the file held at each change that was told. */
-let told: string[];
+/** The content of the file at each reported change. */
+let reported: string[];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'roadbook-watch-'));
   file = join(dir, 'roadbook.yaml');
   clock = createManualClock(0);
-  told = [];
+  reported = [];
 });
 
 afterEach(async () => {
@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Watches, and waits for the first telling, which takes over what changed before the watch began. */
+/** Starts the watch, and waits for its first report, which includes changes from before the watch began. */
 async function begin(content: string): Promise<void> {
   writeFileSync(file, content);
   await follow();
@@ -59,11 +59,11 @@ async function follow(): Promise<void> {
     beside: [join(dir, '.env')],
     clock,
     log,
-    changed: async () => void told.push(read()),
+    changed: async () => void reported.push(read()),
   });
   watch.start();
-  await until(() => told.length === 1);
-  told = [];
+  await until(() => reported.length === 1);
+  reported = [];
 }
 
 /** Moves the clock in small steps, each once the watch waits for it. */
@@ -81,34 +81,34 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-it('tells an edit once, within two seconds of its clock', async () => {
+it('reports an edit once, within two seconds of its clock', async () => {
   await begin('a: 1\n');
   const savedAt = clock.now();
   writeFileSync(file, 'a: 2\n');
-  await until(() => told.length === 1);
+  await until(() => reported.length === 1);
   expect(clock.now() - savedAt).toBeLessThanOrEqual(2_000);
   await pass(40);
-  expect(told).toEqual(['a: 2\n']);
+  expect(reported).toEqual(['a: 2\n']);
 });
 
-it('tells nothing where only the time of the file changed', async () => {
+it('reports nothing where only the modification time of the file changed', async () => {
   await begin('a: 1\n');
   writeFileSync(file, 'a: 1\n');
   await pass(40);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
-it('sees a file that is saved by rename, again and again', async () => {
+it('detects a file that is saved by rename, every time', async () => {
   await begin('a: 1\n');
   for (const content of ['a: 2\n', 'a: 3\n', 'a: 4\n']) {
     writeFileSync(join(dir, '.roadbook.yaml.swp'), content);
     renameSync(join(dir, '.roadbook.yaml.swp'), file);
-    await until(() => told.at(-1) === content);
+    await until(() => reported.at(-1) === content);
   }
-  expect(told).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
+  expect(reported).toEqual(['a: 2\n', 'a: 3\n', 'a: 4\n']);
 });
 
-it('waits until a file that is written piece by piece stands still', async () => {
+it('waits until a file that is written in chunks stops changing', async () => {
   await begin('a: 1\n');
   writeFileSync(file, '');
   const lines = Array.from({ length: 20 }, (_, index) => `key${index}: ${index}\n`);
@@ -116,24 +116,24 @@ it('waits until a file that is written piece by piece stands still', async () =>
     await pass(2);
     appendFileSync(file, line);
   }
-  expect(told).toEqual([]);
-  await until(() => told.length > 0);
-  expect(told).toEqual([lines.join('')]);
+  expect(reported).toEqual([]);
+  await until(() => reported.length > 0);
+  expect(reported).toEqual([lines.join('')]);
 });
 
-it('rides out a file that is gone for a moment, and tells one that stays away', async () => {
+it('ignores a file that is gone for a moment, and reports one that stays away', async () => {
   await begin('a: 1\n');
   rmSync(file);
   await pass(10);
   writeFileSync(file, 'a: 2\n');
-  await until(() => told.length === 1);
-  expect(told).toEqual(['a: 2\n']);
+  await until(() => reported.length === 1);
+  expect(reported).toEqual(['a: 2\n']);
   rmSync(file);
-  await until(() => told.length === 2);
-  expect(told[1]).toBe('(gone)');
+  await until(() => reported.length === 2);
+  expect(reported[1]).toBe('(gone)');
 });
 
-it('follows links as an orchestrator mounts them: the folder behind them is changed for another', async () => {
+it('follows links as an orchestrator mounts them: the folder behind them is replaced', async () => {
   const version = (name: string, content: string): void => {
     mkdirSync(join(dir, name));
     writeFileSync(join(dir, name, 'roadbook.yaml'), content);
@@ -144,26 +144,26 @@ it('follows links as an orchestrator mounts them: the folder behind them is chan
   symlinkSync(join('..data', 'roadbook.yaml'), file);
   await follow();
   version('..2026_02', 'a: 2\n');
-  await until(() => told.length === 1);
-  expect(told).toEqual(['a: 2\n']);
+  await until(() => reported.length === 1);
+  expect(reported).toEqual(['a: 2\n']);
 });
 
 it('watches .env, and the secret files that the file names', async () => {
   const secret = join(dir, 'secret');
   await begin(`password: \${file:${secret}}\n`);
   writeFileSync(join(dir, '.env'), 'X=1\n');
-  await until(() => told.length === 1);
+  await until(() => reported.length === 1);
   writeFileSync(secret, 'one');
-  await until(() => told.length === 2);
+  await until(() => reported.length === 2);
   writeFileSync(secret, 'two');
-  await until(() => told.length === 3);
+  await until(() => reported.length === 3);
 });
 
-it('stops before it was started, and twice', async () => {
+it('can be stopped before it was started, and twice', async () => {
   await begin('');
   await watch.stop();
   await watch.stop();
   writeFileSync(file, 'a: 2\n');
   await clock.advance(5_000);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

@@ -1,21 +1,21 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 import { describe, expect, test } from 'vitest';
-import { FILE, refusal } from './config-declarations.ts';
+import { FILE, rejection } from './config-declarations.ts';
 import { wrongConfigs, wrongEnvironment } from './wrong-configs.ts';
 
-/** Takes a fifth of it on a usual machine; work that grows with the square of the file takes minutes. */
+/** A usual machine takes a fifth of it; work that grows with the square of the file takes minutes. */
 const QUICK_MS = 5_000;
 
-/** Time that this thread has worked: what else the machine does is not the parser's. */
+/** CPU time of this thread: other load of the machine does not count. */
 const workedMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
 
 describe.each(Object.entries(wrongConfigs))('wrong %s', (_group, wrongs) => {
-  test.each(wrongs)('%j is refused at its place with a hint', (text, path, at, hint) => {
+  test.each(wrongs)('%j is rejected at its place with a hint', (text, path, at, hint) => {
     const startedAt = workedMs();
-    const { faults, message } = refusal(text, wrongEnvironment);
+    const { faults, message } = rejection(text, wrongEnvironment);
     expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
     const [first] = faults;
     if (at === '') expect(first).toMatchObject({ file: FILE });
@@ -30,8 +30,8 @@ test('there are more than 200 of them', () => {
   expect(Object.values(wrongConfigs).flat().length).toBeGreaterThan(200);
 });
 
-test('all faults of a file are reported at once, in the order of the file', () => {
-  const { faults, message } = refusal(
+test('all issues of a file are reported at once, in the order of the file', () => {
+  const { faults, message } = rejection(
     'timezone: Nowhere/None\nservice:\n  timeout: 60\n  password: ${NOT_SET}\n  realm: a\n  realm: b\nstatus: { prot: 1, port: x }\n',
   );
   expect(faults.map(({ line, column, path }) => `${line}:${column} ${path}`)).toEqual([
@@ -47,10 +47,10 @@ test('all faults of a file are reported at once, in the order of the file', () =
   );
 });
 
-test('a file with thousands of faults is refused quickly, and the list is cut', () => {
+test('a file with thousands of issues is rejected quickly, and the list is cut', () => {
   const text = Array.from({ length: 6_000 }, (_, n) => `key${n}: 1`).join('\n');
   const startedAt = workedMs();
-  const { message, faults } = refusal(text);
+  const { message, faults } = rejection(text);
   expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults).toHaveLength(6_000);
   expect(message).toContain('… and 5950 more');
@@ -70,9 +70,9 @@ test.each([
   '${A:-',
   '<<: ',
   'a:\n ',
-])('a file as large as allowed and made of %j is refused quickly', (piece) => {
+])('a file of the largest size made of %j is rejected quickly', (chunk) => {
   const startedAt = workedMs();
-  const { faults } = refusal(piece.repeat(Math.floor(65_536 / piece.length)));
+  const { faults } = rejection(chunk.repeat(Math.floor(65_536 / chunk.length)));
   expect(workedMs() - startedAt).toBeLessThan(QUICK_MS);
   expect(faults.length).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-// What an edit does to open connections: an account keeps its limiter, and a feed is opened anew if the options it takes
+// What an edit does to open connections: an account keeps its limiter, and a feed is reopened if the options it takes
 // from its push job changed.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function connected(config: Config) {
   return { clock, generations };
 }
 
-test('an account keeps its limiter over edits, with the limits of the newest', async () => {
+test('an account keeps its limiter over edits, with the newest limits', async () => {
   const { config } = parse('');
   const withService = (service: Partial<Config['service']>): Config => ({
     ...config,

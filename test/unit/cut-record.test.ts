@@ -4,7 +4,7 @@ import { isCut, truncateDepth } from '../../src/fleet/cut-record.ts';
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) as unknown;
 
-it('every part that holds a cut says so, copies too, and nothing else does', () => {
+it('every part that holds a cut is marked, copies too, and nothing else is', () => {
   const point = { id: 1, notes: nested(200) };
   const other = { id: 2, notes: [1] };
   const cut = truncateDepth({ id: 9, points: [point, other] }) as { points: unknown[] };
@@ -17,12 +17,12 @@ it('every part that holds a cut says so, copies too, and nothing else does', () 
   );
 });
 
-it('a value that is not too deep is given back itself', () => {
+it('a value that is not too deep is returned unchanged', () => {
   for (const value of [null, 'text', nested(98), { a: nested(97) }, JSON.parse('{"__proto__":{"a":1}}')])
     expect(truncateDepth(value)).toBe(value);
 });
 
-it('a field that is called __proto__ stays a field', () => {
+it('a field named __proto__ stays a field', () => {
   const cut = truncateDepth({ ...(JSON.parse('{"__proto__":{"polluted":1}}') as object), a: nested(200) });
   expect(isCut(cut)).toBe(true);
   expect((cut as { polluted?: unknown }).polluted).toBeUndefined();

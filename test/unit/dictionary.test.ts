@@ -1,4 +1,4 @@
-// The dictionary is what a BI team reads first: nothing in it may be without words, and nobody's data unmarked.
+// The dictionary is what a BI team reads first: everything in it has a description, and personal data is marked.
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { dbtSources } from '../../src/cli/output/dbt-sources.ts';
@@ -32,7 +32,7 @@ describe('the dictionary', () => {
     }
   });
 
-  it('names the call and the field of what the service sends, and neither for what it does not', () => {
+  it('names the call and the field of each column that the service sends, and neither for other columns', () => {
     expect(entry('event')?.call).toBe('GET /event/');
     expect(columnsOf('event').vehicle_id?.source).toBe('vehicle.id');
     expect(columnsOf('event')._changed_at?.source).toBeNull();
@@ -44,7 +44,7 @@ describe('the dictionary', () => {
     expect(columnsOf('sync_run').job?.source).toBeNull();
   });
 
-  it('leads a view back to the column it shows, with its privacy', () => {
+  it('traces a column of a view to its source, with its privacy', () => {
     expect(columnsOf('bi_delivery').stop_name).toMatchObject({
       source: 'route_point.name',
       is_personal: true,
@@ -64,7 +64,7 @@ describe('the dictionary', () => {
     }
   });
 
-  it('is a source of dbt, with tests of the keys and personal columns marked', () => {
+  it('is a dbt source, with tests of the keys and personal columns marked', () => {
     const document = parse(dbtSources());
     expect(document.version).toBe(2);
     const [source] = document.sources;

@@ -11,7 +11,7 @@ describe('durations', () => {
     ['1.5h', 5_400_000],
   ])('reads %s as %i ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
-  it.each(['', '10', 'm', '10 minutes', '-5m', '1h30m', '1e3s'])('refuses %j', (text) =>
+  it.each(['', '10', 'm', '10 minutes', '-5m', '1h30m', '1e3s'])('rejects %j', (text) =>
     expect(parseDuration(text)).toBeUndefined(),
   );
 
@@ -21,5 +21,5 @@ describe('durations', () => {
     [5_400_000, '1h 30m'],
     [90_061_000, '1d 1h'],
     [59_999.6, '60s'],
-  ])('tells %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+  ])('formats %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 });

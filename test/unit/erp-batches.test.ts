@@ -37,7 +37,7 @@ describe('where codes are not reused', () => {
     ['after a read error of another day', [readError('R7', '18'), item('R7', '19')], ['18', undefined]],
     ['as a read error of another day', [item('R7', '18'), readError('R7', '19')], [undefined]],
     ['as several read errors of one day', [readError('R7', '18'), readError('R7', '18')], ['18', '18']],
-  ])('a code that comes again %s is no item', async (_when, readings, days) => {
+  ])('a code that is repeated %s gives no item', async (_when, readings, days) => {
     const batch = await read([...readings, other], false);
     expect(itemsIn(batch)).toEqual([['R8', '18']]);
     expect(errorsIn(batch)).toEqual(days.map((day) => ['R7', day]));
@@ -101,12 +101,12 @@ describe('where codes are reused', () => {
 });
 
 describe('a long read', () => {
-  test('leaves turns for other work', async () => {
+  test('yields to the event loop', async () => {
     const readings = Array.from({ length: 10_000 }, (_, i) => item(`R${i}`, ''));
     expect(await turnsDuring(inBatches('feed', readings, { reuseCodes: false }))).toBeGreaterThanOrEqual(20);
   });
 
-  test('lists the first errors of no item, and counts the others', async () => {
+  test('lists the first errors without an item, and counts the others', async () => {
     const error: Reading = { readError: { origin: 'row', reason: 'is not an object' } };
     const batches = await batchesOf([...Array.from({ length: 3_000 }, () => error), other]);
     const faults = batches.flatMap((batch) => batch.faults);

@@ -1,5 +1,5 @@
-// The examples of docs/reference/erp-feeds.md and docs/how-to/connect-erp.md are read by the real code, and their words
-// are those of the field tables.
+// The real code reads the examples of docs/reference/erp-feeds.md and docs/how-to/connect-erp.md, and the pages use the
+// names of the field tables.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { validateItem } from '../../src/erp/items/schemas.ts';
 import { prepareMapping } from '../../src/erp/rows/mapping.ts';
 import { readTable } from '../../src/erp/rows/row-reader.ts';
 import type { FeedSettings } from '../../src/erp/sources.ts';
-import { parse, refusal } from './config-declarations.ts';
+import { parse, rejection } from './config-declarations.ts';
 
 const DOCS = ['reference/erp-feeds.md', 'how-to/connect-erp.md']
   .map((name) => readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8'))
@@ -29,7 +29,7 @@ describe('the examples', () => {
     expect(feed).toBeDefined();
   });
 
-  test('of a mapping is one that can be used', () => {
+  test('of a mapping can be used', () => {
     const [text = ''] = examples('yaml').filter((example) => example.startsWith('mapping:'));
     const indented = text.replace(/^/gm, '    ');
     const { erp } = parse(`erp:\n  route_plans:\n    source: files\n    folder: x\n${indented}`).config;
@@ -89,7 +89,7 @@ describe('a mapping in the configuration', () => {
     '{ name: {} }',
     '{ name: { column: NOME, value: x } }',
     '{ name: { value: x, default: y } }',
-  ])('%s is refused at its place', (mapping) => {
-    expect(refusal(feed(mapping)).message).toContain('erp.agents.mapping.name');
+  ])('%s is rejected at its place', (mapping) => {
+    expect(rejection(feed(mapping)).message).toContain('erp.agents.mapping.name');
   });
 });

@@ -1,4 +1,4 @@
-// Flat rows folded into plans: the examples of the documentation, what merged cells leave empty, and the round
+// Flat rows are grouped into plans: the examples of the documentation, the empty cells of merged ranges, and the round
 // trip of any plan through its rows.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const plans = (folded: readonly Folded[]) => folded.flatMap((one) => ('plan' in 
 const readErrors = (folded: readonly Folded[]) =>
   folded.flatMap((one) => ('readError' in one ? [one.readError] : []));
 
-describe('folding', () => {
+describe('grouping', () => {
   test('consecutive rows of one plan become its points, rows of one point its items', () => {
     const folded = fold([
       {
@@ -72,7 +72,7 @@ describe('folding', () => {
     ]);
   });
 
-  test('the same point again without items stays a point of its own, for the validation to name', () => {
+  test('a repeated point without items stays a separate point, which the validation reports', () => {
     const row = { 'plan.external_code': 'P1', 'point.name': 'A', 'point.external_code': 'x' };
     expect(plans(fold([row, row]))[0]?.route_points).toHaveLength(2);
   });
@@ -107,8 +107,8 @@ describe('folding', () => {
   });
 });
 
-describe('what cannot be folded', () => {
-  test('a cell that cannot be read refuses its whole plan, by row and column, and no other', () => {
+describe('rows that cannot be grouped', () => {
+  test('a cell that cannot be read rejects its whole plan, by row and column, and no other', () => {
     const folded = fold([
       { 'plan.external_code': 'P1', 'point.name': 'A', 'point.latitude': '1.234,5' },
       { 'plan.external_code': 'P1', 'point.name': 'B', 'point.order': '1.5' },
@@ -125,7 +125,7 @@ describe('what cannot be folded', () => {
     expect(plans(folded)).toHaveLength(1);
   });
 
-  test('a row with plan fields but no code refuses the plan it may belong to', () => {
+  test('a row with plan fields but no code rejects the plan it may belong to', () => {
     const folded = fold([
       { 'plan.external_code': 'P1', 'point.name': 'A' },
       { 'plan.vehicle_plate': 'ABC1234', 'point.name': 'B' },
@@ -142,7 +142,7 @@ describe('what cannot be folded', () => {
     ]);
   });
 
-  test('rows that disagree about their plan refuse it', () => {
+  test('rows that disagree about their plan reject it', () => {
     const folded = fold([
       { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'AAA1111', 'point.name': 'A' },
       { 'plan.external_code': 'P1', 'plan.vehicle_plate': 'BBB2B22', 'point.name': 'B' },
@@ -217,7 +217,7 @@ describe('a code that is reused', () => {
     ]);
   });
 
-  test('refuses the plan under way where another start of the same day comes', () => {
+  test('rejects the current plan where another start of the same day comes', () => {
     const folded = fold([row(EIGHTEENTH, 'A'), row('2026-05-18T14:00', 'B')], {}, true);
     expect(plans(folded)).toEqual([]);
     expect(readErrors(folded)).toMatchObject([{ externalCode: 'R7', startDay: '2026-05-18' }]);
@@ -256,7 +256,7 @@ describe('cells', () => {
     ['integer', '3.5'],
     ['boolean', 'talvez'],
     ['text', { a: 1 }],
-  ] as const)('%s refuses %j without naming it', (type, cell) => {
+  ] as const)('%s rejects %j without naming it', (type, cell) => {
     const read = readCell(type, cell);
     expect(read).toHaveProperty('issue');
     expect(JSON.stringify(read)).not.toContain(String(cell));
@@ -307,7 +307,7 @@ describe('the round trip', () => {
     return asText ? rows.map(text) : rows;
   }
 
-  test('any plans come back from their rows, typed or as text', () => {
+  test('any plans are restored from their rows, typed or as text', () => {
     fc.assert(
       fc.property(anyPlans, fc.boolean(), (all, asText) => {
         const rows = all.flatMap((one) => rowsOf(one as JsonObject, asText));

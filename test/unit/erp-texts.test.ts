@@ -1,4 +1,4 @@
-// The small pure parts: date-times, encodings, broken JSON, file names, content hashes, mappings, the sample.
+// Small pure functions: date-times, encodings, broken JSON, file names, content hashes, mappings, the sample.
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
@@ -29,16 +29,16 @@ describe('date-times', () => {
   });
 
   test.each(['', '2026-05-18', '18/05/2026 08:00', '2026-02-29T08:00', '2026-05-18T25:00', '08:00', 'soon'])(
-    '%j is none',
+    '%j is rejected',
     (text) => expect(zonedMoment(text, 'UTC')).toBeUndefined(),
   );
 
   test.each(['1969-12-31T23:59:59Z', '2200-01-01T00:00:00Z', '9999-12-31T23:59:59-03:00'])(
-    '%s is of an unusual year and none',
+    '%s is of an unusual year and rejected',
     (text) => expect(momentMs(text)).toBeUndefined(),
   );
 
-  test('an instant is the one that Temporal reads, and a day that does not exist is none', () => {
+  test('an instant is the one that Temporal reads, and a day that does not exist is rejected', () => {
     const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
     const offset = fc.oneof(
       fc.constant('Z'),
@@ -98,14 +98,14 @@ describe('encodings', () => {
   }
   const big = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
 
-  test('UTF-8 with and without a mark and UTF-16 of both orders are read', async () => {
+  test('UTF-8 with and without a byte order mark and UTF-16 in both byte orders are read', async () => {
     expect(await decode(Buffer.from('açúcar €'))).toBe('açúcar €');
     expect(await decode(Buffer.from('\ufeffaçúcar'))).toBe('açúcar');
     expect(await decode(Buffer.from('\ufeffaçúcar 🚚', 'utf16le'))).toBe('açúcar 🚚');
     expect(await decode(big('açúcar 🚚'))).toBe('açúcar 🚚');
   });
 
-  test('characters may be cut anywhere between chunks', async () => {
+  test('characters can be split anywhere between chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme' }),
@@ -146,13 +146,13 @@ describe('broken JSON', () => {
     ['', '1:1'],
     ['{"a": 01}', '1:8'],
     ['[}', '1:2'],
-  ])('%j is told at %s and not quoted', (text, place) => {
+  ])('%j is reported at %s and not quoted', (text, place) => {
     const read = () => parseJson(text);
     expect(read).toThrow(`broken JSON at ${place}`);
     expect(read).not.toThrow('secret');
   });
 
-  test('whatever can be read is read as it is, long integers as text', () => {
+  test('all valid JSON is read unchanged, long integers as text', () => {
     expect(parseJson('\ufeff[12345678901234567890, 1.5]')).toEqual(['12345678901234567890', 1.5]);
     fc.assert(
       fc.property(fc.json(), (text) => {
@@ -197,7 +197,7 @@ describe('the content hash', () => {
     ]);
   };
 
-  test('does not depend on the order of keys, nor on null or absent', () => {
+  test('does not depend on the order of keys, nor on null or absent values', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -237,7 +237,7 @@ describe('a mapping', () => {
   };
   const header = ['VIAGEM', 'INICIO', 'FIM', 'CLIENTE', 'TIPO', 'OBS', 'point.latitude'];
 
-  test('renames columns, translates words, passes canonical names and leaves the rest out', () => {
+  test('renames columns, translates values, keeps canonical names and ignores the rest', () => {
     const { issues, pick } = columns(mapping, header);
     expect(issues).toEqual([]);
     expect(
@@ -264,7 +264,7 @@ describe('a mapping', () => {
     });
   });
 
-  test('names the columns that are not there', () => {
+  test('names the missing columns', () => {
     expect(
       columns(
         mapping,
@@ -273,7 +273,7 @@ describe('a mapping', () => {
     ).toBe('the mapped column "VIAGEM" (plan.external_code) is missing (did you mean "viagem"?)');
   });
 
-  test('is refused where it names an unknown path or a value of the wrong kind', () => {
+  test('is rejected where it names an unknown path or a value of the wrong kind', () => {
     expect(() => prepareMapping('route_plans', { 'point.lattitude': 'LAT' })).toThrow(
       'did you mean "point.latitude"?',
     );
@@ -282,7 +282,7 @@ describe('a mapping', () => {
     );
   });
 
-  test('without one, every wrong column is named at once', () => {
+  test('that is absent reports every wrong column at once', () => {
     const wrong = [
       'Plan.External_Code',
       'plan.date_time_start',

@@ -43,7 +43,7 @@ const wholePlan = plan({
 });
 
 describe('a route plan', () => {
-  test('that keeps every rule has nothing against it', () => {
+  test('that keeps every rule has no issue', () => {
     expect(reasons('route_plans', wholePlan)).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('a route plan', () => {
       }),
       'route_points[1].external_code: is already used by route_points[0]',
     ],
-  ])('%j is refused: %s', (given, reason) => {
+  ])('%j is rejected: %s', (given, reason) => {
     const found = reasons('route_plans', given);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(reason);
@@ -148,12 +148,12 @@ describe('a route plan', () => {
     ]);
   });
 
-  test("is refused without a person's number in the reason", () => {
+  test("is rejected without a person's number in the reason", () => {
     const found = reasons('route_plans', plan({ document_number: '52998224726' }));
     expect(found.join()).not.toMatch(/\d{3,}/);
   });
 
-  test('with a time window of another form is not judged', () => {
+  test('with a time window of another form is not validated', () => {
     expect(reasons('route_plans', withPoint({ time_window: ['08:00', '10:00'] }))).toEqual([]);
   });
 });
@@ -174,7 +174,7 @@ describe('the other kinds', () => {
     ['points_of_interest', { title: 'D', latitude: 1, longitude: 2, point_of_interest_category: { id: 0 } }],
     ['agents', agent],
     ['itineraries', itinerary],
-  ])('%s that keep every rule have nothing against them', (kind, given) => {
+  ])('%s that keep every rule have no issue', (kind, given) => {
     expect(reasons(kind, given)).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('the other kinds', () => {
     ['itineraries', { ...itinerary, driver_id: 'x' }, 'driver_id: is not a whole number from 0'],
     ['itineraries', { ...itinerary, date_time_end_estimated: '2026-05-18T07:00' }, 'is before'],
     ['itineraries', { ...itinerary, external_id: null }, 'read error: external_id: is missing'],
-  ])('%s: %j is refused: %s', (kind, given, reason) => {
+  ])('%s: %j is rejected: %s', (kind, given, reason) => {
     const found = reasons(kind, given);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(reason);
@@ -272,7 +272,7 @@ describe('the start day', () => {
     ['of an agent', 'agents', agent, ''],
   ])('%s is its local date', (_what, kind, given, day) => expect(startDay(kind, given)).toBe(day));
 
-  test('is told of an item whose options cannot be read', () => {
+  test('is known for an item whose options cannot be read', () => {
     const read = itemOf(plan({ options: 7 }), 'here', { kind: 'route_plans', zone: ZONE });
     expect(read).toMatchObject({ readError: { externalCode: 'P1', startDay: '2026-05-18' } });
   });
@@ -281,7 +281,7 @@ describe('the start day', () => {
 describe('a field named __proto__', () => {
   const hidden = (field: JsonObject): JsonObject => JSON.parse(`{"__proto__":${JSON.stringify(field)}}`);
 
-  test('stands in for no required field of an item', () => {
+  test('replaces no required field of an item', () => {
     const whole = hidden(plan());
     expect(reasons('route_plans', whole)).toEqual(['read error: external_code: is missing']);
     expect(reasons('route_plans', { ...whole, external_code: 'P1' })).toEqual([
@@ -292,7 +292,7 @@ describe('a field named __proto__', () => {
     ]);
   });
 
-  test('stands in for no required field of a point', () => {
+  test('replaces no required field of a point', () => {
     expect(reasons('route_plans', plan({ route_points: [hidden(stop)] }))).toEqual([
       'route_points[0].name: is required',
       'route_points[0].__proto__: is not a known field',
@@ -310,7 +310,7 @@ describe('a field named __proto__', () => {
       'route_points[1].route_point_items[0]',
       withPoint({ route_point_items: [{ external_code: 'i', ...hidden({}) }] }),
     ],
-  ])('is refused in %s', (at, given) => {
+  ])('is rejected in %s', (at, given) => {
     expect(reasons('route_plans', given)).toEqual([`${at}.__proto__: is not a known field`]);
   });
 });

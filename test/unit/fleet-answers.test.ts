@@ -7,7 +7,7 @@ import { TransportFault } from '../../src/fleet/transport/transport-fault.ts';
 const answer = (body: string | Buffer, status = 200) => ({ status, headers: {}, body: Buffer.from(body) });
 const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(40, 7)]);
 
-/** How a gateway may tell of an error, with a status of 200 on the answer itself. */
+/** How a gateway may report an error, with a status of 200 on the answer itself. */
 const UNAVAILABLE = { type: 'about:blank', title: 'Service unavailable', status: 503 };
 
 describe('the records of an answer', () => {
@@ -33,11 +33,11 @@ describe('the records of an answer', () => {
     [{ data: 'text' }],
     ['text'],
     [5],
-  ])('%j has none that could be read', (document) => {
+  ])('%j has no readable records', (document) => {
     expect(() => recordsOf(document)).toThrow(TransportFault);
   });
 
-  it('a daily figure, which has no id, is known by its title, and only inside data', () => {
+  it('a daily figure, which has no id, is recognised by its title, and only inside data', () => {
     const figure = { title: 'ABC1D23', count: 2 };
     const read = (document: unknown) => dailySummary.read(answer(JSON.stringify(document)));
     expect(read({ data: figure })).toEqual([figure]);
@@ -79,7 +79,7 @@ describe('a picture', () => {
     ['JSON with a field', JSON.stringify({ name: 'a.png', data: { type: 'image/png', content: base64 } })],
     ['JSON with a data URI', JSON.stringify({ data: [{ picture: `data:image/png;base64,${base64}` }] })],
     ['the image itself', PNG],
-  ])('comes out of %s', (_what, body) => {
+  ])('is decoded from %s', (_what, body) => {
     expect(readPicture(answer(body))).toEqual({ bytes: PNG, contentType: 'image/png' });
   });
 
@@ -101,7 +101,7 @@ describe('a picture', () => {
     '{"data":null}',
     '{"data":',
     '{"message":"no such picture"}',
-  ])('%j is none', (body) => {
+  ])('is not found in %j', (body) => {
     expect(() => readPicture(answer(body))).toThrow(/bad_answer/);
   });
 });

@@ -35,11 +35,11 @@ describe('instants', () => {
     '0000-01-01T00:00:00+03:00',
     '12/03/2025 10:00',
     '',
-  ])('%s is none', (text) => {
+  ])('%s is rejected', (text) => {
     expect(toInstant(text)).toBeUndefined();
   });
 
-  it('is the same instant as Date reads, and its own normal form', () => {
+  it('equals the instant that Date reads, and is its own normal form', () => {
     const offset = fc.integer({ min: -23 * 60, max: 23 * 60 });
     const instant = fc.date({
       min: new Date('1970-01-02'),

@@ -15,11 +15,11 @@ describe('JSON of the service', () => {
     expect(parseJson('[9007199254740993]')).toEqual(['9007199254740993']);
   });
 
-  it('keeps a number beyond any double as it is written', () => {
+  it('keeps a number beyond any double as written', () => {
     expect(parseJson('{"a":[1e400,-1e400,1e-400,1e20]}')).toEqual({ a: ['1e400', '-1e400', 0, 1e20] });
   });
 
-  it('is JSON.parse for everything else', () => {
+  it('equals JSON.parse for everything else', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         fc.pre(!/\d{16}/.test(text));
@@ -37,7 +37,7 @@ describe('JSON of the service', () => {
     ['broken', '{"secret":'],
     ['deep', '['.repeat(200_000) + ']'.repeat(200_000)],
     ['deep with a long integer', `${'['.repeat(200_000)}1234567890123456789${']'.repeat(200_000)}`],
-  ])('a text that is %s is one plain error without its content', (_what, text) => {
+  ])('a text that is %s gives one plain error without its content', (_what, text) => {
     const failure = thrownBy(() => parseJson(text));
     expect(failure).toBeInstanceOf(UnreadableJson);
     expect(failure.message).not.toContain('secret');

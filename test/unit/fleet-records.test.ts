@@ -77,7 +77,7 @@ describe('a record', () => {
     [{ nested: 'x' }, 'nested: expected an object, got text'],
     [{ nested: { id: 'x' } }, 'nested.id: expected a whole number, got text'],
     [{ items: [{ id: 1 }, { id: 'x' }] }, 'items[1].id: expected a whole number, got text'],
-  ])('%j does not fit, by path and expectation', (given, reason) => {
+  ])('%j is invalid, by path and expectation', (given, reason) => {
     expect(check(given)).toEqual({ ok: false, reason });
   });
 
@@ -86,20 +86,20 @@ describe('a record', () => {
     ['x', 'text'],
     [[1], 'a list'],
     [5, 'a number'],
-  ])('%j is no record', (raw, kind) => {
+  ])('%j is not a record', (raw, kind) => {
     expect(checkRecord(schema, raw)).toEqual({
       ok: false,
       reason: `record: expected an object, got ${kind}`,
     });
   });
 
-  it('with a field called __proto__ is refused rather than lost', () => {
+  it('with a field named __proto__ is rejected rather than lost', () => {
     expect(checkRecord(schema, JSON.parse('{"id":1,"__proto__":{"a":1}}'))).toMatchObject({
       ok: false,
     });
   });
 
-  it('never has a value of its own in the reason', () => {
+  it('never shows its values in the reason', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 4 }).map((tail) => `ZQ${tail}`),
@@ -118,7 +118,7 @@ describe('a record', () => {
     );
   });
 
-  it('loses no field: what is not declared comes through unchanged', () => {
+  it('loses no field: undeclared fields pass unchanged', () => {
     const field = fc.string().filter((name) => name !== '__proto__' && !(name in schema.shape));
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (extra) => {

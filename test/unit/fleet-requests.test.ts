@@ -1,4 +1,4 @@
-// Every call's request: what is sent for a right one, and each rule that a wrong one breaks, by path.
+// Every call's request: what a valid one sends, and each rule that an invalid one breaks, by path.
 import { describe, expect, it } from 'vitest';
 import { Fatal } from '../../src/core/errors.ts';
 import type { Endpoint } from '../../src/fleet/endpoint.ts';
@@ -28,7 +28,7 @@ import type { CollectionForm } from '../../src/fleet/readings.ts';
 
 type AnyEndpoint = Endpoint<never, unknown>;
 
-function faultsOf(endpoint: AnyEndpoint, request: unknown): string {
+function issuesOf(endpoint: AnyEndpoint, request: unknown): string {
   try {
     endpoint.prepare(request as never, 'json');
   } catch (error) {
@@ -55,7 +55,7 @@ const planOf = (data: object) => ({
   data: { date_time_start: A, date_time_end: B, external_code: 'x', route_points: [STOP], ...data },
 });
 
-describe('a wrong request is refused by path, before it leaves', () => {
+describe('an invalid request is rejected by path, before it is sent', () => {
   const wrong: [AnyEndpoint, unknown, string[]][] = [
     [login, { username: 'x' }, ['parent_username', 'password', 'realm']],
     [checklist, {}, ['id']],
@@ -114,20 +114,20 @@ describe('a wrong request is refused by path, before it leaves', () => {
     ],
   ];
   it.each(wrong)('$name', (endpoint, request, paths) => {
-    const message = faultsOf(endpoint, request);
+    const message = issuesOf(endpoint, request);
     expect(message).toContain(`The call ${endpoint.name} was not sent`);
     for (const path of paths) expect(message).toContain(path.includes(': ') ? path : `${path}: `);
   });
 
   it('never has a value of the request in the message', () => {
-    expect(faultsOf(drivers, { name: '', cpf: 52998224725 })).not.toContain('52998224725');
-    expect(faultsOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain(
+    expect(issuesOf(drivers, { name: '', cpf: 52998224725 })).not.toContain('52998224725');
+    expect(issuesOf(checklists, { date_time_start: 'SECRET', date_time_end: 'SECRET' })).not.toContain(
       'SECRET',
     );
   });
 });
 
-describe('a right request is sent as the service reads it', () => {
+describe('a valid request is sent as the service reads it', () => {
   it('date-times of a query in UTC, in a body as given', () => {
     expect(sent(checklists, PERIOD).query).toBe(
       'date_time_start=2025-03-12T03:00:00Z&date_time_end=2025-03-13T03:00:00Z',
@@ -135,7 +135,7 @@ describe('a right request is sent as the service reads it', () => {
     expect(sent(importRoutePlan, planOf({})).body.data.date_time_start).toBe(A);
   });
 
-  it('Collections in the form that is set', () => {
+  it('collections in the configured form', () => {
     const request = { ...PERIOD, user_ids: [1, 2], includes: ['user', 'checklist_form'] };
     expect(sent(checklists, request, 'json').query).toContain(
       '&user_ids=[1,2]&includes=["user","checklist_form"]',
@@ -147,7 +147,7 @@ describe('a right request is sent as the service reads it', () => {
   });
 
   it.each(['json', 'comma', 'repeat'] as const)(
-    'Collections of the event query in JSON, also with %s',
+    'collections of the event query in JSON, also with %s',
     (form) => {
       const request = {
         periods: [{ begin: A, end: B }],
@@ -212,7 +212,7 @@ describe('a right request is sent as the service reads it', () => {
     });
   });
 
-  it('a renewal without payload, unless the refresh token goes into it', () => {
+  it('a renewal without payload, except where it carries the refresh token', () => {
     expect(sent(renew, {}).body).toBeUndefined();
     expect(sent(renew, { refreshToken: 'r' }).body).toEqual({ refresh_token: 'r' });
   });

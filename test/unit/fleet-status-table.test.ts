@@ -51,7 +51,7 @@ describe('the status table', () => {
     expect(failWith('read', status).error.message).toBe(`GET /vehicle/ answered ${status}`);
   });
 
-  it('has a hint in every row, and a pause that no answer can make endless', () => {
+  it('has a hint in every row, and a limit on the pause that an answer can ask for', () => {
     for (const { hint } of [...Object.values(STATUS_TABLE), ...Object.values(FAULT_TABLE)]) {
       expect(hint.length).toBeGreaterThan(10);
     }
@@ -89,20 +89,20 @@ describe('the status table', () => {
   });
 });
 
-describe('a refusal of any length', () => {
+describe('a rejection of any length', () => {
   const secret = 's3cret'.repeat(400);
   const { add, redact } = createRedactor();
   add(secret);
   const said = (message: string) => messageInBody(Buffer.from(JSON.stringify({ message })), redact);
 
-  it('shows no half of a secret, wherever it stands', () => {
-    // The last one begins where it is no longer read whole.
+  it('shows no part of a secret, wherever it stands', () => {
+    // The last one begins where the text is no longer read completely.
     for (const before of [0, 290, 299, 5_000, 63_990])
       expect(said(`${' '.repeat(before)}${secret}`)).not.toContain('s3');
     expect(said(secret.repeat(40))).not.toContain('s3');
   });
 
-  it('is looked at as far as it may matter, and no further', () => {
+  it('is read only as far as it may matter', () => {
     const looked: number[] = [];
     const body = Buffer.from(JSON.stringify({ message: 'x'.repeat(5_000_000) }));
     messageInBody(body, (text) => {

@@ -1,4 +1,4 @@
-// The health word of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
+// The health of a job, from its own cadence. Instants are written out; nothing is computed by the code's own
 // arithmetic.
 import { describe, expect, it } from 'vitest';
 import {
@@ -52,19 +52,19 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...long, now: '2026-03-02T08:57' }))).toBe('late');
   });
 
-  it('of a run that goes on is ok for three of its ticks, then late', () => {
+  it('of a run in progress is ok for three of its ticks, then late', () => {
     const running = { lastStatus: 'running', lastEndMs: undefined };
     expect(healthOf(facts({ ...running, now: '2026-03-02T08:29' }))).toBe('ok');
     expect(healthOf(facts({ ...running, now: '2026-03-02T08:32' }))).toBe('late');
   });
 
-  it('of a run that goes on is never late in its first quarter of an hour', () => {
+  it('of a run in progress is never late in its first quarter of an hour', () => {
     const running = { cron: '* * * * * *', lastStatus: 'running', lastEndMs: undefined };
     expect(healthOf(facts({ ...running, now: '2026-03-02T08:15' }))).toBe('ok');
     expect(healthOf(facts({ ...running, now: '2026-03-02T08:17' }))).toBe('late');
   });
 
-  it('of a schedule edited from daily to each minute owes nothing for the time before the edit', () => {
+  it('of a schedule edited from daily to each minute ignores the time before the edit', () => {
     const edited = {
       cron: '* * * * *',
       lastStartMs: at('2026-03-01T06:00'),
@@ -75,7 +75,7 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...edited, now: '2026-03-02T08:03' }))).toBe('late');
   });
 
-  it('of a run of which a part failed is late, unless it was told to stop', () => {
+  it('of a run that failed in part is late, except where the run was stopped', () => {
     const partial = { lastStatus: 'partial', now: '2026-03-02T08:05' };
     const ended = { status: 'partial', hadError: true, wasCutOff: false };
     expect(healthOf(facts(partial))).toBe('ok');
@@ -91,8 +91,8 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ ...never, ...since, now: '2026-03-02T08:17' }))).toBe('late');
   });
 
-  it('of a daily job in the gap and in the overlap of daylight saving is judged by its local slot', () => {
-    // New York, 2026: 02:30 does not exist on 8 March and is taken at 03:30 EDT, which is 07:30 UTC.
+  it('of a daily job in the gap and in the overlap of daylight saving follows its local slot', () => {
+    // New York, 2026: 02:30 does not exist on 8 March and runs at 03:30 EDT, which is 07:30 UTC.
     const gap = { cron: '30 2 * * *', timezone: 'America/New_York' };
     const march = { ...gap, lastStartMs: at('2026-03-07T07:30'), lastEndMs: at('2026-03-07T07:31') };
     expect(healthOf(facts({ ...march, now: '2026-03-08T07:44' }))).toBe('ok');
@@ -129,12 +129,12 @@ describe('the health of a job', () => {
     expect(healthOf(facts({ now: '2026-03-01T08:00' }))).toBe('ok');
   });
 
-  it('after a run that was told to stop is ok', () => {
+  it('after a run that was stopped is ok', () => {
     const ended = { status: 'failed', hadError: true, wasCutOff: true };
     expect(healthOf(facts({ lastStatus: 'failed', ended, now: '2026-03-02T08:05' }))).toBe('ok');
   });
 
-  it('is judged by the run before while one goes on that proved nothing yet', () => {
+  it('follows the previous run while the current one has proved nothing yet', () => {
     const running = { lastStatus: 'running', lastEndMs: undefined, now: '2026-03-02T08:00' };
     const ended = (status: string) => ({ status, hadError: status !== 'ok', wasCutOff: false });
     expect(healthOf(facts({ ...running, ended: ended('failed') }))).toBe('failing');

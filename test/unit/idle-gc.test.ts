@@ -1,62 +1,62 @@
-// When a process gives memory back: after a while without work, once, and never while something is under way.
+// When a process returns memory: after a while without work, once, and never while work is under way.
 import { describe, expect, it } from 'vitest';
 import { createIdleGc, IDLE_AFTER_MS } from '../../src/core/idle-gc.ts';
 import { createManualClock } from '../../src/core/time/manual-clock.ts';
 
-function makeRest() {
+function makeIdleGc() {
   const clock = createManualClock(0);
-  const seen = { settled: 0 };
-  const rest = createIdleGc({ clock, collect: () => (seen.settled += 1) });
-  return { clock, seen, rest };
+  const seen = { collections: 0 };
+  const idleGc = createIdleGc({ clock, collect: () => (seen.collections += 1) });
+  return { clock, seen, idleGc };
 }
 
-describe('rest', () => {
-  it('comes once after the start, however long nothing happens', async () => {
-    const { clock, seen, rest } = makeRest();
-    rest.start();
+describe('the idle GC', () => {
+  it('runs once after the start, however long the process is idle', async () => {
+    const { clock, seen, idleGc } = makeIdleGc();
+    idleGc.start();
     await clock.advance(IDLE_AFTER_MS - 1);
-    expect(seen.settled).toBe(0);
+    expect(seen.collections).toBe(0);
     await clock.advance(10 * IDLE_AFTER_MS);
-    expect(seen.settled).toBe(1);
+    expect(seen.collections).toBe(1);
   });
 
   it('waits for all work to end and counts from there', async () => {
-    const { clock, seen, rest } = makeRest();
-    rest.start();
+    const { clock, seen, idleGc } = makeIdleGc();
+    idleGc.start();
     const first = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
-    const works = [rest.during(() => first.promise), rest.during(() => second.promise)];
+    const works = [idleGc.during(() => first.promise), idleGc.during(() => second.promise)];
     await clock.advance(2 * IDLE_AFTER_MS);
     first.resolve();
     await works[0];
     await clock.advance(2 * IDLE_AFTER_MS);
-    expect(seen.settled).toBe(0);
+    expect(seen.collections).toBe(0);
     second.resolve();
     await works[1];
     await clock.advance(IDLE_AFTER_MS - 1);
-    expect(seen.settled).toBe(0);
+    expect(seen.collections).toBe(0);
     await clock.advance(1);
-    expect(seen.settled).toBe(1);
+    expect(seen.collections).toBe(1);
   });
 
-  it('comes again after work that failed, and passes the failure on', async () => {
-    const { clock, seen, rest } = makeRest();
-    rest.start();
+  it('runs again after work that failed, and passes the failure on', async () => {
+    const { clock, seen, idleGc } = makeIdleGc();
+    idleGc.start();
     await clock.advance(IDLE_AFTER_MS);
-    await expect(rest.during(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+    await expect(idleGc.during(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
     await clock.advance(IDLE_AFTER_MS);
-    expect(seen.settled).toBe(2);
+    expect(seen.collections).toBe(2);
   });
 
-  it('comes neither before the start nor after the stop, and leaves no timer behind', async () => {
-    const { clock, seen, rest } = makeRest();
-    await rest.during(async () => undefined);
+  it('runs neither before the start nor after the stop, and leaves no timer behind', async () => {
+    const { clock, seen, idleGc } = makeIdleGc();
+    await idleGc.during(async () => undefined);
     await clock.advance(IDLE_AFTER_MS);
-    rest.start();
-    rest.stop();
-    rest.stop();
+    idleGc.start();
+    idleGc.stop();
+    idleGc.stop();
     expect(clock.sleepers()).toBe(0);
     await clock.advance(IDLE_AFTER_MS);
-    expect(seen.settled).toBe(0);
+    expect(seen.collections).toBe(0);
   });
 });

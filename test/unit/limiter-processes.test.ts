@@ -55,7 +55,7 @@ describe('processes that share a rate', () => {
     { perMinute: 300, far: [2, 2, 80, 300] },
     { perMinute: 300, far: [2, 2, 2, 2, 80, 80, 80, 80] },
   ])(
-    'have equal parts of $perMinute a minute at $far ms from it, never exceed it, and use most of it',
+    'have equal parts of $perMinute a minute at a latency of $far ms, never exceed it, and use most of it',
     async ({ perMinute, far }) => {
       const { clock, service, starts, load } = processes({ concurrency: 30, perMinute }, far);
       for (const at of far.keys()) load(at, 40);
@@ -81,7 +81,7 @@ describe('processes that share a rate', () => {
     const { most } = windows(service.arrivals, MINUTE_MS, { from: 0, to: 10 * MINUTE_MS });
     expect(most).toBeLessThanOrEqual(perMinute);
     expect(starts.flat().length).toBeGreaterThanOrEqual(9 * perMinute);
-    // A process with one call at a time has no wait but the call itself.
+    // A process with one call at a time waits only for the call itself.
     if (loads[1] === 1 && perMinute === 300) expect(starts[1]?.length).toBeGreaterThanOrEqual(300);
   });
 
@@ -103,7 +103,7 @@ describe('processes that share a rate', () => {
     expect(others.some((at) => at > to)).toBe(true);
   });
 
-  it('learn at once of a push, though its process was told to ask much later', async () => {
+  it('learn of a push at once, though its process was to ask much later', async () => {
     const { clock, starts, call, load } = processes({ concurrency: 4, perMinute: 13 }, [80, 2]);
     load(0, 8, PRIORITY.history);
     load(1, 8, PRIORITY.live);
@@ -128,7 +128,7 @@ describe('processes that share a rate', () => {
     expect(starts[0]).toHaveLength(5);
   });
 
-  it('ask anew for a call whose permit is from before a pause', async () => {
+  it('ask again for a call whose permit is from before a pause', async () => {
     const { clock, rate, starts, limiters, call } = processes({ concurrency: 8, perMinute: 300 }, [2]);
     for (let n = 0; n < 6; n++) void call(0);
     await clock.advance(10);
@@ -146,7 +146,7 @@ describe('processes that share a rate', () => {
   ])('have a permit that %s', async (_, callMs, asks) => {
     const { clock, rate, starts, limiters, call } = processes({ concurrency: 3, perMinute: 300 }, [2]);
     const calls = [0, callMs, callMs].map((ms) => call(0, PRIORITY.live, () => clock.sleep(ms)));
-    // The first is asked for alone, the others together; then there is a slot for one of them only.
+    // The first is asked for alone, the others together; then only one of them has a slot.
     await clock.advance(3);
     limiters[0]?.change({ concurrency: 1, perMinute: 300 });
     await clock.advance(3_000);
@@ -155,7 +155,7 @@ describe('processes that share a rate', () => {
     expect(rate.asks).toBe(asks);
   });
 
-  it('go on within seconds when one of them is killed', async () => {
+  it('continue within seconds when one of them is killed', async () => {
     const { clock, rate, service, starts, load } = processes({ concurrency: 8, perMinute: 300 }, [2, 2]);
     const killed = createManualClock(0);
     const permits = rate.permits(() => 0);
@@ -175,7 +175,7 @@ describe('processes that share a rate', () => {
     expect(starts[1]?.length).toBeGreaterThan(0);
   });
 
-  it('all stop when the service asks one of them to wait, and go on after it', async () => {
+  it('all stop when the service asks one of them to wait, and continue after it', async () => {
     const { clock, starts, limiters, load } = processes({ concurrency: 8, perMinute: 600 }, [2, 40, 80]);
     load(1, 20);
     load(2, 20);
@@ -188,7 +188,7 @@ describe('processes that share a rate', () => {
     expect(all.some((at) => at >= 41_000)).toBe(true);
   });
 
-  it('keep to the lowest figure of those that call', async () => {
+  it('keep to the lowest limit of those that call', async () => {
     const { clock, service, limiters, load } = processes({ concurrency: 8, perMinute: 600 }, [2, 2]);
     load(0, 20);
     load(1, 20);
@@ -224,7 +224,7 @@ describe('processes that share a rate', () => {
     expect(rate.asks).toBeLessThanOrEqual(300);
   });
 
-  it('ask nothing while they have no calls', async () => {
+  it('ask for nothing while they have no calls', async () => {
     const { clock, rate, call } = processes({ concurrency: 4, perMinute: 60 }, [2]);
     void call(0);
     await clock.advance(5_000);

@@ -21,7 +21,7 @@ describe('the limiter', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('never lets a minute see more calls arrive than allowed, two seconds apart on their way, and uses most of it', async () => {
+  it('never lets more calls arrive in a minute than allowed, with a latency of up to two seconds, and uses most of it', async () => {
     const { clock, starts, call } = limited(4, 300);
     const calls = Array.from({ length: 900 }, call);
     await clock.advance(60_000 * 5);
@@ -33,7 +33,7 @@ describe('the limiter', () => {
     expect(starts.filter((start) => start < 60_000).length).toBeGreaterThanOrEqual(270);
   });
 
-  it('lets a login go first, then a push, then what is live, then history', async () => {
+  it('starts a login first, then a push, then live pulls, then history', async () => {
     const { clock, limiter } = limited(1, 6_000);
     const order: string[] = [];
     const names = ['history', 'live', 'push', 'session'] as const;
@@ -46,7 +46,7 @@ describe('the limiter', () => {
     expect(order).toEqual(['session', 'push', 'live', 'history']);
   });
 
-  it('holds every call back while paused, and the longest pause counts', async () => {
+  it('delays every call while paused, and the longest pause counts', async () => {
     const { clock, limiter, starts, call } = limited(4, 600);
     limiter.pause(30_000);
     limiter.pause(5_000);
@@ -58,7 +58,7 @@ describe('the limiter', () => {
     expect(starts).toHaveLength(3);
   });
 
-  it('holds back a call that was already waiting for its turn when the pause came', async () => {
+  it('delays a call that was already waiting when the pause came', async () => {
     const { clock, limiter, starts, call } = limited(1, 60);
     const calls = [call(), call()];
     await clock.advance(100);
@@ -103,7 +103,7 @@ describe('the limiter', () => {
     expect(most).toBe(3);
   });
 
-  it('lets a waiting call go when its signal aborts', async () => {
+  it('removes a waiting call when its signal aborts', async () => {
     const { clock, limiter } = limited(1, 60);
     limiter.pause(60_000);
     const stop = new AbortController();
@@ -130,7 +130,7 @@ describe('the limiter', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  it('keeps to other limits from the moment they change', async () => {
+  it('applies other limits from the moment they change', async () => {
     const { clock, limiter, starts, call } = limited(4, 600);
     const calls = Array.from({ length: 800 }, call);
     await clock.advance(60_000);

@@ -1,4 +1,4 @@
-// What is said of the mutants that may live speaks of code that is still there; the proof itself takes long.
+// The explanations of surviving mutants refer to code that still exists; the mutation test itself takes long.
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,7 +14,7 @@ it.each(EXPLAINED)('$file still has $code', ({ file, line, code }) => {
   expect(source.replaceAll(/\s+/g, ' ')).toContain(code);
 });
 
-it.each(Object.entries(AREAS))('the files and tests of %s are there', (_name, { files, tests }) => {
+it.each(Object.entries(AREAS))('the files and tests of %s exist', (_name, { files, tests }) => {
   for (const file of files) expect(existsSync(at(`src/${file}`)), file).toBe(true);
   for (const file of tests) expect(existsSync(at(`test/${file}`)), file).toBe(true);
 });

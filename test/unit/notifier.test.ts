@@ -1,9 +1,9 @@
-// Who is told, and when telling stops: by what the ERP answers.
+// Which items the ERP is notified of, and when notification stops, by the answers of the ERP.
 import { describe, expect, it } from 'vitest';
 import { Fatal, Retriable } from '../../src/core/errors.ts';
 import { createNotifier } from '../../src/sync/push/acknowledge.ts';
 
-const refused = () => new Fatal('no', { code: 'erp_answer_refused' });
+const rejection = () => new Fatal('no', { code: 'erp_answer_refused' });
 const unavailable = () => new Retriable('busy', { code: 'erp_unavailable' });
 const unreachable = () => new Retriable('away', { code: 'erp_unreachable' });
 
@@ -24,34 +24,34 @@ function erp(failureOf: (n: number) => Error | undefined, signal = new AbortCont
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-describe('telling the ERP', () => {
-  it('takes one call where nothing is refused', async () => {
+describe('notification of the ERP', () => {
+  it('takes one call where nothing is rejected', async () => {
     const { notifier, heard, calls } = erp(() => undefined);
     expect(await notifier.notify(numbers(0, 200))).toBe(true);
     expect([heard.length, calls(), notifier.failure()]).toEqual([200, 1, undefined]);
   });
 
-  it('reaches all but those that are refused, and keeps the first refusal', async () => {
-    const { notifier, heard } = erp((n) => (n % 3 === 0 ? refused() : undefined));
+  it('reaches all items but the rejected ones, and keeps the first rejection', async () => {
+    const { notifier, heard } = erp((n) => (n % 3 === 0 ? rejection() : undefined));
     expect(await notifier.notify(numbers(0, 9))).toBe(true);
     expect(heard).toEqual([1, 2, 4, 5, 7, 8]);
     expect(notifier.failure()?.code).toBe('erp_answer_refused');
   });
 
-  it('goes on after a whole list that is refused', async () => {
-    const { notifier, heard } = erp((n) => (n < 200 ? refused() : undefined));
+  it('continues after a list that is rejected completely', async () => {
+    const { notifier, heard } = erp((n) => (n < 200 ? rejection() : undefined));
     expect(await notifier.notify(numbers(0, 200))).toBe(true);
     expect(await notifier.notify(numbers(200, 210))).toBe(true);
     expect(heard).toEqual(numbers(200, 210));
   });
 
-  it('stops at once where nobody can be reached', async () => {
+  it('stops at once where the ERP cannot be reached', async () => {
     const { notifier, calls } = erp(() => unreachable());
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
     expect(calls()).toBe(1);
   });
 
-  it('stops where the ERP keeps saying that it is not available, and not where it hears one in between', async () => {
+  it('stops where the ERP keeps answering that it is unavailable, but not where it accepts an item in between', async () => {
     const away = erp(() => unavailable());
     expect(await away.notifier.notify(numbers(0, 200))).toBe(false);
     expect(away.calls()).toBe(30);
@@ -60,11 +60,11 @@ describe('telling the ERP', () => {
     expect(choosy.heard).toHaveLength(10);
   });
 
-  it('stops where the run does', async () => {
+  it('stops with the run', async () => {
     const stop = new AbortController();
     const { notifier, calls } = erp(() => {
       stop.abort();
-      return refused();
+      return rejection();
     }, stop.signal);
     expect(await notifier.notify(numbers(0, 200))).toBe(false);
     expect([calls(), notifier.failure()]).toEqual([1, undefined]);

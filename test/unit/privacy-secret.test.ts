@@ -1,4 +1,4 @@
-// The secret of the digests in its file: made once, and a plain error where it cannot be kept or read.
+// The secret of the digests in its file: created once, and a plain error where it cannot be stored or read.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ function folder(): string {
   return made;
 }
 
-it('is made once, and nothing is left beside it', async () => {
+it('is created once, and nothing is left beside it', async () => {
   const dir = folder();
   const file = join(dir, 'data', 'privacy.key');
   const [one, other] = await Promise.all([privacySecret(file), privacySecret(file)]);
@@ -20,7 +20,7 @@ it('is made once, and nothing is left beside it', async () => {
   expect(readdirSync(join(dir, 'data'))).toEqual(['privacy.key']);
 });
 
-it('ends with a plain error where its folder cannot be made or its file not be read', async () => {
+it('gives a plain error where its folder cannot be created or its file cannot be read', async () => {
   const dir = folder();
   writeFileSync(join(dir, 'file'), '');
   await expect(privacySecret(join(dir, 'file', 'deep', 'privacy.key'))).rejects.toMatchObject({

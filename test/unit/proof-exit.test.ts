@@ -1,5 +1,5 @@
-// A proof has held only where it ended with 0 and gave its section; what it uses must not take its exit code back, nor
-// keep it from ending.
+// A proof has passed only where it exits with 0 and prints its section; its dependencies must neither change its exit
+// code nor keep it from exiting.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ it.for([
   { proof: 'gives none', script: '', code: 0, hasHeld: false },
   { proof: 'gives it and fails', script: GIVES + FAILS, code: 1, hasHeld: false },
   { proof: 'gives it and waits for what never comes', script: GIVES + WAITS, code: 13, hasHeld: false },
-])('a proof that uses PostgreSQL and $proof ends with $code', async ({ proof, script, code, hasHeld }) => {
+])('a proof that uses PostgreSQL and $proof exits with $code', async ({ proof, script, code, hasHeld }) => {
   const file = join(folder, `${proof.replaceAll(' ', '-')}.mjs`);
   writeFileSync(file, USES + script);
   const end = await runProof(file, []);

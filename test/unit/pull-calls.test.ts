@@ -5,12 +5,12 @@ const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 const forever = () => new AbortController().signal;
 
 describe('many calls of a slice', () => {
-  it('give their results in order, and no more than 32 are under way', async () => {
+  it('return their results in order, with at most 32 in progress', async () => {
     let underWay = 0;
     let most = 0;
     const results = await mapCalls(numbers(100), forever(), () => async (n) => {
       most = Math.max(most, ++underWay);
-      // Those that come first end last.
+      // The first calls end last.
       for (let turn = 0; turn < 100 - n; turn++) await Promise.resolve();
       underWay--;
       return n * 2;
@@ -19,7 +19,7 @@ describe('many calls of a slice', () => {
     expect(most).toBe(32);
   });
 
-  it('end with the first failure: those under way are aborted, no other is begun', async () => {
+  it('end with the first failure: those in progress are aborted, no other is started', async () => {
     const begun: number[] = [];
     const aborted: number[] = [];
     const calls = mapCalls(numbers(50), forever(), (signal) => async (n) => {

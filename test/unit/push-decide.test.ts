@@ -60,7 +60,7 @@ describe('an entry that the listing shows', () => {
     expect(decide({ ...question, entry: entryIn('ready'), data: undefined })).toMatchObject({ isSame: true });
   });
 
-  it('with a period that cannot be read is neither taken for it nor sent', () => {
+  it('with a period that cannot be read is neither matched nor sent', () => {
     for (const state of ['ready', 'unknown'] as const)
       expect(ask(entryIn(state), undefined)).toMatchObject({ is: 'inconclusive' });
   });
@@ -73,9 +73,9 @@ describe('an entry that the listing does not show', () => {
   it.each<[string, OutboxEntry, Decision['is'], string | undefined]>([
     ['was never sent', entryIn('ready'), 'clear', undefined],
     ['was never sent, by a listing that proves nothing', entryIn('ready'), 'clear', 'blank'],
-    ['was turned away', entryIn('ready', { sent_hash: 'one' }), 'clear', undefined],
+    ['was not accepted', entryIn('ready', { sent_hash: 'one' }), 'clear', undefined],
     [
-      'was turned away, by a listing that proves nothing',
+      'was not accepted, by a listing that proves nothing',
       entryIn('ready', { sent_hash: 'one' }),
       'inconclusive',
       'blank',
@@ -149,7 +149,7 @@ describe('a record of the service', () => {
     expect(match(entryIn('ready', { period_start: null, period_end: null }), [record(7)])).toEqual([]);
   });
 
-  it('without a readable period is an alarm beside a match, and stops everything where it stands alone', () => {
+  it('without a readable period is an alarm beside a match, and blocks the entry where it stands alone', () => {
     const unreadable = record(9);
     delete unreadable.period;
     expect(match(entryIn('ready'), [record(7), unreadable])).toEqual([7, 9]);
@@ -161,11 +161,11 @@ describe('a record of the service', () => {
     expect(match(entryIn('confirmed'), [record(7, on('20'))])).toEqual([7]);
   });
 
-  it('that belongs to another entry is none of this one', () => {
+  it('that belongs to another entry does not match this one', () => {
     expect(match(entryIn('ready'), [record(7), record(8)], true, (id) => id === 7)).toEqual([8]);
   });
 
-  it('of a kind without a period matches by identifier once that is known, else by key', () => {
+  it('of a kind without a period matches by identifier once that is known, otherwise by key', () => {
     const anywhere = { key: 'P1' };
     expect(match(entryIn('ready'), [record(9, anywhere)], false)).toEqual([9]);
     expect(match(entryIn('confirmed'), [record(9, anywhere)], false)).toEqual([]);
@@ -233,7 +233,7 @@ describe('an answer with a record', () => {
   });
 
   it.each([undefined, null, '', 'x', '7x', ' 7', '1.5', 1.5, true, [7], '9007199254740993'])(
-    'of the identifier %j is none',
+    'of the identifier %j is not a listing',
     (id) => {
       const bad = expect.objectContaining({ code: 'bad_answer' });
       expect(() =>
@@ -275,7 +275,7 @@ describe('the windows of read-backs', () => {
     expect(windowsOf([])).toEqual([]);
   });
 
-  it('join what lies within a day of each other, in whatever order it comes', () => {
+  it('join periods that lie within a day of each other, in any order', () => {
     const [early, late] = [of('10T08:00', '10T20:00'), of('11T20:00', '11T22:00')];
     expect(searches([late, early])).toEqual([['03-09', '03-12', 2]]);
     expect(searches([early, of('11T20:01', '11T22:00')])).toEqual([
@@ -322,7 +322,7 @@ describe('the windows of read-backs', () => {
     expect(windowsOf(weeks).flatMap(({ entries }) => entries)).toHaveLength(1_000);
   });
 
-  it('of long periods come last, and leave out what has none', () => {
+  it('of long periods come last, and omit entries without a period', () => {
     const dated = of('01T00:00', '08T00:00');
     const halves = [
       { ...dated, period_start: null },

@@ -1,4 +1,4 @@
-// State × offer: what an item that the ERP offers makes of its entry, as a table of pure cases.
+// State × offer: how an item that the ERP offers changes its entry, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
 import { localDay } from '../../src/erp/items/moments.ts';
 import { type Offer, type OfferRules, takeOffer } from '../../src/sync/push/offer.ts';
@@ -72,7 +72,7 @@ describe('an offer', () => {
   );
 
   it.each<[OutboxState, boolean, OutboxState | undefined, OutboxState | undefined]>([
-    // state, can be changed, state after another content, state after an invalid one
+    // state, can be changed, state after other content, state after invalid content
     ['ready', false, 'ready', 'rejected'],
     ['rejected', false, 'ready', 'rejected'],
     ['cancelled', false, 'ready', 'rejected'],
@@ -81,7 +81,7 @@ describe('an offer', () => {
     ['ready', true, 'ready', 'rejected'],
     ['unknown', true, 'unknown', 'unknown'],
     ['confirmed', true, 'ready', 'confirmed'],
-  ])('of another content in state %s (can be changed: %s)', (state, canChange, valid, invalid) => {
+  ])('of other content in state %s (can be changed: %s)', (state, canChange, valid, invalid) => {
     expect(take([entryIn(state)], {}, { canChange })?.state).toBe(valid);
     expect(take([entryIn(state)], INVALID, { canChange })?.state).toBe(invalid);
   });
@@ -100,9 +100,9 @@ describe('an offer', () => {
     });
   });
 
-  it('of another content has a ready entry read back for what was sent of it', () => {
-    const turnedAway = entryIn('ready', { sent_hash: 'one' });
-    expect(take([turnedAway])).toMatchObject({ state: 'ready', sent_hash: 'one', content_hash: 'two' });
+  it('of other content has a ready entry read back for the content that was sent', () => {
+    const notAccepted = entryIn('ready', { sent_hash: 'one' });
+    expect(take([notAccepted])).toMatchObject({ state: 'ready', sent_hash: 'one', content_hash: 'two' });
     const waiting = entryIn('ready', { sent_hash: 'one', remote_id: 7, attention: 'invalid_change' });
     const renamed = { remote_key: 'P2', sent_hash: 'one', attention: null };
     expect(take([waiting], { remote_key: 'P2' }, { canChange: true })).toMatchObject(renamed);
@@ -111,7 +111,7 @@ describe('an offer', () => {
     expect(take([rejected], { remote_key: 'P2' })).toMatchObject({ state: 'ready', sent_hash: null });
   });
 
-  it('that is invalid rejects a ready entry, with what is known of its sends', () => {
+  it('that is invalid rejects a ready entry, with the known facts of its sends', () => {
     const ready = entryIn('ready', { sent_hash: 'one' });
     const invalid = { state: 'rejected', payload: null, sent_hash: 'one', content_hash: 'two' };
     expect(take([ready], { ...INVALID, remote_key: 'P2' })).toMatchObject({
@@ -124,7 +124,7 @@ describe('an offer', () => {
   });
 
   it.each<OutboxState>(['rejected', 'cancelled'])(
-    'that is invalid says its reasons of an entry that is %s; one that cannot be read says nothing',
+    'that is invalid updates the reasons of an entry that is %s; one that cannot be read changes nothing',
     (state) => {
       const then = { content_hash: 'two', reasons: '["name: is missing"]', attention: null, payload: null };
       expect(take([entryIn(state, { attention: 'inconclusive' })], INVALID)).toMatchObject(then);
@@ -142,7 +142,7 @@ describe('an offer', () => {
     });
   });
 
-  it('that cannot be read says so again only where its reasons are others', () => {
+  it('that cannot be read is reported again only where its reasons differ', () => {
     const unread = entryIn('rejected', { content_hash: '', reasons: '["is not JSON"]', told_at: AT });
     expect(take([unread], UNREAD)).toBeUndefined();
     expect(take([unread], { ...UNREAD, reasons: ['is empty'], erp_code: '529' })).toMatchObject({
@@ -153,7 +153,7 @@ describe('an offer', () => {
     });
   });
 
-  it('that can be sent ends an alarm about the content, and no other', () => {
+  it('that can be sent clears an alarm about the content, and no other', () => {
     const left = (attention: OutboxEntry['attention']) =>
       take([entryIn('unknown', { attention })])?.attention;
     expect(left('invalid_change')).toBeNull();
@@ -161,7 +161,7 @@ describe('an offer', () => {
     expect(left('inconclusive')).toBe('inconclusive');
   });
 
-  it('changes what the service has, and leaves the alarm that it has it twice', () => {
+  it('changes the item at the service, and keeps the alarm that the service has it twice', () => {
     const change = (attention: OutboxEntry['attention']) =>
       take([entryIn('confirmed', { attention })], { remote_key: 'P2' }, { canChange: true });
     expect(change('found_twice')).toMatchObject({
@@ -175,7 +175,7 @@ describe('an offer', () => {
     expect(change('never_shown')).toMatchObject({ attention: null });
   });
 
-  it('that is invalid leaves an unknown entry nothing to send, and says so', () => {
+  it('that is invalid leaves an unknown entry nothing to send, and is reported', () => {
     expect(take([entryIn('unknown')], INVALID)).toMatchObject({
       payload: null,
       attention: 'invalid_change',
@@ -205,7 +205,7 @@ describe('an offer', () => {
     expect(take([entryIn('confirmed')], {}, { flagsChanges: false })).toBeUndefined();
   });
 
-  it('changes an entry whose identifier is not known only once it is', () => {
+  it('changes an entry without a known identifier only once the identifier is known', () => {
     const unnamed = entryIn('confirmed', { remote_id: null, seen_at: null });
     expect(take([unnamed], { remote_key: 'P2' }, { canChange: true })).toMatchObject({
       state: 'confirmed',
@@ -223,9 +223,9 @@ describe('an offer', () => {
   });
 
   it.each<[string, OutboxEntry, { remote_key?: string }, OutboxState]>([
-    ['was turned away, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
+    ['was not accepted, under the same key', entryIn('ready', { sent_hash: 'one' }), {}, 'ready'],
     [
-      'was turned away, under another key',
+      'was not accepted, under another key',
       entryIn('ready', { sent_hash: 'one' }),
       { remote_key: 'P2' },
       'unknown',
@@ -249,7 +249,7 @@ describe('an offer', () => {
       {},
       'ready',
     ],
-  ])('of another content, of an entry that %s', (_, known, offer, state) => {
+  ])('of other content, of an entry that %s', (_, known, offer, state) => {
     expect(take([known], offer)?.state).toBe(state);
   });
 
@@ -268,7 +268,7 @@ describe('an offer', () => {
     ).toBeUndefined();
   });
 
-  it('with a tax number for a code refreshes the clear code', () => {
+  it('with a tax number as its code refreshes the clear code', () => {
     const then = take([entryIn('ready')], { content_hash: 'one', erp_code: '52998224725' });
     expect(then).toMatchObject({ erp_code: '52998224725', state: 'ready' });
     const rejected = entryIn('rejected', { erp_code: '111', told_at: null });
@@ -277,7 +277,7 @@ describe('an offer', () => {
   });
 });
 
-describe('a code that is used again on another day', () => {
+describe('a code that is reused on another day', () => {
   const again = ON_14;
 
   it.each<OutboxState>(['unknown', 'confirmed'])('is rejected while the first use is %s', (state) => {
@@ -340,7 +340,7 @@ describe('a code that is used again on another day', () => {
     });
   });
 
-  it('is an entry of its own where codes are reused', () => {
+  it('is a separate entry where codes are reused', () => {
     const then = take([entryIn('confirmed')], again, { reuseCodes: true });
     expect(then).toMatchObject({ state: 'ready', code_use: 2, period_start: ON_14.period_start });
     const uses = [entryIn('confirmed'), then as OutboxEntry];

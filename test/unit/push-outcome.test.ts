@@ -1,4 +1,4 @@
-// State × answer and state × decision: what follows for an entry, as a table of pure cases.
+// State × answer and state × decision: how an entry changes, as a table of pure cases.
 import { describe, expect, it } from 'vitest';
 import { Ambiguous, Fatal, Retriable, Skippable } from '../../src/core/errors.ts';
 import { FleetHttpError } from '../../src/fleet/transport/failures.ts';
@@ -45,13 +45,13 @@ describe('an answer to a send', () => {
     expect(attempt).toMatchObject({ what: 'create', outcome: 'accepted', message: null, started_at: AT });
   });
 
-  it('that accepts in part says every reason', () => {
+  it('that accepts in part has every reason', () => {
     const { entry, attempt } = verdict({ is: 'accepted', id: 9, reasons: ['point rejected: x'] });
     expect(entry).toMatchObject({ state: 'confirmed', remote_id: 9, reasons: '["point rejected: x"]' });
     expect(attempt?.message).toBe('Accepted in part; 1 rejected; point rejected: x');
   });
 
-  it('that rejects in its body has sent nothing', () => {
+  it('that rejects in its body counts as nothing sent', () => {
     const { entry, attempt } = verdict({ is: 'rejected', reasons: ['no such plate'] });
     expect(attempt).toMatchObject({ outcome: 'rejected', message: 'no such plate' });
     expect(verdict({ is: 'rejected', reasons: ['a', 'b'] }).attempt?.message).toBe('a; b');
@@ -63,7 +63,7 @@ describe('an answer to a send', () => {
     });
   });
 
-  it('that does not tell leaves the entry unknown', () => {
+  it('without a clear outcome leaves the entry unknown', () => {
     const { entry, attempt, failure } = verdict({ is: 'unclear', message: 'hm' });
     expect(entry).toMatchObject({ state: 'unknown', unknown_since: AT, unclear_sends: 1, told_at: null });
     expect(attempt).toMatchObject({ what: 'create', outcome: 'unclear', message: 'hm' });
@@ -74,7 +74,7 @@ describe('an answer to a send', () => {
     expect(then.attempt?.started_at).toBe(AT);
   });
 
-  it('to a change that does not tell has the change made again', () => {
+  it('to a change without a clear outcome has the change made again', () => {
     const update = entryIn('sending', { remote_id: 7, sent_at: minutesAfter(-1) });
     const { entry, attempt, failure } = verdict({ is: 'unclear', message: 'hm' }, update);
     const waits = { state: 'ready', next_attempt_at: minutesAfter(0.5), attention: null };
@@ -84,7 +84,7 @@ describe('an answer to a send', () => {
     expect(unclearSend(update, 'died', AT)).toMatchObject({ ...waits, message: 'died' });
   });
 
-  it('to a fifth send of a change that does not tell asks for a person, unless one was asked before', () => {
+  it('to a fifth send of a change without a clear outcome asks for a person, except where one was asked before', () => {
     const attention = (attempts: number, given: OutboxEntry['attention'] = null) =>
       unclearSend(entryIn('sending', { remote_id: 7, attempts, attention: given }), 'hm', AT).attention;
     const expected = [
@@ -125,7 +125,7 @@ describe('a send that fails', () => {
     ['by 429', new Retriable('429', details('throttled', answered(429))), 'ready', 'turned-away', false],
     ['by no connection', new Retriable('down', details('service_unreachable')), 'ready', 'not-sent', true],
     ['by a pause of the login', new Retriable('wait', details('throttled')), 'ready', 'not-sent', false],
-    ['by a refused login', new Fatal('login', details('login_refused')), 'ready', 'not-sent', true],
+    ['by a rejected login', new Fatal('login', details('login_refused')), 'ready', 'not-sent', true],
     [
       'by 401 to something that only reads',
       new Fatal('401', details('unauthorised', answered(401, undefined, 'read'))),
@@ -137,7 +137,7 @@ describe('a send that fails', () => {
     expect(failed(thrown)).toMatchObject({ entry: { state }, attempt: { outcome }, stop });
   });
 
-  it('says with which code and status, and what the service said', () => {
+  it('has its code and status, and the message of the service', () => {
     const rejected = failed(new Skippable('Rejected', details('rejected', answered(422, 'no such plate'))));
     expect(rejected.attempt).toMatchObject({
       error_code: 'rejected',
@@ -149,7 +149,7 @@ describe('a send that fails', () => {
     expect(failed(ambiguous()).attempt).toMatchObject({ error_code: 'answer_unclear', http_status: null });
   });
 
-  it('is a failure of the run where the service took nothing', () => {
+  it('is a failure of the run where the service accepted nothing', () => {
     for (const code of ['service_unreachable', 'login_refused'])
       expect(failed(new Retriable('x', details(code))).failure).toMatchObject({ code });
     expect(failed(new Fatal('403', details('forbidden', answered(403)))).failure).toMatchObject({
@@ -158,7 +158,7 @@ describe('a send that fails', () => {
     expect(failed(ambiguous()).failure).toBeUndefined();
   });
 
-  it('asks for a person after the fifth time, and is sent again all the same', () => {
+  it('asks for a person after the fifth time, and is still retried', () => {
     const away = (attempts: number) =>
       failed(new Retriable('429', details('throttled', answered(429))), { attempts }).entry;
     const down = (attempts: number) =>
@@ -169,14 +169,14 @@ describe('a send that fails', () => {
     }
   });
 
-  it('by a status may have been done: it keeps what was sent', () => {
+  it('by a status may have taken effect: it keeps the content that was sent', () => {
     expect(failed(new Skippable('422', details('request_refused', answered(422)))).entry.sent_hash).toBe(
       'one',
     );
     expect(failed(new Fatal('403', details('forbidden', answered(403)))).entry.sent_hash).toBe('one');
   });
 
-  it('before anything left has sent nothing', () => {
+  it('before anything left counts as nothing sent', () => {
     expect(failed(new Retriable('down', details('service_unreachable'))).entry.sent_hash).toBeNull();
     expect(failed(new Fatal('bad', details('request_invalid'))).entry.sent_hash).toBeNull();
   });
@@ -192,7 +192,7 @@ describe('a send that fails', () => {
     );
   });
 
-  it('since the run was stopped is due at once, and no failure', () => {
+  it('because the run was stopped is due at once, and not a failure', () => {
     const stopped = failed(new Error('stop'), { isAbort: true });
     expect(stopped).toMatchObject({ entry: { state: 'ready', next_attempt_at: null }, stop: true });
     expect(stopped.attempt).toMatchObject({ outcome: 'not-sent', error_code: 'stopped' });
@@ -217,7 +217,7 @@ describe('a read-back', () => {
   const readBack = (entry: OutboxEntry, decision: Decision, facts = plans) =>
     afterReadBack(entry, decision, facts, OWN);
 
-  it('that finds another content of an entry that an earlier version stored changes what is there', () => {
+  it('that finds other content of an entry that an earlier version stored changes the item at the service', () => {
     const entry = entryIn('unknown', { unknown_since: AT });
     const place = nextPlace(entry, { data: {}, options: {} });
     expect(afterReadBack(entry, found({ isSame: false }), points, place)?.entry).toMatchObject({
@@ -250,7 +250,7 @@ describe('a read-back', () => {
     });
   });
 
-  it('that shows an item of another content flags it, where no call can change it', () => {
+  it('that shows an item of other content flags it, where no call can change it', () => {
     const then = readBack(entryIn('ready'), found({ isSame: false }))?.entry;
     expect(then).toMatchObject({ state: 'confirmed', content_hash: 'one', sent_hash: '' });
     expect(then?.message).toContain('with different content');
@@ -262,7 +262,7 @@ describe('a read-back', () => {
     });
   });
 
-  it('that shows an item whose present content is not kept leaves it at what was sent', () => {
+  it('that shows an item whose present content is not kept leaves it at the content that was sent', () => {
     const noted = entryIn('unknown', { content_hash: '', payload: null, attention: 'read_error' });
     expect(afterReadBack(noted, found(), points, undefined)?.entry).toMatchObject({
       state: 'confirmed',
@@ -276,7 +276,7 @@ describe('a read-back', () => {
   });
 
   it.each<OutboxState>(['ready', 'unknown', 'confirmed'])(
-    'that shows another content has it changed, where a call can, from %s',
+    'that shows other content has it changed, where a call can, from %s',
     (state) => {
       const entry = entryIn(state, { payload: '{}' });
       const then = readBack(entry, found({ isSame: false }), points);
@@ -336,7 +336,7 @@ describe('a read-back', () => {
     expect(readBack(entryIn('confirmed', { remote_status: 'P' }), other)?.entry.remote_status).toBe('F');
   });
 
-  it('that shows a failed optimisation says so once', () => {
+  it('that shows a failed optimisation reports it once', () => {
     const facts = { ...plans, kind: { noun: 'plan', failed: { status: 'I', message: 'could not' } } };
     const failed = found({ record: { id: 7, key: 'P1', status: 'I', record: {} } });
     const then = readBack(entryIn('confirmed', { remote_status: 'W' }), failed, facts)?.entry as OutboxEntry;
@@ -352,7 +352,7 @@ describe('a read-back', () => {
     expect(readBack(entryIn('ready'), { is: 'clear' })).toBeUndefined();
   });
 
-  it('that does not show it, too early to say, begins the wait', () => {
+  it('that does not show it, too early to decide, starts the wait', () => {
     const early = (attention: OutboxEntry['attention']) =>
       readBack(entryIn('unknown', { attention }), { is: 'too-early', since: minutesAfter(-1) });
     expect(early(null)).toMatchObject({
@@ -393,7 +393,7 @@ describe('a read-back', () => {
     expect(sent(5)).toMatchObject({ entry: { state: 'unknown', attention: 'retries_exhausted' }, attempt });
   });
 
-  it('that proves nothing leaves it where it is, begins the wait anew, and asks for a person', () => {
+  it('that proves nothing leaves it unchanged, starts the wait again, and asks for a person', () => {
     const entry = entryIn('unknown', { absent_since: AT });
     expect(readBack(entry, { is: 'inconclusive', why: 'x' })).toMatchObject({
       entry: { state: 'unknown', absent_since: null, attention: 'inconclusive' },
@@ -461,18 +461,23 @@ describe('a transition', () => {
     cancel: [...DOUBT, 'told_at', 'attention', 'payload', 'remote_id', 'seen_at'],
   };
 
-  it.each(Object.keys(TRANSITIONS) as TransitionName[])('%s empties what the table says', (name) => {
-    const columns = [...new Set(Object.values(EMPTIES).flat())];
-    const full = Object.fromEntries(columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']));
-    const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
-    const then = transition(from, name, minutesAfter(1));
-    const changed = columns.filter(
-      (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
-    );
-    expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
-    expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
-    expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
-  });
+  it.each(Object.keys(TRANSITIONS) as TransitionName[])(
+    '%s clears the columns that the table says',
+    (name) => {
+      const columns = [...new Set(Object.values(EMPTIES).flat())];
+      const full = Object.fromEntries(
+        columns.map((column) => [column, column === 'unclear_sends' ? 1 : 'x']),
+      );
+      const from = { ...entryIn(FROM[name][0] ?? 'ready'), ...full } as OutboxEntry;
+      const then = transition(from, name, minutesAfter(1));
+      const changed = columns.filter(
+        (column) => then[column as keyof OutboxEntry] !== from[column as keyof OutboxEntry],
+      );
+      expect(changed.toSorted()).toEqual(EMPTIES[name].toSorted());
+      expect(changed.every((column) => !then[column as keyof OutboxEntry])).toBe(true);
+      expect(then.updated_at).toBe(name === 'note' ? AT : minutesAfter(1));
+    },
+  );
 
   it('is the only way out of `sending`: to confirmed, rejected, unknown, or ready', () => {
     const ends = (Object.keys(TRANSITIONS) as TransitionName[])

@@ -1,4 +1,4 @@
-// Which permits an ask gets, apart from where the rate is stored.
+// Which permits an ask gets, independently of where the rate is stored.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -19,7 +19,7 @@ const ask = (rest: Partial<PermitRequest> = {}): PermitRequest => ({
   ...rest,
 });
 
-/** A state in which no permit is to be had for `ms` from now, at 600 a minute. */
+/** A state without permits for `ms` from now, at 600 a minute. */
 const taken = (ms = 200, rest: Partial<RateState> = {}): RateState => {
   const { burst, spacingMs } = paceOf(600);
   const nextMs = NOW + 300 + ms + (burst - 1) * spacingMs;
@@ -28,7 +28,7 @@ const taken = (ms = 200, rest: Partial<RateState> = {}): RateState => {
 const claim = (priority: number, turn: number, untilMs = NOW + 500): Partial<RateState> => ({
   urgent: { priority, turn, untilMs },
 });
-/** A state in which permits are to be had and a call waits. */
+/** A state in which permits are available and a call waits. */
 const claimed = (priority: number, turn: number, untilMs?: number): RateState => ({
   ...newRate,
   turn,
@@ -38,7 +38,7 @@ const given = (state: RateState, asked: PermitRequest, nowMs = NOW) =>
   takePermits(state, asked, nowMs).grant.waitsMs.length;
 
 describe('permits', () => {
-  it('fit into any minute, at any rate, for any asks, if used a second late and two more under way', () => {
+  it('fit into any minute, at any rate, for any asks, if used a second late and with two more seconds of latency', () => {
     const step = fc.record({ count: fc.integer({ min: 1, max: 40 }), passMs: fc.nat({ max: 9_000 }) });
     fc.assert(
       fc.property(
@@ -63,7 +63,7 @@ describe('permits', () => {
     );
   });
 
-  it('are one burst after a rest, then evenly spaced, no further ahead than 300 ms', () => {
+  it('are one burst after an idle time, then evenly spaced, no further ahead than 300 ms', () => {
     const { state, grant } = takePermits(newRate, ask({ priorities: Array(40).fill(1) }), NOW);
     expect(grant.waitsMs.map(Math.round)).toEqual([...Array(10).fill(0), 107, 213]);
     expect(Math.round(grant.againMs)).toBe(150);
@@ -71,7 +71,7 @@ describe('permits', () => {
     expect(later.waitsMs.map(Math.round)).toEqual([170, 276]);
   });
 
-  it.each([1, 5, 13])('are to be had at %i a minute, one at a time', (perMinute) => {
+  it.each([1, 5, 13])('are available at %i a minute, one at a time', (perMinute) => {
     const first = takePermits(newRate, ask({ perMinute }), NOW);
     expect(first.grant.waitsMs).toEqual([0]);
     const spacingMs = 63_000 / perMinute;
@@ -98,7 +98,7 @@ describe('permits', () => {
   });
 });
 
-describe('a call that was left without a permit', () => {
+describe('a call that got no permit', () => {
   it.each([
     ['goes before a call of lower priority', claimed(2, 0), ask(), 0],
     ['leaves the rest to others when its time has passed', claimed(2, 0, NOW), ask(), 4],
@@ -127,7 +127,7 @@ describe('a call that was left without a permit', () => {
     expect(given(state, asked)).toBe(permits);
   });
 
-  it('is stored with its own priority, until its process should have asked again and a second more', () => {
+  it('is stored with its own priority, until a second after its process should have asked again', () => {
     const { state, grant } = takePermits(newRate, ask({ priorities: [2, ...Array(20).fill(0)] }), NOW);
     expect(grant.waitsMs).toHaveLength(12);
     expect(state.urgent).toEqual({ priority: 0, turn: 12, untilMs: NOW + 150 + 1_000 });
@@ -152,7 +152,7 @@ describe('a call that was left without a permit', () => {
     expect(takePermits(taken(200, urgent), asked, NOW).state.urgent).toMatchObject(stored);
   });
 
-  it('is forgotten once its process was given all it asked for', () => {
+  it('is removed once its process was given all it asked for', () => {
     const { state } = takePermits(claimed(1, 5), ask({ turn: 5 }), NOW);
     expect(given(state, ask({ priorities: [0], turn: 9 }))).toBe(1);
   });
@@ -163,7 +163,7 @@ describe('a call that was left without a permit', () => {
 });
 
 describe('the turn of a process', () => {
-  it('goes up with each permit', () => {
+  it('advances with each permit', () => {
     const { state, grant } = takePermits(newRate, ask(), NOW);
     expect(grant.turn).toBe(4);
     expect(takePermits(state, ask({ turn: 4 }), NOW).grant.turn).toBe(8);
@@ -178,11 +178,11 @@ describe('the turn of a process', () => {
   });
 });
 
-describe('the lowest figure of the processes that ask', () => {
+describe('the lowest limit of the processes that ask', () => {
   const pace = (state: RateState, perMinute: number, nowMs: number) =>
     takePermits(state, ask({ perMinute }), nowMs).state.perMinute.figure;
 
-  it('counts until it was not asked with for 20 s', () => {
+  it('counts until no process has asked with it for 20 s', () => {
     const { state } = takePermits(newRate, ask({ perMinute: 60 }), NOW);
     expect(pace(state, 600, NOW + 20_000)).toBe(60);
     expect(pace(state, 600, NOW + 20_001)).toBe(600);
@@ -195,7 +195,7 @@ describe('the lowest figure of the processes that ask', () => {
 describe('a clock that is set', () => {
   const busy = takePermits(newRate, ask({ priorities: Array(40).fill(1) }), NOW).state;
 
-  it('back holds up no call for longer than a burst, whatever was claimed, and no pause for longer than ten minutes', () => {
+  it('back delays no call for longer than a burst, whatever was claimed, and no pause for longer than ten minutes', () => {
     const { burst, spacingMs } = paceOf(600);
     const back = takePermits(busy, ask({ turn: 40 }), NOW - 3_600_000).grant;
     expect(back.againMs).toBeLessThanOrEqual(burst * spacingMs);

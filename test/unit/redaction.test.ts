@@ -8,7 +8,7 @@ const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ'
 const CPF = '52998224725';
 
 describe('redaction', () => {
-  it('takes known secrets out, plain, JSON-escaped and URL-escaped', () => {
+  it('removes known secrets, plain, JSON-escaped and URL-escaped', () => {
     const redactor = createRedactor();
     redactor.add(PASSWORD);
     for (const text of [PASSWORD, JSON.stringify({ p: PASSWORD }), `?p=${encodeURIComponent(PASSWORD)}`]) {
@@ -16,7 +16,7 @@ describe('redaction', () => {
     }
   });
 
-  it('takes a secret out whole that begins or ends with another one, whichever was known first', () => {
+  it('removes a secret completely that begins or ends with another one, whichever was known first', () => {
     const secrets = ['canary', 'canary-feather', 'blue-canary-feather'];
     for (const known of [secrets, secrets.toReversed()]) {
       const redactor = createRedactor();
@@ -25,17 +25,17 @@ describe('redaction', () => {
     }
   });
 
-  it('takes out whatever looks like a JWT, known or not', () => {
+  it('removes everything with the shape of a JWT, known or not', () => {
     expect(createRedactor().redact(`bearer ${JWT}.`)).toBe('bearer [redacted].');
   });
 
-  it('takes a JWT out wherever it begins, and only what is one', () => {
+  it('removes a JWT wherever it begins, and nothing else', () => {
     const { redact } = createRedactor();
-    const told: [text: string, hushed: string][] = [
+    const cases: [text: string, hushed: string][] = [
       [`token=${JWT}`, 'token=[redacted]'],
       [`Ref-${JWT}`, 'Ref-[redacted]'],
       [`ç${JWT}`, 'ç[redacted]'],
-      // Right after a word its header, the same for all, stays; who it is of and its signature do not.
+      // Right after a word its header, the same for all, stays; its subject and its signature do not.
       [`token${JWT}`, 'tokeneyJhbGciOiJIUzI1NiJ9.[redacted]'],
       [`a-long-name.of.something.${JWT}`, 'a-long-name.of.something.[redacted]'],
       [`${JWT}.${JWT}`, '[redacted].[redacted]'],
@@ -43,20 +43,20 @@ describe('redaction', () => {
       ['eyJhbGciOi.eyJzdWIi', '[redacted]'],
       ['eyJhbGciOi.eyJzdWIi. And', '[redacted] And'],
       [`-eyJshort-${JWT}`, '-[redacted]'],
-      // Within a word, too short, or without a second part: none.
+      // Within a word, too short, or without a second part: not a JWT.
       ['x_eyJhbGciOi.abc', 'x_eyJhbGciOi.abc'],
       ['eyJhbGc.abc', 'eyJhbGc.abc'],
       ['eyJhbGciOi..abc', 'eyJhbGciOi..abc'],
     ];
-    expect(told.map(([text]) => redact(text))).toEqual(told.map(([, hushed]) => hushed));
+    expect(cases.map(([text]) => redact(text))).toEqual(cases.map(([, hushed]) => hushed));
   });
 
-  it('takes out to the letter what one expression would that starts again at each beginning', () => {
+  it('removes exactly what a single expression that restarts at each beginning would', () => {
     const jwt = /\beyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?/g;
     const { redact } = createRedactor();
-    const pieces = fc.constantFrom('eyJ', 'eyJ', 'aaaaa', 'a', '_', '-', '.', '.', ' ', 'ç', JWT);
+    const fragments = fc.constantFrom('eyJ', 'eyJ', 'aaaaa', 'a', '_', '-', '.', '.', ' ', 'ç', JWT);
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+      fc.property(fc.array(fragments, { maxLength: 30 }), (parts) => {
         const text = parts.join('');
         expect(redact(text)).toBe(text.replace(jwt, '[redacted]'));
       }),
@@ -64,7 +64,7 @@ describe('redaction', () => {
     );
   });
 
-  it('takes out tax numbers by their check digits and leaves other numbers', () => {
+  it('removes tax numbers by their check digits and keeps other numbers', () => {
     const { redact } = createRedactor();
     expect(redact(`cpf ${CPF} and 529.982.247-25`)).toBe('cpf [redacted] and [redacted]');
     expect(redact('id 52998224724, at 1763164800000, -23.52998224725, "52998224725x"')).toBe(
@@ -72,7 +72,7 @@ describe('redaction', () => {
     );
   });
 
-  it('knows a right tax number from a wrong one', () => {
+  it('distinguishes a valid tax number from an invalid one', () => {
     expect([CPF, '529.982.247-25', '11111111111', '52998224726', '5299822472'].map(isCpf)).toEqual([
       true,
       true,
@@ -90,7 +90,7 @@ describe('redaction', () => {
 });
 
 describe('redacted JSON', () => {
-  it('is JSON still, whatever was taken out: texts, names, and numbers that hold a CPF', () => {
+  it('is still JSON, whatever was removed: texts, names, and numbers that hold a CPF', () => {
     const redactor = createRedactor();
     redactor.add(PASSWORD);
     const text = redactedJson(
@@ -106,7 +106,7 @@ describe('redacted JSON', () => {
     expect(redactedJson(undefined, redactor.redact)).toBe('null');
   });
 
-  it('takes out of a number what it would take out of its text', () => {
+  it('removes from a number what it would remove from its text', () => {
     const redactor = createRedactor();
     redactor.add('884422');
     const numbers = [-Number(CPF), 19884422, 8844.22, -23.52998224725, 52998224724, 1e21, 0];
@@ -121,7 +121,7 @@ describe('redacted JSON', () => {
     ]);
   });
 
-  it('keeps every field where names are alike once redacted', () => {
+  it('keeps every field where redacted names are equal', () => {
     const { redact } = createRedactor();
     const fields = { [CPF]: 'a', '529.982.247-25': 'b', '[redacted] 2': 'c', '[redacted]': 'd', other: 'e' };
     expect(JSON.parse(redactedJson(fields, redact))).toEqual({

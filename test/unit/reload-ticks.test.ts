@@ -1,4 +1,4 @@
-// Edits, right and wrong, while the scheduler runs on a clock that the test moves: no tick is lost, none is doubled.
+// Edits, valid and invalid, while the scheduler runs on a clock that the test moves: no tick is lost or doubled.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ let clock: ManualClock;
 let scheduler: Scheduler;
 let reload: Reload;
 let ticks: number[];
-let refusals: (ConfigError | null)[];
+let rejections: (ConfigError | null)[];
 
 const good = (schedule: string, rest = ''): string =>
   `timezone: UTC\njobs:\n  pull-vehicles: { schedule: "${schedule}" }\n  pull-events: { enabled: false }\n${rest}`;
@@ -41,7 +41,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'roadbook-edits-'));
   clock = createManualClock(START);
   ticks = [];
-  refusals = [];
+  rejections = [];
   let lastMs = START;
   const log = createLog({ level: 'silent', redactor: createRedactor() });
   save(good('* * * * *'));
@@ -60,7 +60,7 @@ beforeEach(async () => {
       scheduler.update(await scheduled());
       return ['something'];
     },
-    storeResult: async (refusal) => void refusals.push(refusal),
+    storeResult: async (rejection) => void rejections.push(rejection),
   });
   scheduler.start();
 });
@@ -73,25 +73,25 @@ afterEach(async () => {
 const minutesFrom = (first: string, count: number): number[] =>
   Array.from({ length: count }, (_, index) => Date.parse(first) + index * MINUTE);
 
-it('misses no tick over more than 200 wrong edits, and refuses each at its place', async () => {
+it('the daemon misses no tick over more than 200 invalid edits, and rejects each at its place', async () => {
   const all = Object.values(wrongConfigs).flat();
   expect(all.length).toBeGreaterThan(200);
   for (const [text, , at] of all) {
     save(text);
     await reload('edit');
-    const refusal = refusals.at(-1);
-    expect(refusal?.code, text.slice(0, 80)).toBe('config_invalid');
-    expect(refusal?.message.split('\n')[0]).toMatch(/roadbook\.yaml:\d+:\d+ /);
-    if (at !== '') expect(refusal?.message).toContain(`roadbook.yaml:${at} `);
+    const rejection = rejections.at(-1);
+    expect(rejection?.code, text.slice(0, 80)).toBe('config_invalid');
+    expect(rejection?.message.split('\n')[0]).toMatch(/roadbook\.yaml:\d+:\d+ /);
+    if (at !== '') expect(rejection?.message).toContain(`roadbook.yaml:${at} `);
     await clock.advance(MINUTE);
   }
   expect(ticks).toEqual(minutesFrom('2026-03-02T08:01:00.000Z', all.length));
   save(good('* * * * *', 'status: { port: 0 }\n'));
   await reload('edit');
-  expect(refusals.at(-1)).toBeNull();
+  expect(rejections.at(-1)).toBeNull();
 });
 
-it('loses no tick and doubles none over right edits at every second of a minute', async () => {
+it('the daemon loses and doubles no tick over valid edits at every second of a minute', async () => {
   for (let second = 0; second < 60; second++) {
     // The same minutes by another expression: to the scheduler it is another schedule.
     save(good(second % 2 === 0 ? '0-59 * * * *' : '* * * * *'));
@@ -103,7 +103,7 @@ it('loses no tick and doubles none over right edits at every second of a minute'
   expect(ticks).toEqual(expected);
 });
 
-it('takes over another schedule from the edit on, and owes the old one what was due by then', async () => {
+it('the daemon uses another schedule from the edit on, and still runs the ticks of the old one that were due by then', async () => {
   await clock.advance(5 * MINUTE);
   save(good('30 8 * * *'));
   await reload('edit');

@@ -6,7 +6,7 @@ import { createManualClock } from '../../src/core/time/manual-clock.ts';
 const policy: RetryPolicy = { attempts: 4, baseMs: 1_000, capMs: 3_000, deadlineMs: 600_000 };
 const busy = (pauseMs?: number) => new Retriable('busy', { code: 'busy', pauseMs });
 
-/** Fails `failures` in turn, then gives the attempt's number. */
+/** Fails with each of `failures` in turn, then returns the number of the attempt. */
 function failing(failures: Error[], context: Partial<RetryContext> = {}) {
   const seen: number[] = [];
   const clock = createManualClock(0);
@@ -35,7 +35,7 @@ describe('backoff', () => {
 });
 
 describe('retry', () => {
-  it('tries again after a retriable failure, on the injected clock', async () => {
+  it('repeats a call after a retriable failure, on the injected clock', async () => {
     const { clock, result, seen, waits } = failing([busy(), busy()]);
     await clock.advance(10_000);
     expect(await result).toBe(3);
@@ -43,7 +43,7 @@ describe('retry', () => {
     expect(seen).toEqual([0, 500, 1_500]);
   });
 
-  it('gives up when the attempts are used up, with the last failure', async () => {
+  it('stops when the attempts are used up, with the last failure', async () => {
     const { clock, result, seen, waits } = failing([busy(), busy(), busy(), busy(), busy()]);
     await clock.advance(60_000);
     await expect(result).rejects.toThrow('busy');
@@ -51,14 +51,14 @@ describe('retry', () => {
     expect(waits, 'nothing is waited for after the last').toHaveLength(3);
   });
 
-  it('makes five attempts unless told otherwise', async () => {
+  it('makes five attempts by default', async () => {
     const { clock, result, seen } = failing(Array.from({ length: 9 }, busy), { policy: undefined });
     await clock.advance(60_000);
     await expect(result).rejects.toThrow('busy');
     expect(seen).toHaveLength(5);
   });
 
-  it('gives up at once where the budget is spent; a pause that was asked for costs nothing of it', async () => {
+  it('stops at once where the budget is spent; a requested pause does not use the budget', async () => {
     const budget = [true, false];
     const { clock, result, seen } = failing([busy(), busy(5_000), busy(), busy()], {
       mayRetry: () => budget.shift() ?? false,
@@ -68,13 +68,13 @@ describe('retry', () => {
     expect(seen).toEqual([0, 500, 5_500]);
   });
 
-  it('does not try again what cannot succeed', async () => {
+  it('does not repeat a call that cannot succeed', async () => {
     const { result, seen } = failing([new Fatal('no', { code: 'no' })]);
     await expect(result).rejects.toThrow('no');
     expect(seen).toHaveLength(1);
   });
 
-  it('consumes no attempt for a pause that was asked for', async () => {
+  it('uses no attempt for a requested pause', async () => {
     const { clock, result, seen } = failing([
       busy(5_000),
       busy(5_000),
@@ -88,7 +88,7 @@ describe('retry', () => {
     expect(seen.slice(0, 6)).toEqual([0, 5_000, 10_000, 15_000, 20_000, 25_000]);
   });
 
-  it('stops at the deadline although pauses consume nothing', async () => {
+  it('stops at the deadline although pauses use no attempt', async () => {
     const { clock, result, seen } = failing(Array.from({ length: 100 }, () => busy(60_000)));
     await clock.advance(6_000_000);
     await expect(result).rejects.toThrow('busy');

@@ -1,4 +1,4 @@
-// What the ERP is notified of a stop, by what it was notified of before and what is known now.
+// What the ERP is notified of for a stop, by the last notification and the known state.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/glossary.ts';
@@ -76,7 +76,7 @@ describe('changeOf', () => {
 });
 
 describe('outcomeHash', () => {
-  it('is the digest that earlier versions stored, which knew no period', () => {
+  it('equals the digest that earlier versions stored, which had no period', () => {
     const text = `{"planExternalCode":"P1","pointExternalCode":"A","status":"E","executedAt":"${EARLY}","reason":"x","pictures":["a"]}`;
     const digest = createHash('sha256').update(text).digest('hex');
     expect(outcomeHash(stop('E', EARLY, ['a'], 'x'))).toBe(digest);
@@ -130,7 +130,7 @@ describe('outcomesOf', () => {
     expect(outcomesOf(plan, rows)).toEqual(outcomes);
   });
 
-  it('is the same of a record of the service', () => {
+  it('gives the same outcome for a record of the service', () => {
     const executions: JsonObject[] = [
       {
         id: 2,

@@ -5,8 +5,8 @@ import { planLoads, planParts } from '../../src/sync/pull/resources/route-plans/
 const ranges = (...args: Parameters<typeof planParts>) =>
   planParts(...args).flatMap(({ range }) => Object.values(range));
 
-describe('a plan taken apart', () => {
-  it('marks nothing below a list that the answer did not hold', () => {
+describe('a plan split into its records', () => {
+  it('marks nothing below a list that the answer did not contain', () => {
     expect(ranges([{ id: 1 }, { id: 2, route_points: null }], [])).toEqual([
       { in: [] },
       { in: [] },
@@ -14,7 +14,7 @@ describe('a plan taken apart', () => {
     ]);
   });
 
-  it('marks below the lists that it held, empty or not, and below plans that are gone', () => {
+  it('marks records below the lists that it contained, empty or not, and below plans that are gone', () => {
     const plan = {
       id: 1,
       route_points: [
@@ -25,7 +25,7 @@ describe('a plan taken apart', () => {
     expect(ranges([plan], [9])).toEqual([{ in: [1] }, { in: [9] }, { in: [5] }, { in: [6] }]);
   });
 
-  it('says of each level that it is cut where that level holds the cut, and of no other', () => {
+  it('marks each level as cut where that level contains the cut, and no other', () => {
     let deep: unknown = 'at the bottom';
     for (let level = 0; level < 150; level++) deep = { deep };
     const cuts = (plan: object) =>
@@ -45,7 +45,7 @@ describe('a plan taken apart', () => {
     ]);
   });
 
-  it('links each level to the one above and leaves a list that is none where it is', () => {
+  it('links each level to the one above and keeps a value that should be a list but is not', () => {
     const [plans, points, executions, items] = planLoads([
       {
         id: 1,

@@ -77,7 +77,7 @@ const records = fc
   )
   .map((record) => ({ id: 7, ...record }) as JsonObject);
 
-/** Which of the two places said the repeated value is not kept, so a value that both may say is said by one. */
+/** Which of the two places held the repeated value is not kept, so a value that both may hold is held by one. */
 function saidOnce(record: JsonObject): Json | undefined {
   const { driver, ...rest } = structuredClone(record) as JsonObject & { driver?: JsonObject };
   if (typeof driver !== 'object' || driver === null || Array.isArray(driver)) return withoutNulls(record);
@@ -91,7 +91,7 @@ const isWhole = (value: Json | undefined): boolean =>
   Number.isInteger(value) || (typeof value === 'string' && /^-?\d{1,19}$/.test(value));
 
 describe('the row mapping', () => {
-  it('gives every record back from its columns and extra', () => {
+  it('restores every record from its columns and extra', () => {
     fc.assert(
       fc.property(records, (record) => {
         const plain = JSON.parse(JSON.stringify(record)) as JsonObject;
@@ -102,7 +102,7 @@ describe('the row mapping', () => {
     );
   });
 
-  it('keeps nothing in extra when the columns hold it all', () => {
+  it('keeps nothing in extra when the columns hold everything', () => {
     expect(rowOf({ id: 1, title: 'a', driver_id: 5, driver: { id: 5, name: 'n' } })).toMatchObject({
       driver_id: 5,
       driver_name: 'n',
@@ -121,7 +121,7 @@ describe('the row mapping', () => {
     expect(rowOf({ id: 1, driver: { id: 6, name: 'n' } })).toMatchObject({ driver_id: 6, driver_name: 'n' });
   });
 
-  it('holds an instant to the millisecond and keeps the finer text', () => {
+  it('stores an instant to the millisecond and keeps the finer text', () => {
     expect(rowOf({ id: 1, made_at: '2026-01-02T03:04:05.678901Z' })).toMatchObject({
       made_at: '2026-01-02T03:04:05.678Z',
       extra: '{"made_at":"2026-01-02T03:04:05.678901Z"}',
@@ -139,13 +139,13 @@ describe('the row mapping', () => {
     ['a lone surrogate in extra', { id: 1, odd: ['\udfff'] }, 'extra'],
     ['no key', { title: 'x' }, 'id'],
     ['a null key', { id: null }, 'id'],
-  ])('refuses %s and names the field', (_what, record, field) => {
+  ])('rejects %s and names the field', (_what, record, field) => {
     expect(toRow(record as JsonObject)).toEqual({
       invalid: expect.stringMatching(new RegExp(`^${field}: `)),
     });
   });
 
-  it.each(['a\0b', '\ud800'])('refuses %j inside a column of JSON, on both ways', (text) => {
+  it.each(['a\0b', '\ud800'])('rejects %j inside a JSON column, in both directions', (text) => {
     const record = { id: 1, route_plan_id: 2, time_window: { start: text } };
     expect(rowMapping(routePoint)(record)).toEqual({ invalid: expect.stringMatching(/^time_window: /) });
     expect(compileTable(routePoint)(record)).toBeUndefined();
@@ -163,7 +163,7 @@ describe('the row mapping', () => {
     expect(at('extra')).toBe(JSON.stringify({ external_code }));
   });
 
-  it('keeps text that only looks like an escaped NUL', () => {
+  it('keeps text that only resembles an escaped NUL', () => {
     expect(rowOf({ id: 1, odd: 'a\\u0000b' }).extra).toBe('{"odd":"a\\\\u0000b"}');
   });
 

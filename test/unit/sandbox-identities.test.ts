@@ -42,7 +42,7 @@ describe('plates', () => {
 });
 
 describe('identifiers', () => {
-  it('can be read back and never meet the ones given to writes', () => {
+  it('can be read back and never collide with those given to writes', () => {
     expect(vehicleIds.indexOf(vehicleIds.of(41))).toBe(41);
     expect(dayIds.keyOf(dayIds.of(41, 20_500))).toEqual({ index: 41, day: 20_500 });
     expect(dayIds.of(41, 20_500) % 2).toBe(0);

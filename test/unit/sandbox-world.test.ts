@@ -45,7 +45,7 @@ describe('the roster', () => {
     }
   });
 
-  it('stands still without churn', () => {
+  it('does not change without churn', () => {
     const roster = createFleetRoster(1, 5, false);
     expect(roster.listed(NOON)).toEqual([0, 1, 2, 3, 4]);
     expect(roster.listed(NOON + 300 * DAY_MS)).toEqual([0, 1, 2, 3, 4]);
@@ -69,13 +69,13 @@ describe('a month of routes', () => {
     expect(outcomes).toEqual(new Set(['R', 'E', 'D', 'M']));
   });
 
-  it('shows no execution before it happened, and some of them a day late', () => {
+  it('shows no execution before it happened, and some a day late', () => {
     const stops = runs.flatMap((run) => run.stops);
     expect(stops.every((stop) => stop.visibleAt > stop.recordedAt)).toBe(true);
     expect(stops.some((stop) => stop.visibleAt - stop.recordedAt > DAY_MS)).toBe(true);
   });
 
-  it('gives plans that start in the morning and are made the evening before', () => {
+  it('has plans that start in the morning and are made the evening before', () => {
     for (const { draft } of runs) {
       expect(dayOf(draft.createdAt)).toBe(dayOf(draft.startAt) - 1);
       expect(draft.startAt - startOfDay(dayOf(draft.startAt))).toBeLessThan(DAY_MS / 2);
@@ -96,7 +96,7 @@ describe('a month of routes', () => {
     expect(events.some((event) => event.visibleAt - event.endAt > DAY_MS)).toBe(true);
   });
 
-  it('is the same when it is computed anew', () => {
+  it('is the same when it is computed again', () => {
     expect(runsOfAMonth()).toEqual(runs);
   });
 });
@@ -104,13 +104,13 @@ describe('a month of routes', () => {
 describe('the transition log', () => {
   const run = runsOfAMonth().find((one) => one.stops.length > 0)!;
 
-  it('begins with a first sight and links each change to the one before', () => {
+  it('begins with the first visible status and links each change to the one before', () => {
     const plan = transitionsOf(run).filter((one) => one.entity === 'route_plan');
     expect(plan.map((one) => one.from_status)).toEqual([null, 'W', 'R', 'P', 'E']);
     expect(plan.map((one) => one.to_status)).toEqual(['W', 'R', 'P', 'E', 'C']);
   });
 
-  it('leaves out what happened before the plan was visible', () => {
+  it('omits changes from before the plan was visible', () => {
     const visibleAt = run.changes[2]!.at + 1;
     const hidden = { ...run, draft: { ...run.draft, visibleAt } };
     const plan = transitionsOf(hidden).filter((one) => one.entity === 'route_plan');
@@ -131,7 +131,7 @@ describe('a fault flag', () => {
     });
   });
 
-  it('is refused in words when it makes no sense', () => {
+  it('is rejected with a message when it makes no sense', () => {
     expect(() => parseFaultFlag('events:boom')).toThrow(/<call>:<fault>/);
   });
 });

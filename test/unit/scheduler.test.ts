@@ -1,4 +1,4 @@
-// The scheduler on a moved clock: ticks, catch-up, edits, orders, and clocks that are set.
+// The scheduler on a moved clock: ticks, catch-up, edits, actions, and clocks that are set.
 import { describe, expect, it } from 'vitest';
 import { jitterOf } from '../../src/schedule/due.ts';
 import type { ScheduledJob } from '../../src/schedule/scheduler.ts';
@@ -17,7 +17,7 @@ const ticks = ({ runs }: SimulatedDaemon): string[] =>
   runs.map(({ tickAt }) => (tickAt === undefined ? 'request' : new Date(tickAt).toISOString().slice(11, 16)));
 
 describe('the scheduler', () => {
-  it('starts a job shortly after its tick, always by the same wait, and names the planned instant', async () => {
+  it('starts a job shortly after its tick, always by the same delay, and names the planned instant', async () => {
     const daemon = simulateDaemon({ startAt: NOON + 1, jobs: [TEN_MINUTES], lastMs: NOON });
     await daemon.clock.advance(20 * MINUTE);
     const waits = daemon.runs.map(({ startedMs, tickAt = 0 }) => startedMs - tickAt);
@@ -40,7 +40,7 @@ describe('the scheduler', () => {
     expect(daemon.runs.map(({ cause }) => cause)).toEqual(['catch-up', 'schedule']);
   });
 
-  it('never overlaps a job with itself, and catches up once after a run that took long', async () => {
+  it('never overlaps a job with itself, and catches up once after a long run', async () => {
     let running = 0;
     let most = 0;
     const daemon = simulateDaemon({
@@ -58,7 +58,7 @@ describe('the scheduler', () => {
     expect(ticks(daemon)).toEqual(['12:10', '12:20', '13:00']);
   });
 
-  it('tries again after half a minute where a run could not even be opened', async () => {
+  it('retries after half a minute where a run could not be opened', async () => {
     let failures = 0;
     const daemon = simulateDaemon({
       startAt: NOON,
@@ -74,7 +74,7 @@ describe('the scheduler', () => {
 });
 
 describe('a changed set of jobs', () => {
-  it('starts what is new and stops what is gone', async () => {
+  it('starts new jobs and stops removed ones', async () => {
     const daemon = simulateDaemon({ startAt: NOON, jobs: [TEN_MINUTES], lastMs: NOON });
     daemon.scheduler.update([{ ...TEN_MINUTES, name: 'new' }]);
     await daemon.clock.advance(25 * MINUTE);
@@ -85,7 +85,7 @@ describe('a changed set of jobs', () => {
     ]);
   });
 
-  it('lets a running job finish although it is gone', async () => {
+  it('lets a running job finish although it is removed', async () => {
     let finished = 0;
     const daemon = simulateDaemon({
       startAt: NOON,
@@ -101,10 +101,10 @@ describe('a changed set of jobs', () => {
     expect([daemon.runs.length, finished]).toEqual([1, 1]);
   });
 
-  it('keeps a tick that was due, and takes ticks of the new schedule from the edit on only', async () => {
+  it('keeps a tick that was due, and uses ticks of the new schedule only from the edit on', async () => {
     const daemon = simulateDaemon({ startAt: NOON, jobs: [DAILY], lastMs: at('2026-05-04T06:30:01Z') });
     await daemon.clock.advance(HOUR);
-    // 10:00 has passed today, but it was no tick when it did.
+    // 10:00 has passed today, but it was no tick at that time.
     daemon.scheduler.update([{ ...DAILY, cron: '0 10,15 * * *' }]);
     await daemon.clock.advance(3 * HOUR);
     expect(ticks(daemon)).toEqual(['15:00']);
@@ -122,7 +122,7 @@ describe('a changed set of jobs', () => {
   });
 });
 
-describe('orders', () => {
+describe('actions', () => {
   const PAUSED = { paused: true, pausedAt: null, runRequestedAt: null };
 
   it('a paused job misses its ticks and is caught up once when it is resumed', async () => {
@@ -137,7 +137,7 @@ describe('orders', () => {
     expect(daemon.runs.map(({ cause }) => cause)).toEqual(['catch-up']);
   });
 
-  it('a requested run is made at once, also of a paused job, and leaves the ticks alone', async () => {
+  it('a requested run starts at once, also of a paused job, and does not affect the ticks', async () => {
     const daemon = simulateDaemon({ startAt: NOON, jobs: [TEN_MINUTES], lastMs: NOON });
     daemon.controls.set('often', { ...PAUSED, runRequestedAt: 'now' });
     await daemon.watchOnce();
@@ -165,7 +165,7 @@ describe('a clock that is set', () => {
         await daemon.clock.advance(5 * DAY);
         const after = daemon.runs.slice(before);
         const catchUps = after.filter(({ cause }) => cause === 'catch-up');
-        // What was jumped over is caught up at once.
+        // Skipped ticks are caught up at once.
         if (jumpMs >= periodMs) expect(catchUps[0]?.elapsedMs, job.name).toBe(setAt);
         expect(catchUps.length, job.name).toBeLessThanOrEqual(1);
         expect(after.length, job.name).toBeLessThanOrEqual((5 * DAY) / periodMs + 2);

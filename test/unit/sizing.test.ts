@@ -35,7 +35,7 @@ const size = (jobs: SizingJob[], rate: number, other: Partial<SizingInput> = {})
   sizing(jobs, callBudget(jobs, rate, NOW), { ...asked, ...other });
 
 describe('the size of a fleet', () => {
-  it('is rows, disk, records and requests at one time', () => {
+  it('is rows, disk, records and concurrent requests', () => {
     const found = size([job('events', '*/10 * * * *', () => 1_000)], 600);
     expect(found).toMatchObject({
       vehicles: 1_000,
@@ -46,20 +46,20 @@ describe('the size of a fleet', () => {
     });
     const event = found.tables.find(({ table }) => table === 'event');
     expect(event).toEqual({ table: 'event', rows_a_day: 200_000, bytes_a_row: 440, gb: 32 });
-    // 200,000 events a day, each met ten times.
+    // 200,000 events a day, each read ten times.
     expect(found.records_a_second).toBe(23);
     // 100 a minute are 1.7 a second; each takes 0.3 s, and a fifth is left free.
     expect(found.concurrency_needed).toBe(1);
     expect(found.picture_gb_a_year).toBe(37);
   });
 
-  it('says plainly that the rate does not carry it, and what would', () => {
+  it('says plainly that the rate is too low, and which rate is enough', () => {
     const found = size([job('events', '*/10 * * * *', () => 9_000)], 600);
     expect(found).toMatchObject({ fits: false, share: 1.5, requests_per_minute_needed: 1_125 });
     expect(found.changes.join('\n')).toMatch(/requests_per_minute to 1125.*events every 20m/s);
   });
 
-  it('says that no account can be set to such a rate', () => {
+  it('says where no account can be set to such a rate', () => {
     const push = job('push', '* * * * *', (periodMs) => (200e6 * periodMs) / DAY);
     const { changes } = size([push], 600);
     expect(changes.join('\n')).toMatch(
@@ -67,7 +67,7 @@ describe('the size of a fleet', () => {
     );
   });
 
-  it('asks for PostgreSQL and more daemons where one is too little', () => {
+  it('recommends PostgreSQL and more daemons where one is too little', () => {
     const day = { ...usualFleetDay, vehicles: 800_000 };
     const found = size([job('events', '*/10 * * * *', () => 1)], 600, { day });
     expect(found.daemons).toBe(2);
@@ -80,16 +80,16 @@ describe('the size of a fleet', () => {
     });
     const gb = (of: typeof found, name: string) => of.tables.find(({ table }) => table === name)?.gb ?? 0;
     expect(gb(kept, 'event')).toBeCloseTo((gb(found, 'event') * 450) / 440 / 10, -1);
-    // A stop goes with its plan.
+    // A stop comes with its plan.
     expect(gb(kept, 'route_point')).toBeLessThan(gb(found, 'route_point') / 5);
   });
 });
 
-describe('requests at one time', () => {
+describe('concurrent requests', () => {
   it.each([
     ['one daemon', 1_000, 62],
     ['two daemons, each its part', 800_000, 31],
-  ])('are for %s to allow', (_, vehicles, concurrency) => {
+  ])('are computed for %s', (_, vehicles, concurrency) => {
     const pull = job('events', '*/10 * * * *', () => 99_000);
     const found = size([pull], 30_000, { day: { ...usualFleetDay, vehicles }, hasQueueHome: true });
     expect(found.concurrency_needed).toBe(62);
@@ -102,9 +102,9 @@ describe('the one writer of a warehouse', () => {
   const on = (vehicles: number, hasQueueHome: boolean) =>
     size([pull], 600, { day: { ...usualFleetDay, vehicles }, hasQueueHome });
 
-  it('is named where it carries no more, instead of more daemons', () => {
+  it('is named as the limit, instead of more daemons', () => {
     const found = on(3_000_000, true);
-    // 600 million events a day, each met ten times.
+    // 600 million events a day, each read ten times.
     expect(found).toMatchObject({ records_a_second: 69_444, writer_share: 3.47, daemons: 2 });
     const changes = found.changes.join('\n');
     expect(changes).toMatch(/one writer at a time loads about 20000 records a second/);
@@ -112,7 +112,7 @@ describe('the one writer of a warehouse', () => {
     expect(on(3_000_000, false).changes.join('\n')).toMatch(/PostgreSQL/);
   });
 
-  it('is not named while it carries what the daemons bring', () => {
+  it('is not named while it can write all that the daemons read', () => {
     const found = on(800_000, true);
     expect(found.writer_share).toBeLessThan(1);
     expect(found.changes.join('\n')).toMatch(/Run 2 daemons/);
@@ -121,7 +121,7 @@ describe('the one writer of a warehouse', () => {
 });
 
 describe('slower schedules', () => {
-  it('lengthen the dearest job until all fit, and leave alone what would not save a call', () => {
+  it('lengthen the most expensive job until all fit, and change no job that would not save a call', () => {
     const jobs = [
       job('dear', '*/5 * * * *', () => 1_000),
       job('cheap', '*/5 * * * *', () => 100),
@@ -138,13 +138,15 @@ describe('slower schedules', () => {
 });
 
 describe('the bytes of a row', () => {
-  it('are about those of rows that the jobs have pulled', async () => {
+  it('are close to those of rows that the jobs have pulled', async () => {
     const measured = await measureRowBytes('sqlite', { vehicles: 20, days: 3 });
-    const told = Object.keys(rowsADay(asked.day)).filter((table) => (measured.get(table)?.rows ?? 0) > 200);
-    expect(told).toEqual(expect.arrayContaining(['event', 'route_point', 'status_change']));
-    for (const table of told) {
+    const estimated = Object.keys(rowsADay(asked.day)).filter(
+      (table) => (measured.get(table)?.rows ?? 0) > 200,
+    );
+    expect(estimated).toEqual(expect.arrayContaining(['event', 'route_point', 'status_change']));
+    for (const table of estimated) {
       const ratio = (measured.get(table)?.bytes ?? 0) / rowBytes('sqlite', table);
-      expect(Math.abs(Math.log(ratio)), `${table}: ${ratio} times what is told`).toBeLessThan(Math.log(1.5));
+      expect(Math.abs(Math.log(ratio)), `${table}: ${ratio} times the estimate`).toBeLessThan(Math.log(1.5));
     }
   });
 });

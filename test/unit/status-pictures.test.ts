@@ -1,5 +1,5 @@
-// The pure parts behind the views: the picture of a day, the coming week, what of a record may be shown, what is
-// kept of the log.
+// The pure functions behind the views: the day chart, the coming week, which fields of a record are shown, which log
+// lines are kept.
 import { describe, expect, it } from 'vitest';
 import { createLogTail } from '../../src/core/log-tail.ts';
 import { maskedRecord } from '../../src/status/api/data.ts';
@@ -22,7 +22,7 @@ const stop = (change: Partial<DayStop>): DayStop => ({
   ...change,
 });
 
-describe('the picture of a day', () => {
+describe('the day chart', () => {
   it('counts each stop in one state at any time', () => {
     const stops = [
       stop({ status: 'E', executed_at: at('11:10') }),
@@ -46,7 +46,7 @@ describe('the picture of a day', () => {
     expect([done.at(-1), states.M?.at(-1), states.open?.at(-1)]).toEqual([1, 1, 1]);
   });
 
-  it('calls late what is done late or still open, and not what the office recorded', () => {
+  it('counts a stop as late that is done late or still open, but not one that the office recorded', () => {
     const scheduled = at('10:00');
     const stops = [
       stop({ id: 1, status: 'E', time_scheduled: scheduled, executed_at: at('10:14') }),
@@ -80,14 +80,14 @@ describe('the coming week', () => {
     expect(days[3]?.first).toEqual(['2026-03-29T01:30:00.000Z']);
   });
 
-  it('does not count a schedule for every second out', () => {
+  it('does not enumerate a schedule for every second', () => {
     const [, tomorrow] = schedulePreview({ cron: '* * * * * *', timezone: 'UTC' }, Date.parse(at('12:00')));
     expect(tomorrow).toMatchObject({ runs: 1_500, more: true });
   });
 });
 
 describe('a record for display', () => {
-  it('shows what is declared as not personal, and only the kind of everything else', () => {
+  it('shows fields declared as not personal, and only the type of every other field', () => {
     const record = {
       id: 7,
       plate: 'ABC1D23',
@@ -107,7 +107,7 @@ describe('a record for display', () => {
 describe('the tail of the log', () => {
   const line = (run: string, n: number): string => `{"level":"info","run_id":"${run}","msg":"line ${n}"}\n`;
 
-  it('keeps so many lines of so many runs', () => {
+  it('keeps a limited number of lines of a limited number of runs', () => {
     const tail = createLogTail();
     for (let n = 0; n < 500; n++) tail.keep(line('a0', n));
     expect(tail.linesOf('a0')).toHaveLength(200);
@@ -117,7 +117,7 @@ describe('the tail of the log', () => {
     expect(tail.linesOf('b99')).toHaveLength(1);
   });
 
-  it('lets go what belongs to no run, and cuts a long line', () => {
+  it('drops lines without a run, and cuts a long line', () => {
     const tail = createLogTail();
     tail.keep('{"level":"info","msg":"no run"}\n');
     tail.keep(`{"run_id":"c0","msg":"${'x'.repeat(10_000)}"}\n`);

@@ -40,7 +40,7 @@ describe('rows of one driver from several answers', () => {
     });
   });
 
-  it('leave no noise of decimals behind', () => {
+  it('contain no rounding noise', () => {
     const { records } = merge([
       [{ title: 'Ana', total_distance: 0.1 }],
       [{ title: 'Ana', total_distance: 0.2 }],
@@ -48,19 +48,19 @@ describe('rows of one driver from several answers', () => {
     expect(records).toEqual([{ title: 'Ana', total_distance: 0.3 }]);
   });
 
-  it('are rejected where one answer has two of the title, or several drivers are known by it', () => {
+  it('are rejected where one answer has the title twice, or several drivers have it', () => {
     const two = [{ title: 'Ana' }, { title: 'Ana' }];
     expect(merge([two, [{ title: 'Ana' }]])).toMatchObject({ records: [], rejected: { length: 3 } });
     expect(merge([[two[0]], [two[1]]], { ambiguous: ['Ana'] })).toMatchObject({
       records: [],
       rejected: { length: 2 },
     });
-    // One row in one answer of the only slice is loaded as it came.
+    // One row in one answer of the only slice is loaded unchanged.
     expect(merge([[two[0]]], { ambiguous: ['Ana'] }).records).toEqual([two[0]]);
     expect(merge([[two[0]]], { ambiguous: ['Ana'], isPart: true }).rejected).toHaveLength(1);
   });
 
-  it('are read by the rule of a row that comes alone: what is no decimal there is none here', () => {
+  it('follow the rule of a single row: a value that is not a decimal there is not one here', () => {
     const odd = [true, [3], '0x10', {}, '1,5', 'Infinity'];
     for (const count of odd) {
       const rows = [
@@ -79,7 +79,7 @@ describe('rows of one driver from several answers', () => {
     expect(merge(empty).records).toEqual([{ title: 'Ana', count: 3.5 }]);
   });
 
-  it('keep a field that is no figure once where all agree, else part by part', () => {
+  it('keep a field that is not a figure once where all agree, otherwise for each part', () => {
     const rows = [
       { title: 'Ana', count: 1, team: { id: 4, name: 'North' }, bonus: 10, note: 'first' },
       { title: 'Ana', count: 2, team: { name: 'North', id: 4 }, bonus: 20 },
@@ -101,7 +101,7 @@ describe('rows of one driver from several answers', () => {
     ]);
   });
 
-  it('are rejected where the mean speed cannot be weighed, or a sum is beyond any number', () => {
+  it('are rejected where the mean speed cannot be weighted, or a sum is beyond any number', () => {
     const mean = (...rows: object[]) => merge(rows.map((row) => [{ title: 'Ana', ...row }])).records;
     const weighed = { speed_average: 40, total_time_in_moviment: 10 };
     expect(mean(weighed, { speed_average: 60 })).toEqual([]);

@@ -1,4 +1,4 @@
-// Ten years of schedules in eight zones, every change of their clocks included. The local dates are told by Intl,
+// Ten years of schedules in eight zones, with every change of their clocks. The local dates come from Intl,
 // which the product does not use for them.
 import { describe, expect, it } from 'vitest';
 import { ticksAfter } from '../../src/schedule/ticks.ts';
@@ -15,7 +15,7 @@ const ZONES = [
   'Asia/Kolkata',
 ];
 const DAILY = ['0 0 * * *', '30 1 * * *', '30 2 * * *', '15 23 * * *'];
-/** When clocks are changed. */
+/** When clocks change. */
 const AT_CHANGES = ['0 0 * * *', '30 2 * * *'];
 const WORKDAYS = '0 3 * * 1-5';
 const TWICE = '30 0,12 * * *';
@@ -29,7 +29,7 @@ const TEN_YEARS: Span = {
   from: Date.parse('2009-01-01T12:00:00Z'),
   until: Date.parse('2019-01-01T12:00:00Z'),
 };
-/** Every kind of change of the clock that the ten years have, for what takes longer. */
+/** Every kind of clock change in the ten years, for slower tests. */
 const THREE_YEARS: Span = {
   from: Date.parse('2010-06-01T12:00:00Z'),
   until: Date.parse('2013-06-01T12:00:00Z'),
@@ -45,17 +45,17 @@ const dateIn = (zone: string): ((ms: number) => string) => {
   return (ms) => format.format(ms);
 };
 
-const told = new Map<string, string[]>();
+const datesBySpan = new Map<string, string[]>();
 
-/** Every local date that there was between two dates, both left out. */
+/** Every local date between two dates, both excluded. */
 function datesBetween(zone: string, { from, until }: Span): string[] {
-  const known = told.get(`${zone} ${from}`);
+  const known = datesBySpan.get(`${zone} ${from}`);
   if (known !== undefined) return known;
   const date = dateIn(zone);
   const dates = new Set<string>();
   for (let ms = from; ms < until; ms += 12 * HOUR_MS) dates.add(date(ms));
   const found = [...dates].slice(1, -1);
-  told.set(`${zone} ${from}`, found);
+  datesBySpan.set(`${zone} ${from}`, found);
   return found;
 }
 
@@ -82,13 +82,13 @@ function ticksIn(job: { cron: string; timezone: string }, { from, until }: Span)
 }
 
 describe('ten years of schedules in eight zones', () => {
-  it('have each daily job once per local date, no slot twice', () => {
+  it('run each daily job once per local date, no slot twice', () => {
     for (const job of JOBS.filter(({ cron }) => AT_CHANGES.includes(cron))) {
       expectDaily(job, ticksIn(job, TEN_YEARS), TEN_YEARS);
     }
   });
 
-  it('are run as they are, without spinning, through every kind of change of the clock', {
+  it('run as scheduled, without spinning, through every kind of clock change', {
     timeout: 120_000,
   }, async () => {
     const { from, until } = THREE_YEARS;

@@ -1,4 +1,4 @@
-// What is printed cannot steer the terminal it is printed on, and a long table is printed.
+// Printed text cannot control the terminal, and a long table is printed completely.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { print, say } from '../../src/cli/command.ts';
 import { textTable } from '../../src/cli/output/text-table.ts';
@@ -6,7 +6,7 @@ import { createLog } from '../../src/core/log.ts';
 import { createRedactor } from '../../src/core/text/redaction.ts';
 import { styled, terminalText } from '../../src/core/text/terminal-text.ts';
 
-/** Clears the screen, sets the title, as CSI of one character, turns the direction of reading, rings. */
+/** Clears the screen, sets the title, as CSI of one character, reverses the reading direction, rings the bell. */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b2J\u202eb\rc';
 const SHOWN = 'a\\u001b[2J\\u001b]0;x\\u0007\\u009b2J\\u202eb\\u000dc';
 
@@ -32,7 +32,7 @@ describe('control characters', () => {
     expect(JSON.parse(terminalText(JSON.stringify({ a: HOSTILE }, null, 2)))).toEqual({ a: HOSTILE });
   });
 
-  it('of a colour reach the terminal where the product gives it, not where a text brings it', () => {
+  it('for colours reach the terminal where the product adds them, not where a text contains them', () => {
     vi.stubEnv('FORCE_COLOR', '1');
     onTestFinished(() => void vi.unstubAllEnvs());
     const table = textTable(['code', 'state'], [['\u001b[31mJosé 東京', styled('red', 'failed')]]);
@@ -43,13 +43,13 @@ describe('control characters', () => {
 });
 
 describe('a table', () => {
-  it('has one line a row, whatever the cells hold', () => {
+  it('has one line for each row, whatever the cells contain', () => {
     expect(textTable(['code', 'state'], [[`P1\nP2\u001b[2K`, 'ok']])).toBe(
       'code            state\nP1 P2\\u001b[2K  ok',
     );
   });
 
-  it('may have any number of rows', () => {
+  it('can have any number of rows', () => {
     const rows = Array.from({ length: 200_000 }, (_, i) => [i]);
     expect(textTable(['code'], rows).split('\n')).toHaveLength(200_001);
   });

@@ -25,7 +25,7 @@ describe('ticks', () => {
     ]);
   });
 
-  it('know weekdays, months and last days as node-cron does', () => {
+  it('follow weekdays, months and last days as node-cron does', () => {
     expect(take('0 8 * * 1', 'UTC', '2026-11-15T00:00:00Z', 2)).toEqual([
       '2026-11-16T08:00:00',
       '2026-11-23T08:00:00',
@@ -69,7 +69,7 @@ describe('ticks', () => {
     }
   });
 
-  it('of a schedule that never comes are none', () => {
+  it('of a schedule that never occurs are none', () => {
     expect(nextTick({ cron: '0 0 1 2 1#5', timezone: 'UTC' }, at('2026-01-01T00:00:00Z'))).toBeUndefined();
   });
 

@@ -25,41 +25,41 @@ const covers = (all: readonly Span[], at: number) => all.some(({ begin, end }) =
 describe('the spans to read', () => {
   const reach = { now: NOW, since: 48 * HOUR, lookback: 6 * HOUR };
 
-  it('are everything since the beginning at first', () => {
+  it('are everything since the beginning in the first run', () => {
     expect(hours(spansToRead({ ...reach, covered: [] }))).toEqual([[-48, 0]]);
   });
 
-  it('are the lookback behind the last reading and what came since, later', () => {
+  it('are the lookback before the last read and the time since, later', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-48, -1]) }))).toEqual([[-7, 0]]);
   });
 
-  it('take in what an outage longer than the lookback left open', () => {
+  it('include the gap of an outage longer than the lookback', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-48, -20]) }))).toEqual([[-26, 0]]);
   });
 
-  it('take in all of an outage that was longer than a first run reads', () => {
+  it('include all of an outage that was longer than a first run reads', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-200, -100]) }))).toEqual([[-106, 0]]);
   });
 
-  it('reach as far back as the lookback says, once that has been read', () => {
+  it('reach as far back as the lookback, once that has been read', () => {
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: covered([-90, -1]) }))).toEqual([
       [-61, 0],
     ]);
     expect(hours(spansToRead({ ...reach, lookback: 60 * HOUR, covered: [] }))).toEqual([[-48, 0]]);
   });
 
-  it('take in a hole that has become older than a first run reads', () => {
+  it('include a hole that is older than a first run reads', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-500, -300], [-290, -1]) }))).toEqual([
       [-306, -290],
       [-7, 0],
     ]);
   });
 
-  it('take no notice of what is covered ahead of now', () => {
+  it('ignore ranges that are covered ahead of now', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-100, 50]) }))).toEqual([[-6, 0]]);
   });
 
-  it('take in holes in what was read', () => {
+  it('include holes in the covered ranges', () => {
     expect(hours(spansToRead({ ...reach, covered: covered([-48, -40], [-30, -1]) }))).toEqual([
       [-46, -30],
       [-7, 0],
@@ -72,7 +72,7 @@ describe('the spans to read', () => {
     ).toEqual([[-7, 2]]);
   });
 
-  it('are what was asked for, without what is covered of it', () => {
+  it('are the requested range, without its covered parts', () => {
     const [period] = covered([-100, -90]);
     expect(hours(spansToRead({ ...reach, period, covered: [] }))).toEqual([[-100, -90]]);
     expect(hours(spansToRead({ ...reach, period, covered: covered([-200, -95]) }))).toEqual([[-95, -90]]);
@@ -80,7 +80,7 @@ describe('the spans to read', () => {
 });
 
 describe('span arithmetic', () => {
-  it('takes out exactly the others', () => {
+  it('subtracts exactly the others', () => {
     fc.assert(
       fc.property(spans, fc.array(spans), fc.integer({ min: 0, max: 70 }), (span, others, at) => {
         const left = without(span, others);
@@ -103,7 +103,7 @@ describe('span arithmetic', () => {
     );
   });
 
-  it('cuts on a fixed grid, without a gap', () => {
+  it('splits on a fixed grid, without a gap', () => {
     expect(cutSpan({ begin: 5, end: 25 }, 10)).toEqual([
       { begin: 5, end: 10 },
       { begin: 10, end: 20 },
@@ -111,7 +111,7 @@ describe('span arithmetic', () => {
     ]);
   });
 
-  it('halves down to the least length and no further', () => {
+  it('halves down to the minimum length and no further', () => {
     expect(halves({ begin: 0, end: 10 }, 5)).toEqual([
       { begin: 0, end: 5 },
       { begin: 5, end: 10 },
@@ -125,7 +125,7 @@ describe('a window', () => {
   const at = (minutes: number): string => new Date(NOW + minutes * MINUTE).toISOString();
   const window = (begin: number, end: number) => ({ beginAt: at(begin), endAt: at(end) });
 
-  it('is cut into as few equal pieces as are not too long, none shorter than a minute', () => {
+  it('is split into the fewest equal chunks that are not too long, none shorter than a minute', () => {
     expect(equalParts({ begin: 0, end: 5 * MINUTE }, 2 * MINUTE)).toEqual([
       { begin: 0, end: 100_000 },
       { begin: 100_000, end: 200_000 },
@@ -144,7 +144,7 @@ describe('a window', () => {
     expect(halvedWindow(window(0, 1.5))).toBeUndefined();
   });
 
-  it('covers what has passed of it at the moment of reading', () => {
+  it('covers the part of it that has passed at the moment of the read', () => {
     expect(untilRead([{ scopes: ['all'], ...window(0, 2) }], at(3))).toEqual([
       { scopes: ['all'], ...window(0, 2) },
     ]);

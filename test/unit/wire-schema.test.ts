@@ -1,4 +1,4 @@
-// The wire schema that the columns of a table make: what each record of the slow way is held against.
+// The wire schema that the columns of a table make: records of the generic mapping are validated against it.
 import { describe, expect, it } from 'vitest';
 import { checklistAnswers } from '../../src/fleet/endpoints/checklist-answers.ts';
 import { dailySummary as summaryCall } from '../../src/fleet/endpoints/daily-summary.ts';
@@ -35,10 +35,10 @@ describe('the wire schema of a table', () => {
     ['driver', { id: 1, is_deliveryman: 1 }, { id: 1, is_deliveryman: true }],
     ['summary', { title: 'ABC', count: '1.5' }, { title: 'ABC', count: 1.5 }],
     ['item', { value: '2.5' }, { value: 2.5 }],
-    // What the service does not document passes as it comes.
+    // Fields that the service does not document pass unchanged.
     ['point', { id: 1, address: { street: 'x' } }, { id: 1, address: { street: 'x' } }],
     ['execution', { id: 1, route_return_reason: 'late' }, { id: 1, route_return_reason: 'late' }],
-    // What a job adds is no field of the service.
+    // Columns that a job adds are not fields of the service.
     ['execution', { id: 1, route_point_id: 'x' }, { id: 1, route_point_id: 'x' }],
   ] as const)('%s: %j becomes %j', (name, raw, record) => {
     expect(checkRecord(schemas[name], raw)).toEqual({ ok: true, record });
@@ -56,7 +56,7 @@ describe('the wire schema of a table', () => {
       { id: 1, checklist_form_field: { table: { items: [{ id: 'x' }] } } },
       'checklist_form_field.table.items[0].id: expected a whole number, got text',
     ],
-  ] as const)('%s: %j does not fit', (name, raw, reason) => {
+  ] as const)('%s: %j is invalid', (name, raw, reason) => {
     expect(checkRecord(schemas[name], raw)).toEqual({ ok: false, reason });
   });
 });

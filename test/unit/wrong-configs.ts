@@ -1,5 +1,5 @@
-// Configurations that are wrong, each with the place and the hint that its refusal must have.
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested.
+// Invalid configurations, each with the place and the hint that the error must have.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests use ${…} references.
 
 const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x]']
   .concat(
@@ -165,7 +165,7 @@ const references: Wrong[] = [
   ['status: { host: 0.0.0.0, token: "${NOT_SET}" }', 'status.token', '1:33', 'set NOT_SET'],
 ];
 
-/** Keys that people misspell, each beneath its section. */
+/** Keys that people misspell, each below its section. */
 const misspelled: Wrong[] = [
   ['timezon', 'timezone'],
   ['serivce', 'service'],

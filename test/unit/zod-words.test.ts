@@ -77,7 +77,7 @@ describe('a rule over several fields', () => {
     ],
     [{ a: 1, b: 1, other: 1 }, ['other: is not a known field', 'b: is the same as a']],
     [7, ['request: expected an object, got a number']],
-  ])('is held with the fields: %j', (given, texts) => {
+  ])('is checked with the fields: %j', (given, texts) => {
     expect(textsOf(ruled, given)).toEqual(texts);
   });
 });
