@@ -14,7 +14,7 @@ const INVALID: [string, unknown, string, string][] = [
     'invalid_change',
     'date_time_end',
   ],
-  ['cannot be read', [plan('P1'), plan('P1')], 'read_error', 'read before'],
+  ['cannot be read', [plan('P1'), plan('P1')], 'read_error', 'already read'],
 ];
 
 /** P1 was sent without an answer, and arrived or did not; P0 is at the service. */

@@ -63,7 +63,7 @@ const changedMeanwhile = (): Retriable =>
     hint: 'The next run takes the offer.',
   });
 
-const DUPLICATE = 'this external code occurs twice, in different spellings; give each code once';
+const DUPLICATE = 'this external code occurs twice, in different spellings; use each code once';
 
 async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Promise<void> {
   const offers = [
