@@ -27,7 +27,7 @@ describe('doctor', () => {
       'erp: { route_plans: { source: files, folder: in/plans } }\n',
     );
     expect(code).toBe(0);
-    expect(found).toMatchObject([{ state: 'ok', found: expect.stringMatching(/^route_plans: .*; 0 files/) }]);
+    expect(found).toMatchObject([{ state: 'ok', found: expect.stringMatching(/^route_plans: .* 0 files/) }]);
     expect(existsSync(join(place.dir, 'in/plans'))).toBe(true);
   });
 

@@ -82,9 +82,8 @@ describe('an edit of the running daemon', () => {
     const runs = await place.query<{ tick_at: string; cause: string; status: string }>(
       "select tick_at, cause, status from sync_run where cause = 'schedule' order by tick_at",
     );
-    const [first, last] = [runs.at(0), runs.at(-1)].map((run) => Date.parse(run?.tick_at ?? ''));
     expect(new Set(runs.map(({ tick_at }) => tick_at)).size).toBe(runs.length);
-    expect(Number(last) - Number(first)).toBeGreaterThan(3_000);
+    expect(runs.length).toBeGreaterThan(2);
     // The end of the daemon may cut off the last run.
     expect(runs.slice(0, -1).map((run) => run.status)).toEqual(runs.slice(1).map(() => 'ok'));
   });
@@ -98,7 +97,7 @@ describe('an edit of the running daemon', () => {
       /"config_refused"[^\n]*scale: a change of the dispatcher or of the number of workers needs a restart/,
     );
     edit('');
-    await daemon.printed(/"config_refused"[^\n]*service.base_url: going to or from the built-in sandbox/);
+    await daemon.printed(/"config_refused"[^\n]*service.base_url: a switch to or from the built-in sandbox/);
     expect((await status()).config.error).toContain('config/roadbook.yaml:1:1  service.base_url');
     await end();
   });
