@@ -26,16 +26,12 @@ export default defineConfig({
         extends: true,
         test: { name: 'servers', include: ['test/{conformance,scenario,browser}/**/*.test.ts'], globalSetup },
       },
-      // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`.
+      // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`. The benchmarks
+      // count the CPU time of their own PostgreSQL.
       { extends: true, test: { name: 'prove-quick', include: ['test/prove-quick/*.test.ts'], globalSetup } },
       {
         extends: true,
-        test: {
-          name: 'bench-check',
-          include: ['test/bench-check/*.test.ts'],
-          globalSetup,
-          fileParallelism: false,
-        },
+        test: { name: 'bench-check', include: ['test/bench-check/*.test.ts'], fileParallelism: false },
       },
     ],
     // One worker a core by itself would leave one idle: many tests wait for a process or a timer of the other side.
