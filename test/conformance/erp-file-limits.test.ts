@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { unzipSync, zipSync } from 'fflate';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type ReadingLimits, readFileInLimits } from '../../src/erp/files/drop-file-reader.ts';
 import { csvTable } from '../../src/erp/formats/csv-table.ts';
@@ -57,6 +58,22 @@ describe('a workbook', () => {
     expect(codesOf(await take(source))).toEqual(['P1']);
     await finish(source);
     expect(inFolder('failed')).toEqual(['a.xlsx', 'a.xlsx.result.json']);
+    expect(reasonsIn('failed/a.xlsx')).toEqual(['unpacks to more than 64 MB; split it, or write it as CSV']);
+  });
+
+  test('with a large part that is no sheet goes to failed/ unread as well', async () => {
+    drop(
+      'a.xlsx',
+      Buffer.from(
+        zipSync({
+          ...unzipSync(workbookOf('<sheetData/>')),
+          'xl/media/a.bin': new Uint8Array(65 * MEGABYTE),
+        }),
+      ),
+    );
+    const source = open();
+    await take(source);
+    await finish(source);
     expect(reasonsIn('failed/a.xlsx')).toEqual(['unpacks to more than 64 MB; split it, or write it as CSV']);
   });
 

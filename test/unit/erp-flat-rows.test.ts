@@ -166,6 +166,16 @@ describe('a plan of many rows that cannot be read', () => {
   });
 });
 
+test('a plan of many short rows is too large', () => {
+  const rows = [
+    { 'plan.external_code': 'P1' },
+    ...Array.from({ length: 22_000 }, () => ({ 'point.name': 'x' })),
+  ];
+  expect(fold(rows)).toMatchObject([
+    { readError: { externalCode: 'P1', reason: 'is larger than 4 MB; split it' } },
+  ]);
+});
+
 describe('a code that is reused', () => {
   const row = (start: string | undefined, point: string, code = 'R7'): Cells => ({
     'plan.external_code': code,

@@ -168,6 +168,24 @@ const itinerary = {
   date_time_end_estimated: '2026-05-18T18:00',
 };
 
+describe('a plan with a great many issues', () => {
+  test('lists the first hundred', () => {
+    const found = reasons('route_plans', plan({ route_points: Array.from({ length: 5_000 }, () => ({})) }));
+    expect(found).toHaveLength(101);
+    expect(found.at(-1)).toMatch(/^\d+ more issues are not listed$/);
+  });
+
+  test('is not read where it has more than 10,000 points', () => {
+    const given = plan({ route_points: Array.from({ length: 10_001 }, () => ({})) });
+    expect(itemOf(given, 'a.json', { kind: 'route_plans', zone: 'UTC' })).toMatchObject({
+      readError: {
+        externalCode: given.external_code,
+        reason: expect.stringContaining('more than 10,000 points'),
+      },
+    });
+  });
+});
+
 describe('the other kinds', () => {
   test.each<[FeedKind, JsonObject]>([
     ['points_of_interest', poi],

@@ -12,19 +12,25 @@ export const parseInWords = <T extends z.ZodType>(
   value: unknown,
 ): z.ZodSafeParseResult<z.output<T>> => schema.safeParse(value, { error: messageOf });
 
-/** All issues as `path: message`; `root` names the value itself. */
+/** The first issues are enough to correct a value; one of some megabytes may have a million. */
+const MOST_ISSUES = 100;
+
+/** The issues as `path: message`; `root` names the value itself. */
 export function issueTexts(
   issues: readonly Issue[],
   schema: z.ZodType,
   value: unknown,
   root: string,
 ): string[] {
-  return singleIssues(issues).map((issue) => {
+  const single = singleIssues(issues);
+  const texts = single.slice(0, MOST_ISSUES).map((issue) => {
     const path = issue.path as Path;
     const known =
       issue.code === 'unrecognized_keys' ? schemaPlace(schema, path.slice(0, -1), value).keys : [];
     return `${pathText(path) || root}: ${issue.message}${didYouMean(String(path.at(-1)), known ?? [])}`;
   });
+  const others = single.length - texts.length;
+  return others > 0 ? [...texts, `${others} more issues are not listed`] : texts;
 }
 
 /** Flattens issues: one for each unknown key, and of a union only the issues of the intended alternative. */

@@ -32,11 +32,12 @@ async function firstSheet(bytes: Buffer): Promise<unknown[][]> {
 
 /** Checks the sizes in the archive's directory before unpacking: a few kilobytes may unpack to gigabytes of spaces. */
 async function checkUnpackedSize(bytes: Buffer): Promise<void> {
-  // The workbook reader unpacks with this package too. It allocates the listed size, so a part cannot exceed it.
+  // The workbook reader unpacks every part, pictures too, with this package. It allocates the listed size, so a part cannot
+  // exceed it.
   const { unzipSync } = await import('fflate');
   let unpacked = 0;
-  const count = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
-    if (/\.(?:xml|rels)$/.test(name)) unpacked += originalSize;
+  const count = ({ originalSize }: { originalSize: number }): boolean => {
+    unpacked += originalSize;
     return false;
   };
   try {

@@ -32,6 +32,10 @@ export const MOST_ITEM_ERRORS = 100;
 
 export const TOO_LARGE = 'is larger than 4 MB; split it';
 
+/** More points take seconds to check, however short they are. */
+const MOST_POINTS = 10_000;
+const TOO_MANY_POINTS = `route_points: has more than ${MOST_POINTS.toLocaleString('en')} points; split the plan`;
+
 export interface ItemContext {
   kind: FeedKind;
   zone: string;
@@ -42,6 +46,8 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   const isPlan = kind === 'route_plans';
   const fields = isJsonObject(given.data) ? { ...given.data, options: given.options ?? null } : given;
   const { options = null, ...planFields } = fields;
+  const hasTooMany = isPlan && Array.isArray(fields.route_points) && fields.route_points.length > MOST_POINTS;
+  if (hasTooMany) planFields.route_points = [];
   const data = canonicalData(kind, isPlan ? planFields : fields, zone);
   const names = CODE_FIELDS[kind];
   // The outbox, the call and the read-back must use the same text.
@@ -54,12 +60,13 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);
+  const unread = (reason: string): Reading => ({
+    readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason },
+  });
+  if (hasTooMany) return unread(TOO_MANY_POINTS);
   const item = { externalCode, startDay, data, origin };
   if (!isPlan || options === null) return { item };
-  if (!isJsonObject(options)) {
-    const reason = 'options: is not an object';
-    return { readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } };
-  }
+  if (!isJsonObject(options)) return unread('options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }

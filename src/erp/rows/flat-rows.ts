@@ -111,8 +111,11 @@ const newDraft = (code: string, origin: string): PlanDraft => ({
   isDayUnclear: false,
 });
 
+/** Characters that a row costs beside its cells, so that short rows are limited too. */
+const ROW_SIZE = 200;
+
 const sizeOf = (cells: FlatRow['cells']): number =>
-  Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, 0);
+  Object.values(cells).reduce<number>((size, cell) => size + String(cell).length, ROW_SIZE);
 
 function addReadError({ readErrors, code }: PlanDraft, origin: string, reason: string): void {
   if (readErrors.length < MOST_ITEM_ERRORS) readErrors.push({ origin, reason, externalCode: code });

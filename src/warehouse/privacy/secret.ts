@@ -1,8 +1,9 @@
 // The secret of the digests, if the configuration has none. It is created once and stored in a file that only its owner
 // can read. The file is not in the warehouse, so that a copy of the warehouse does not reveal the secret.
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder, syncFolder } from '../../core/atomic-file.ts';
 import { Fatal } from '../../core/errors.ts';
 
 export async function privacySecret(file: string): Promise<string> {
@@ -12,12 +13,13 @@ export async function privacySecret(file: string): Promise<string> {
 async function createSecret(file: string): Promise<string> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await makeFolder(dirname(file));
     await writeFile(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
     // Link instead of rename: if two processes start together, the secret of the first stays.
     await link(draft, file).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
+    await syncFolder(dirname(file));
   } catch (cause) {
     throw secretError(file, 'written', cause);
   } finally {
