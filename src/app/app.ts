@@ -28,7 +28,6 @@ import { factMemory } from '../warehouse/control/learned-facts.ts';
 import type { LeaseManager } from '../warehouse/control/leases.ts';
 import { createSliceMeter, type Heartbeat } from '../warehouse/control/processes.ts';
 import { ratePermits } from '../warehouse/control/rate-store.ts';
-import { abandonDeadRuns } from '../warehouse/control/runs.ts';
 import type { TableJob } from '../warehouse/control/table-jobs.ts';
 import type { Engine, EngineKind } from '../warehouse/engine.ts';
 import { engines } from '../warehouse/engines.ts';
@@ -243,7 +242,6 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
     async sync() {
       await (await leases.open()).freeDead();
-      await abandonDeadRuns(await warehouse.open(), isoInstant(clock.now()));
       return syncDependencies(connections.current());
     },
     dispatcher,

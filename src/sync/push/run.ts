@@ -2,7 +2,6 @@
 // the feed is read to its end; an entry is sent only after a read-back; then entries are read back again and the ERP is
 // notified.
 import { Fatal, Skippable } from '../../core/errors.ts';
-import { abandonDeadRuns } from '../../warehouse/control/runs.ts';
 import { countIn, deleteAged, dropOldPayloads, entriesIn } from '../../warehouse/outbox/queries.ts';
 import type { RunContext, RunOutcome } from '../job.ts';
 import { acknowledgeOutcomes } from './acknowledge.ts';
@@ -34,7 +33,6 @@ export async function executePush(kind: PushKind, context: RunContext): Promise<
 async function recover(push: PushRun): Promise<void> {
   const { kind, engine, settings, context } = push;
   const facts = factsOf(push);
-  await abandonDeadRuns(engine, facts.at);
   const left = await engine.read((sql) => entriesIn(sql, kind.feed, 'sending'));
   const message = 'The process that sent it ended before the answer was stored';
   const answer = { verdict: { is: 'unclear', message } } as const;

@@ -1,4 +1,5 @@
-// The runs as rows: opened before any work, closed with the counts, and marked abandoned if the process died.
+// The runs as rows: opened before any work, closed with the counts. The next holder of a lease marks the run that a dead
+// process left open under it as abandoned.
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
 import type { RunSummary } from '../../core/glossary.ts';
@@ -7,7 +8,6 @@ import { isoInstant } from '../../core/time/clock.ts';
 import type { Engine } from '../engine.ts';
 import { controlTable, instant, integer, text } from '../schema/table.ts';
 import type { Lease } from './leases.ts';
-import { isAlive } from './this-process.ts';
 
 const count = (meaning: string) => integer(meaning, { required: true });
 
@@ -57,11 +57,7 @@ export interface OpenRun {
   lease?: Lease;
 }
 
-/** The runs that this process has open. */
-const ownRuns = new Set<string>();
-
 export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
-  ownRuns.add(run.runId);
   await engine.write(async ({ sql }) => {
     await sql('sync_run').insert({
       run_id: run.runId,
@@ -81,8 +77,6 @@ export async function openRun(engine: Engine, run: OpenRun): Promise<void> {
 
 export async function closeRun(engine: Engine, summary: RunSummary): Promise<void> {
   const { job, run_id, started_at: _, error, ...closed } = summary;
-  // Before the write: if the run cannot be closed, abandonDeadRuns has to find it.
-  ownRuns.delete(run_id);
   await engine.write(async ({ sql }) => {
     await sql('sync_run')
       .where({ run_id })
@@ -95,30 +89,6 @@ export async function closeRun(engine: Engine, summary: RunSummary): Promise<voi
     await pruneRuns(sql, job, Date.parse(summary.finished_at));
   });
 }
-
-/**
- * Marks the runs of this machine whose process is dead as abandoned, and returns how many. Skips runs under a lease:
- * they are abandoned when the lease is freed.
- */
-export async function abandonDeadRuns(engine: Engine, at: string): Promise<number> {
-  const open = await engine.read((sql) =>
-    sql('sync_run').where({ status: 'running', host: hostname(), lease: null }),
-  );
-  const dead = open
-    .filter((run) => !isAlive(run.pid) || isOfEarlierProcess(run))
-    .map(({ run_id }) => run_id as string);
-  if (dead.length === 0) return 0;
-  return engine.write(({ sql }) =>
-    sql('sync_run')
-      .whereIn('run_id', dead)
-      .where({ status: 'running' })
-      .update({ status: 'abandoned', finished_at: at }),
-  );
-}
-
-/** A restarted container may give this process the same id as the process before. */
-const isOfEarlierProcess = ({ pid, run_id }: { pid: number; run_id: string }): boolean =>
-  pid === process.pid && !ownRuns.has(run_id);
 
 export interface LastRun {
   run_id: string;

@@ -27,7 +27,7 @@ export function isCertainlyDead(seen: { id: string; pid: number | null; place: s
   return pid === process.pid || !isAlive(pid);
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -71,7 +71,11 @@ export const rateColumns: Migration = {
  */
 const processHeartbeat: Migration = {
   name: '2026-11-18 one heartbeat for each process',
-  up: (sql, engine) => rebuildTable(sql, engine, syncLease),
+  async up(sql, engine) {
+    await rebuildTable(sql, engine, syncLease);
+    // A run of an earlier version may have no lease, and then no later holder would mark it.
+    await sql('sync_run').where({ status: 'running' }).update({ status: 'abandoned' });
+  },
 };
 
 export const migrations: readonly Migration[] = [
