@@ -72,6 +72,8 @@ export interface HitReport {
   seconds: number;
 }
 
+const TEMPORARY = 75;
+
 /**
  * Daemons that pull a long past, push many plans and help a backfill of another past, hit until all three are done; then
  * one more read.
@@ -86,10 +88,17 @@ export async function hitScaledDaemons(
     await mustRun(place, ['run', 'pull-vehicles']);
     dropMany(place.dir, plans);
     const random = seededRandom('scale', seed);
+    /** As a supervisor does: a start that ends with 75 (temporary) is repeated. Stalled daemons may hold the writer for long. */
     const begin = async (): Promise<Running> => {
       const daemon = place.start(['start']);
-      await daemon.printed(/is running/);
-      return daemon;
+      const isUp = await daemon.printed(/is running/).then(
+        () => true,
+        () => false,
+      );
+      if (isUp) return daemon;
+      const { code, stderr } = await daemon.ended;
+      if (code !== TEMPORARY) throw new Error(`a daemon ended with ${code}: ${stderr}`);
+      return begin();
     };
     const daemons = await Promise.all(Array.from({ length: many }, begin));
     const recoveries = new Set<Promise<void>>();
