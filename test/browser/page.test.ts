@@ -313,9 +313,16 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const page = await open('plans/ready');
     await page.getByLabel('External code').fill('I-99');
     await page.getByRole('button', { name: 'Cancel all 111' }).click();
-    await page.getByRole('button', { name: 'Press again to cancel 111 entries' }).waitFor();
+    const confirm = page.getByRole('button', { name: 'Press again to cancel 111 entries' });
+    await confirm.waitFor();
     await opened.picture('plans-many');
-    await page.getByRole('button', { name: 'Press again to cancel 111 entries' }).click();
+    // A live update leaves the question open.
+    const update = page.waitForResponse(/\/api\//);
+    await place.rig.run('pull-vehicles');
+    await place.rig.clock.advance(2_000);
+    await (await update).finished();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    await confirm.click({ timeout: 2_000 });
     await page.getByText('111 cancelled, 0 skipped').waitFor();
     expect(await place.rig.rows(`select count(*) as n from push_outbox where state = 'ready'`)).toEqual([
       { n: 9_889 },

@@ -33,6 +33,7 @@ export function lay(shown, wanted) {
     if (shown.data !== wanted.data) shown.data = wanted.data;
     return shown;
   }
+  if (isAsking(shown, wanted)) return shown;
   layAttributes(shown, wanted);
   // The children of a drawn element belong to its chart.
   if (!shown.hasAttribute('data-drawn')) layChildren(shown, wanted);
@@ -40,6 +41,11 @@ export function lay(shown, wanted) {
 }
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.getAttribute('data-key') : null);
+
+/** A button that waits for its second press stays as it is, as long as its action is the same. */
+const isAsking = (shown, wanted) =>
+  shown.hasAttribute('data-asked') &&
+  ['data-order', 'data-body'].every((name) => shown.getAttribute(name) === wanted.getAttribute(name));
 
 /** Attributes that the user controls are not patched. */
 const isUsers = (node, name) =>

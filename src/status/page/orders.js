@@ -112,7 +112,16 @@ async function give(button, done) {
   }
 }
 
+/** A question that nobody answers is taken back after a while. */
+const ASKED_MS = 20_000;
+
 function ask(button, words) {
+  const before = button.textContent;
   button.dataset.asked = '';
   button.textContent = words;
+  setTimeout(() => {
+    if (button.dataset.asked === undefined) return;
+    delete button.dataset.asked;
+    button.textContent = before;
+  }, ASKED_MS);
 }
