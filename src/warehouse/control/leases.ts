@@ -1,6 +1,6 @@
-// The leases: which process runs a job. The token increases with every change of holder, and every write of a run checks
-// the token in its transaction, so a process that lost its lease writes nothing. A lease lives as long as its holder
-// (processes.ts). The holder changes only in a `write` that runs alone, so a check stays valid until its transaction ends.
+// The leases: which process runs a job. The token increases when a lease is taken or freed by others, and every write of a
+// run checks holder and token in its transaction, so a process that lost its lease writes nothing. A release keeps the
+// token: a free lease has no holder. A lease lives as long as its holder (processes.ts). The holder changes only in a `write` that runs alone, so a check stays valid until its transaction ends.
 import type { Knex } from 'knex';
 import { Fatal } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -34,7 +34,7 @@ export const syncLease = controlTable({
 });
 
 const TABLE = syncLease.name;
-/** A write that begins within this time did not wait for a long write. */
+/** A write that begins within this time did not wait for a long write. SQLite has one writer for all processes. */
 const MOST_WAIT_MS = 1_000;
 
 export interface Lease {
@@ -66,7 +66,7 @@ export interface HeldLease extends Lease {
 export interface LeaseManager {
   /** Returns the lease, or its current holder. */
   take(name: string): Promise<HeldLease | { heldBy: LeaseRow }>;
-  /** Frees the leases of dead processes. Returns the names of the leases that became free since the last call. */
+  /** Frees the leases of dead processes. Returns the leases that became free since the last call, for whatever reason. */
   freeDead(): Promise<string[]>;
 }
 
@@ -207,7 +207,7 @@ export function createLeaseManager(
     } finally {
       if (lease === undefined) await leave();
     }
-    // Another process took the lease first.
+    // Another process took the lease first, and the next call finds it as the holder.
     if (lease === undefined) return take(name);
     const taken = lease;
     return {

@@ -76,7 +76,10 @@ export async function readDaemons(
   return rows.map((row) => ({ ...row, isSilent: nowMs - Date.parse(row.heartbeat_at) > DEAD_MS }));
 }
 
-/** Returns false if the process made a heartbeat since it was read. A process marked dead learns of it at its next heartbeat. */
+/**
+ * Returns false if the process made a heartbeat since it was read. Without a `beat` it was marked dead before, or has no row:
+ * then only a heartbeat since counts. A process that is marked dead learns of it at its next heartbeat.
+ */
 export async function markDead(sql: Knex, { id, beat }: SeenProcess): Promise<boolean> {
   if (beat === null) return (await sql(TABLE).where({ id }).whereNotNull('beat').first('id')) === undefined;
   return (await sql(TABLE).where({ id, beat }).update({ beat: null })) > 0;
