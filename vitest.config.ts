@@ -24,7 +24,13 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
         extends: true,
-        test: { name: 'servers', include: ['test/{conformance,scenario,browser}/**/*.test.ts'], globalSetup },
+        // With real servers and browsers a test may meet a machine that stalls: it fails if it fails twice.
+        test: {
+          name: 'servers',
+          include: ['test/{conformance,scenario,browser}/**/*.test.ts'],
+          globalSetup,
+          retry: 1,
+        },
       },
       // Samples of the long proofs and benchmarks: `npm run prove -- --quick` and `npm run bench -- --check`. The benchmarks
       // count the CPU time of their own PostgreSQL.
