@@ -1,7 +1,7 @@
 // The child process that reads one dropped file (drop-file-reader.ts). It sends nothing before it has read the file to its
 // end, so that a file beyond the limits gives no item. Then it sends one bounded chunk per request.
 
-import { LARGEST_ITEM, type Reading, TOO_LARGE } from '../items/item.ts';
+import { LARGEST_ITEM, type Reading, TOO_LARGE, unreadItem } from '../items/item.ts';
 import { readDropFile } from './drop-file.ts';
 import type { ReaderRequest, ReaderResponse } from './drop-file-reader.ts';
 
@@ -45,7 +45,5 @@ async function readChunks({ file, context }: Extract<ReaderRequest, { file: unkn
 function boundedText(reading: Reading): string {
   const text = JSON.stringify(reading);
   if ('readError' in reading || text.length <= LARGEST_ITEM) return text;
-  const { origin, externalCode, startDay } = reading.item;
-  const readError = { origin, externalCode, ...(startDay !== '' && { startDay }), reason: TOO_LARGE };
-  return JSON.stringify({ readError });
+  return JSON.stringify(unreadItem(reading.item, TOO_LARGE));
 }

@@ -60,16 +60,19 @@ export function itemOf(given: JsonObject, origin: string, context: ItemContext):
   if (kind === 'points_of_interest' || kind === 'agents') delete data.external_code;
   const start = START_FIELDS[kind];
   const startDay = start === undefined ? '' : localDay(data[start], zone);
-  const unread = (reason: string): Reading => ({
-    readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason },
-  });
-  if (hasTooMany) return unread(TOO_MANY_POINTS);
   const item = { externalCode, startDay, data, origin };
+  if (hasTooMany) return unreadItem(item, TOO_MANY_POINTS);
   if (!isPlan || options === null) return { item };
-  if (!isJsonObject(options)) return unread('options: is not an object');
+  if (!isJsonObject(options)) return unreadItem(item, 'options: is not an object');
   const own = canonicalOptions(options);
   return { item: { ...item, ...(Object.keys(own).length > 0 && { options: own }) } };
 }
+
+/** The read error in place of an item that cannot be used. */
+export const unreadItem = (
+  { origin, externalCode, startDay }: Pick<ErpItem, 'origin' | 'externalCode' | 'startDay'>,
+  reason: string,
+): Reading => ({ readError: { origin, externalCode, ...(startDay !== '' && { startDay }), reason } });
 
 /** Many ERPs number their items, so a number is a code too. */
 function codeText(value: unknown): string {

@@ -33,8 +33,9 @@ export async function executePull(job: Pull, context: RunContext): Promise<RunOu
     isoInstant(dependencies.clock.now() + CLOCK_SKEW_MS),
   );
   const planning = planContext(context, scale);
-  const { slices: due, invalidate } = await job.plan(planning);
-  if (invalidate !== undefined) await dependencies.engine.write(invalidate);
+  const plan = await job.plan(planning);
+  const { slices: due } = plan;
+  if (plan.invalidate !== undefined) await dependencies.engine.write(plan.invalidate);
   // Calls for history wait for live calls of every job, so they must not delay the live slices of this run.
   const planned = due.toSorted((a, b) => priorityOf(b, context) - priorityOf(a, context));
   const references = createReferenceCheck(job, dependencies);
