@@ -1,6 +1,6 @@
 // The life of a file in the drop folder: where it goes, what its result says, every crash between the steps of moving it,
 // how long it is kept, and which returns are written beside it.
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -330,20 +330,6 @@ describe('finished files', () => {
     await clock.advance(1);
     await source.files?.removeExpired();
     expect(inFolder('done')).toEqual([]);
-  });
-
-  test('the journals of an earlier version are removed, and their files are read', async () => {
-    dropPlans('a.json', 'P1');
-    mkdirSync(join(folder, 'pending'));
-    writeFileSync(join(folder, 'pending', 'a.json.journal'), '{"whole":true}');
-    const source = open();
-    expect(codesOf(await take(source))).toEqual(['P1']);
-    await source.files?.removeExpired();
-    expect(existsSync(join(folder, 'pending'))).toBe(false);
-    mkdirSync(join(folder, 'pending'));
-    drop('pending/own.txt', 'of the ERP');
-    await open().files?.removeExpired();
-    expect(inFolder('pending')).toEqual(['own.txt']);
   });
 });
 

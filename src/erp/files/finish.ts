@@ -1,7 +1,7 @@
 // Finishes a dropped file whose items are all final: writes its result to `done/` or `failed/`, then moves the file there.
 // Each step can be repeated after a crash: a result with the same read time belongs to the file, so the file goes to the
 // same place. Finished files are removed after their retention time.
-import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
 import type { FileContent, Outcome, TakenFile } from '../source.ts';
@@ -87,13 +87,4 @@ export async function removeExpired(folder: string, beforeMs: number): Promise<v
       await rm(join(place, name), { force: true });
     }
   }
-}
-
-/** Earlier versions kept a journal of each file in `pending/`. Without its journal a file is read again. */
-export async function removeJournals(folder: string): Promise<void> {
-  const pending = join(folder, 'pending');
-  const names = (await ifExists(readdir(pending))) ?? [];
-  const journals = names.filter((name) => name.endsWith('.journal'));
-  for (const name of journals) await rm(join(pending, name), { force: true });
-  if (journals.length > 0 && journals.length === names.length) await ifExists(rmdir(pending));
 }

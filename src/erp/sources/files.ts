@@ -11,7 +11,7 @@ import { inBatches } from '../batches.ts';
 import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
 import { createDropFolder, dropNames, type StableFile } from '../files/drop-folder.ts';
-import { finishFile, hasResult, removeExpired, removeJournals } from '../files/finish.ts';
+import { finishFile, hasResult, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
@@ -120,7 +120,6 @@ function droppedFiles(
         if (clock.monotonic() < expiryDueMs) return;
         expiryDueMs = clock.monotonic() + HOUR_MS;
         await removeExpired(folder, clock.now() - keepFilesMs);
-        await removeJournals(folder);
       }),
   };
 }
