@@ -24,6 +24,9 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
 }
 
+/** Whether a file has the name of a draft of `replaceFile`; a crash may leave one. */
+export const isDraft = (name: string): boolean => /^\..*\.[0-9a-f]{8}\.tmp$/.test(name);
+
 /** Syncs a draft in the same folder and renames it to `path`. */
 export async function publishFile(draft: string, path: string): Promise<void> {
   await syncPath(draft);

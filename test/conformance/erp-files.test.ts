@@ -331,6 +331,23 @@ describe('finished files', () => {
     await source.files?.removeExpired();
     expect(inFolder('done')).toEqual([]);
   });
+
+  test('of an unfinished write are removed too, once they are as old', async () => {
+    const draft = (age: number) => `.a.json.${String(age).padStart(8, '0')}.tmp`;
+    const old = (clock.now() - 3 * HOUR) / 1_000;
+    for (const place of ['done', 'failed', 'returns']) {
+      mkdirSync(join(folder, place));
+      for (const name of [draft(1), '.own.tmp', 'P1.json']) {
+        drop(`${place}/${name}`, '');
+        utimesSync(join(folder, place, name), old, old);
+      }
+      drop(`${place}/${draft(2)}`, '');
+      utimesSync(join(folder, place, draft(2)), clock.now() / 1_000, clock.now() / 1_000);
+    }
+    await open({}, {}, 2 * HOUR).files?.removeExpired();
+    for (const place of ['done', 'failed', 'returns'])
+      expect(inFolder(place)).toEqual([draft(2), '.own.tmp', 'P1.json']);
+  });
 });
 
 test('an outcome without a file is a late result, on a line of its own', async () => {

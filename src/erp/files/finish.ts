@@ -3,7 +3,7 @@
 // same place. Finished files are removed after their retention time.
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
+import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
 import type { FileContent, Outcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './content.ts';
 import { exists, ifExists } from './gone.ts';
@@ -77,13 +77,15 @@ async function moveContent(from: string, to: string, content: FileIdentity): Pro
     await moveFile(to, from);
 }
 
-/** Removes the finished files whose result was written before `beforeMs`. */
+/** Removes the finished files whose result was written before `beforeMs`, and drafts that a crash left before then. */
 export async function removeExpired(folder: string, beforeMs: number): Promise<void> {
-  for (const place of FINISHED.map((each) => join(folder, each))) {
+  for (const each of [...FINISHED, 'returns']) {
+    const place = join(folder, each);
     for (const name of (await ifExists(readdir(place))) ?? []) {
-      const result = name.endsWith(RESULT) ? await ifExists(stat(join(place, name))) : undefined;
-      if (result === undefined || result.mtimeMs >= beforeMs) continue;
-      await rm(join(place, name.slice(0, -RESULT.length)), { force: true });
+      const isResult = each !== 'returns' && name.endsWith(RESULT);
+      const found = isResult || isDraft(name) ? await ifExists(stat(join(place, name))) : undefined;
+      if (found === undefined || found.mtimeMs >= beforeMs) continue;
+      if (isResult) await rm(join(place, name.slice(0, -RESULT.length)), { force: true });
       await rm(join(place, name), { force: true });
     }
   }
