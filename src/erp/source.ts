@@ -38,6 +38,13 @@ export interface ErpFault {
 export const invalidates = (readError: Pick<ErpFault, 'startDay'>, startDay: string): boolean =>
   readError.startDay === undefined || readError.startDay === startDay;
 
+/** Selects the items that none of the read errors invalidates. */
+export function validItems(readErrors: readonly ErpFault[]): (item: FileItem) => boolean {
+  const ofCode = Map.groupBy(readErrors, ({ externalCode }) => externalCode);
+  return ({ externalCode, startDay }) =>
+    !ofCode.get(externalCode)?.some((readError) => invalidates(readError, startDay));
+}
+
 export interface ErpBatch {
   /** The file's name, or the kind of the feed. */
   name: string;

@@ -3,9 +3,15 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Clock } from '../../core/time/clock.ts';
-import { type FileIdentity, isSameContent } from './content.ts';
+import type { FileMark } from '../source.ts';
 import { FORMATS } from './drop-file.ts';
 import { ifExists } from './gone.ts';
+
+/** Size and time identify the content of a file, to notice a new file of the same name. */
+export type FileIdentity = Pick<FileMark, 'size' | 'mtimeMs'>;
+
+export const isSameContent = (a: FileIdentity, b: FileIdentity): boolean =>
+  a.size === b.size && a.mtimeMs === b.mtimeMs;
 
 export interface StableFile extends FileIdentity {
   name: string;

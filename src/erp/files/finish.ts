@@ -5,7 +5,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
 import type { FileContent, Outcome, TakenFile } from '../source.ts';
-import { type FileIdentity, isSameContent } from './content.ts';
+import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
 import { type FileResult, resultOf } from './result.ts';
 

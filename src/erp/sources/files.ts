@@ -8,25 +8,31 @@ import { Fatal, Retriable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { isoInstant } from '../../core/time/clock.ts';
 import { inBatches } from '../batches.ts';
-import { collectContent, type FileIdentity, isSameContent } from '../files/content.ts';
 import { readFileInLimits } from '../files/drop-file-reader.ts';
-import { createDropFolder, dropNames, type StableFile } from '../files/drop-folder.ts';
+import {
+  createDropFolder,
+  dropNames,
+  type FileIdentity,
+  isSameContent,
+  type StableFile,
+} from '../files/drop-folder.ts';
 import { finishFile, hasResult, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
 import { prepareMapping } from '../rows/mapping.ts';
 import type { ReaderContext } from '../rows/row-reader.ts';
-import type {
-  DroppedFiles,
-  ErpBatch,
-  ErpSource,
-  FileContent,
-  FileMark,
-  SharedSettings,
-  SourceContext,
-  SourceKind,
-  TakenFile,
+import {
+  type DroppedFiles,
+  type ErpBatch,
+  type ErpFault,
+  type ErpSource,
+  type FileContent,
+  type FileItem,
+  type SharedSettings,
+  type SourceContext,
+  type SourceKind,
+  validItems,
 } from '../source.ts';
 
 export interface FilesSettings extends SharedSettings {
@@ -45,9 +51,12 @@ export const files: SourceKind<FilesSettings> = { open: openFiles };
 interface FileReading {
   reader: ReaderContext;
   log: Log;
-  /** Contents read by this process, by file name, so that a waiting file is not read again in every run. */
-  contents: Map<string, { mark: FileMark; content: FileContent }>;
+  /** Contents read by this process, by `contentKey`, so that a waiting file is not read again in every run. */
+  contents: Map<string, FileContent>;
 }
+
+const contentKey = ({ name, size, mtimeMs }: FileIdentity & { name: string }): string =>
+  JSON.stringify([name, size, mtimeMs]);
 
 function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
   const { folder, settleMs } = settings;
@@ -60,13 +69,12 @@ function openFiles(settings: FilesSettings, context: SourceContext): ErpSource {
 
   return {
     async *read(signal, taken = []) {
-      const known = new Map(taken.map((file) => [file.name, file]));
-      for (const name of reading.contents.keys()) if (!known.has(name)) reading.contents.delete(name);
+      const known = new Set(taken.map(contentKey));
+      for (const key of reading.contents.keys()) if (!known.has(key)) reading.contents.delete(key);
       try {
         for await (const file of drops.stableFiles(signal)) {
           signal?.throwIfAborted();
-          const before = known.get(file.name);
-          if (before === undefined || !isSameContent(before, file)) yield* readFile(reading, file, signal);
+          if (!known.has(contentKey(file))) yield* readFile(reading, file, signal);
         }
       } catch (thrown) {
         throw folderFailure(thrown, folder);
@@ -90,29 +98,20 @@ function droppedFiles(
   const { contents } = reading;
   let expiryDueMs = clock.monotonic();
 
-  async function contentOf(file: TakenFile): Promise<FileContent | undefined> {
-    const path = join(folder, file.name);
-    if (!(await isUnchanged(path, file))) return undefined;
-    const known = contents.get(file.name);
-    if (known === undefined || !isSameContent(known.mark, file))
-      for await (const _ of readFile(reading, { ...file, path }));
-    const read = contents.get(file.name);
-    const isTaken = read && isSameContent(read.mark, file) && read.mark.items === file.items;
-    return isTaken ? read.content : undefined;
-  }
-
   return {
     contentOf: (file) =>
       inFolder(folder, async () => {
-        const content = await contentOf(file);
-        if (content !== undefined) return content;
-        contents.delete(file.name);
+        const [path, key] = [join(folder, file.name), contentKey(file)];
+        if (await isUnchanged(path, file)) {
+          if (!contents.has(key)) for await (const _ of readFile(reading, { ...file, path }));
+          const content = contents.get(key);
+          if (content?.items.length === file.items) return content;
+        }
         return (await hasResult(folder, file)) ? 'finished' : 'gone';
       }),
     finish: (file, content, outcomes) =>
       inFolder(folder, async () => {
         await finishFile({ folder, file, content, outcomes, finishedAt: isoInstant(clock.now()) });
-        contents.delete(file.name);
         log.debug({ file: file.name }, 'erp file finished');
       }),
     removeExpired: () =>
@@ -130,20 +129,21 @@ async function* readFile(
   signal?: AbortSignal,
 ): AsyncIterable<ErpBatch> {
   const { name, path, size, mtimeMs } = file;
-  const collector = collectContent();
+  const items: FileItem[] = [];
+  const readErrors: ErpFault[] = [];
   try {
     for await (const batch of inBatches(name, readFileInLimits(file, reader, { signal }), reader)) {
-      collector.add(batch);
+      items.push(...batch.items.map(({ externalCode, startDay }) => ({ externalCode, startDay })));
+      readErrors.push(...batch.faults);
       if (!batch.last) {
         yield batch;
         continue;
       }
       // The file has changed. Without a last part none of its parts counts, and it is read again.
       if (!(await isUnchanged(path, file))) break;
-      const content = collector.content();
-      const mark = { size, mtimeMs, items: content.items.length };
-      contents.set(name, { mark, content });
-      yield { ...batch, file: mark };
+      const content = { items: items.filter(validItems(readErrors)), readErrors };
+      contents.set(contentKey(file), content);
+      yield { ...batch, file: { size, mtimeMs, items: content.items.length } };
       return;
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import type { RunCounts } from '../../core/glossary.ts';
 import { contentHash } from '../../erp/items/canonical-form.ts';
 import { isUsualYear, localDay } from '../../erp/items/moments.ts';
 import { validateItem } from '../../erp/items/schemas.ts';
-import { type ErpBatch, type ErpFault, type ErpItem, invalidates } from '../../erp/source.ts';
+import { type ErpBatch, type ErpFault, type ErpItem, validItems } from '../../erp/source.ts';
 import { nameOf, type OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { entriesByCode, type Period } from '../../warehouse/outbox/queries.ts';
 import { storeEntries } from '../../warehouse/outbox/transitions.ts';
@@ -50,9 +50,7 @@ async function takeAll(
   readErrors: readonly ErpFault[],
 ): Promise<void> {
   const taken = new Set<string>();
-  const invalid = Map.groupBy(readErrors, ({ externalCode }) => externalCode);
-  const isValid = ({ externalCode, startDay }: ErpItem): boolean =>
-    !invalid.get(externalCode)?.some((fault) => invalidates(fault, startDay));
+  const isValid = validItems(readErrors);
   for await (const batch of batches)
     await takeBatch(push, { ...batch, items: batch.items.filter(isValid) }, taken);
 }
