@@ -18,7 +18,12 @@ import {
 import { outboxAttention } from '../sync/push/attention.ts';
 import { attemptsOf } from '../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, type OutboxState, shownEntry } from '../warehouse/outbox/entry.ts';
-import { countEntries, type EntryFilter, searchEntries } from '../warehouse/outbox/lists.ts';
+import {
+  countEntries,
+  type EntryFilter,
+  kindsWithWaitingFiles,
+  searchEntries,
+} from '../warehouse/outbox/lists.ts';
 import { addCommand, print, say, sayWaiting, withApp } from './command.ts';
 import { namedJob } from './named-job.ts';
 import { wholeNumber } from './number-options.ts';
@@ -93,8 +98,11 @@ const addList = (outbox: Command): Command =>
       const engine = await app.warehouse();
       const search = searchOf(options);
       const entries = await engine.read((sql) => searchEntries(sql, { ...search, limit }));
-      print(json ? JSON.stringify(entries.map(shownEntry), null, 2) : entriesText(entries, app.clock.now()));
-      if (json) return EXIT.ok;
+      if (json) {
+        print(JSON.stringify(entries.map(shownEntry), null, 2));
+        return EXIT.ok;
+      }
+      print(entriesText(entries, app.clock.now(), await engine.read(kindsWithWaitingFiles)));
       const found = await engine.read((sql) => countEntries(sql, search));
       if (found > entries.length)
         say(`Shown: ${entries.length} of ${entryCount(found)}. Try: --limit ${found}`);
@@ -119,9 +127,12 @@ const addShow = (outbox: Command): Command =>
       const engine = await app.warehouse();
       const entry = await namedEntry(engine, { code, kind, use });
       const attempts = await engine.read((sql) => attemptsOf(sql, entry));
-      if (json) print(JSON.stringify({ ...shownEntry(entry), attempts }, null, 2));
-      else
-        print(`${entryText(entry, app.clock.now())}\n\n${attemptsText(attempts as unknown as AttemptRow[])}`);
+      if (json) {
+        print(JSON.stringify({ ...shownEntry(entry), attempts }, null, 2));
+        return EXIT.ok;
+      }
+      const text = entryText(entry, app.clock.now(), await engine.read(kindsWithWaitingFiles));
+      print(`${text}\n\n${attemptsText(attempts as unknown as AttemptRow[])}`);
       return EXIT.ok;
     }),
   });

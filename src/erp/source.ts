@@ -135,11 +135,8 @@ export interface ErpSource {
 
 /** The files that were taken. A file stays in the drop folder until all its items are final. */
 export interface DroppedFiles {
-  /**
-   * `finished` if the file has its result; `gone` if it has none and the content that was taken is missing, or now gives
-   * other items.
-   */
-  contentOf(file: TakenFile): Promise<FileContent | 'finished' | 'gone'>;
+  /** Undefined if the content that was taken has moved or is gone, or now gives other items. */
+  contentOf(file: TakenFile): Promise<FileContent | undefined>;
   /** Writes the result and moves the file. Needs one outcome per item, in order. May be repeated after a crash. */
   finish(file: TakenFile, content: FileContent, outcomes: readonly Outcome[]): Promise<void>;
   /** Removes finished files after their retention time; runs at most once an hour. */

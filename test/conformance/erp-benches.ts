@@ -69,7 +69,7 @@ export async function finishTaken(
 ): Promise<void> {
   for (const file of taken.values()) {
     const content = await source.files?.contentOf(file);
-    if (typeof content === 'object') {
+    if (content !== undefined) {
       const outcomes = content.items.flatMap((item) => outcomeFor(item) ?? []);
       if (outcomes.length < content.items.length) continue;
       step();

@@ -317,8 +317,8 @@ describe.each(engineCases)('on $name', ({ make }) => {
     ];
     await store([moved, ...asRead, entry('seen', 'confirmed', { ...clear, code_use: 2 })]);
     await store([transition(moved, 'note', AT)]);
-    await change(queries.markAcknowledged, [moved, ...asRead], minutesAfter(1), 'call');
-    await change(queries.markAcknowledged, [], minutesAfter(2), 'call');
+    await change(queries.markAcknowledged, KIND, [moved, ...asRead], minutesAfter(1));
+    await change(queries.markAcknowledged, KIND, [], minutesAfter(2));
     const rows = await engine.read((sql) => sql('push_outbox').orderBy(['external_code', 'code_use']));
     expect(rows.map(({ external_code, told_at, erp_code }) => [external_code, told_at, erp_code])).toEqual([
       ['cancelled', minutesAfter(1), null],

@@ -4,9 +4,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { act, retry } from '../../src/sync/push/actions.ts';
+import { outboxAttention } from '../../src/sync/push/attention.ts';
 import { stopPostgres } from '../support/postgres.ts';
 import { makePushPlace, type PlaceOptions, type PushPlace } from '../support/push-place.ts';
 import { agent, CPFS, plan, pointOfInterest } from '../support/push-samples.ts';
+import { makeSqliteErp } from '../support/sqlite-erp.ts';
 
 afterAll(stopPostgres);
 
@@ -143,14 +145,80 @@ describe('a file that waits', () => {
     rmSync(path(place, 'a.json'));
     place.restart();
     await place.run(JOB);
-    expect(lateResults(place)).toEqual([['P1', 'confirmed']]);
-    await answerAgain(place);
-    expect(lateResults(place)).toEqual([
+    const first = [
       ['P1', 'confirmed'],
-      ['P2', 'confirmed'],
-    ]);
+      ['P2', 'unknown'],
+    ];
+    expect(lateResults(place)).toEqual(first);
+    await answerAgain(place);
+    expect(lateResults(place)).toEqual([...first, ['P2', 'confirmed']]);
     expect(await marks(place)).toEqual([]);
     expect([namesIn(place, 'done'), namesIn(place, 'failed')]).toEqual([[], []]);
+  });
+
+  it('gets late results if it is removed after a newer file with its code was removed too', async () => {
+    const place = await makePushPlace();
+    place.dependencies.concurrency = 1;
+    place.sandbox.addFault({ call: IMPORT, fault: '422', times: 1 });
+    place.sandbox.addFault({ call: IMPORT, fault: '500', skip: 1, times: 1 });
+    place.drop('route_plans', 'a.json', [plan('P1'), plan('P2')]);
+    await place.run(JOB);
+    expect((await place.outbox()).map(({ state }) => state)).toEqual(['rejected', 'unknown']);
+    await place.clock.advance(HOUR);
+    place.sandbox.addFault({ call: IMPORT, fault: '500', skip: 1 });
+    place.drop('route_plans', 'b.json', [
+      plan('P1', { date_time_end: '2025-03-13T17:00:00-03:00' }),
+      plan('P3'),
+    ]);
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({
+      state: 'confirmed',
+      origin: expect.stringMatching('b.json'),
+    });
+    for (const name of ['b.json', 'a.json']) {
+      expect(lateResults(place)).not.toContainEqual(['P1', 'confirmed']);
+      rmSync(path(place, name));
+      await place.run(JOB);
+    }
+    expect(lateResults(place)).toContainEqual(['P1', 'confirmed']);
+    expect(await marks(place)).toEqual([]);
+  });
+
+  it.each(['sqlite', 'postgres'] as const)(
+    'is forgotten if the feed becomes a query, and its items are acknowledged there (%s)',
+    async (engine) => {
+      const feeds: PlaceOptions['feeds'] = {};
+      const place = await waiting({ engine, feeds });
+      const erp = await makeSqliteErp(['plan.external_code'], 'false');
+      feeds.route_plans = erp.feed;
+      place.restart();
+      await place.run(JOB);
+      expect(await erp.acknowledgements('P1')).toMatchObject([{ state: 'confirmed' }]);
+      expect(await marks(place)).toEqual([]);
+      await answerAgain(place);
+      expect((await erp.acknowledgements('P2')).at(-1)).toMatchObject({ state: 'confirmed' });
+    },
+  );
+
+  it('keeps its entries, however long it waits', async () => {
+    const place = await waiting();
+    const { created_at } = await place.entry('P1');
+    for (let runs = 0; runs < 3; runs++) {
+      await place.clock.advance(2 * HOUR);
+      await place.run(JOB, { keep_confirmed: '1h' });
+    }
+    expect(namesIn(place)).toEqual(['a.json']);
+    expect(await place.entry('P1')).toMatchObject({ created_at, told_at: null });
+  });
+
+  it('does not make its final items need a person', async () => {
+    const place = await waiting();
+    await place.clock.advance(HOUR);
+    const reasons = async () =>
+      (await outboxAttention(place.engine, place.now())).map(({ reason }) => reason);
+    expect(await reasons()).toEqual(['unknown']);
+    await place.engine.write(({ sql }) => sql('sync_state').where('name', 'like', 'taken file %').delete());
+    expect(await reasons()).toEqual(['not_acknowledged', 'unknown']);
   });
 
   it('is read again when the outbox does not know one of its items', async () => {
@@ -217,22 +285,23 @@ describe('a process that ends', () => {
     expect(place.sandbox.ledger().plans).toEqual({ LAST: 1 });
   });
 
-  it('after the ERP was notified and before the file is finished leaves that to the next process', async () => {
+  it('before the file is finished leaves that to the next process', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     const files = await filesOf(place);
     const { finish } = files;
     files.finish = () => Promise.reject(new Error('cut'));
     await place.run(JOB);
-    expect((await place.entry('P1')).told_at).not.toBeNull();
+    expect((await place.entry('P1')).told_at).toBeNull();
     files.finish = finish;
     place.restart();
     await place.run(JOB);
     expect(statesIn(place, 'done/a.json')).toEqual([['P1', 'confirmed']]);
     expect(lateResults(place)).toEqual([]);
+    expect((await place.entry('P1')).told_at).toBe(place.now());
   });
 
-  it('after the file was moved and before the warehouse stores it reports nothing a second time', async () => {
+  it('after the file was moved and before the warehouse stores it reports its items once more', async () => {
     const place = await makePushPlace();
     place.drop('route_plans', 'a.json', plan('P1'));
     const files = await filesOf(place);
@@ -246,7 +315,8 @@ describe('a process that ends', () => {
     expect(await marks(place)).toEqual(['taken file route_plans a.json']);
     place.restart();
     await place.run(JOB);
-    expect([await marks(place), lateResults(place)]).toEqual([[], []]);
+    await place.run(JOB);
+    expect([await marks(place), lateResults(place)]).toEqual([[], [['P1', 'confirmed']]]);
     expect(namesIn(place, 'done')).toEqual(['a.json', 'a.json.result.json']);
   });
 });

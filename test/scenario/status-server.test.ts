@@ -10,9 +10,11 @@ import { createManualClock } from '../../src/core/time/manual-clock.ts';
 import { statusDocument } from '../../src/status/health/status-document.ts';
 import { startStatusServer } from '../../src/status/server/server.ts';
 import { ATTENTION_REASONS, type OutboxAttention } from '../../src/sync/push/attention.ts';
+import { writeFact } from '../../src/warehouse/control/learned-facts.ts';
 import { createLeaseManager } from '../../src/warehouse/control/leases.ts';
 import { quarantine, quarantineRows } from '../../src/warehouse/control/quarantine.ts';
 import { ATTENTION, OUTBOX_STATES } from '../../src/warehouse/outbox/entry.ts';
+import { takenFileFact } from '../../src/warehouse/outbox/lists.ts';
 import { storeEntries } from '../../src/warehouse/outbox/transitions.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
@@ -189,41 +191,49 @@ describe('the data', () => {
 });
 
 describe('the outbox', () => {
-  it('gives the same reasons for a person as the counts, and the number of entries that a search matches', async () => {
-    place = await makeStatusPlace();
-    const now = place.rig.clock.now();
-    const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
-    const variants = [null, ...ATTENTION].flatMap((attention) =>
-      OUTBOX_STATES.flatMap((state) =>
-        [9, 10, 11].flatMap((minutes) =>
-          [minutesAgo(1), null].flatMap((told_at) =>
-            [minutesAgo(5), minutesAgo(-5), null].map((period_end) => ({
-              state,
-              change: {
-                ...{ attention, told_at, period_end, updated_at: minutesAgo(minutes) },
-                unknown_since: state === 'unknown' ? minutesAgo(minutes) : null,
-              },
-            })),
+  it.each([
+    ['no file waits', 'agents', ATTENTION_REASONS],
+    ['a file waits', 'route_plans', ATTENTION_REASONS.filter((reason) => reason !== 'not_acknowledged')],
+  ])(
+    'gives the same reasons for a person as the counts, and the number of matches, while %s',
+    async (_when, kind, reasons) => {
+      place = await makeStatusPlace();
+      const fact = takenFileFact(kind, 'a.json');
+      await place.rig.engine.write((tx) => writeFact(tx, fact, {}, 0));
+      const now = place.rig.clock.now();
+      const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+      const variants = [null, ...ATTENTION].flatMap((attention) =>
+        OUTBOX_STATES.flatMap((state) =>
+          [9, 10, 11].flatMap((minutes) =>
+            [minutesAgo(1), null].flatMap((told_at) =>
+              [minutesAgo(5), minutesAgo(-5), null].map((period_end) => ({
+                state,
+                change: {
+                  ...{ attention, told_at, period_end, updated_at: minutesAgo(minutes) },
+                  unknown_since: state === 'unknown' ? minutesAgo(minutes) : null,
+                },
+              })),
+            ),
           ),
         ),
-      ),
-    );
-    const entries = variants.map(({ state, change }, n) =>
-      entryIn(state, { ...change, external_code: `P${n}` }),
-    );
-    await place.rig.engine.write((tx) => storeEntries(tx, entries));
-    const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
-    expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
-    const shown = new Map<string | null, number>();
-    for (let page = 0; page * 50 < entries.length; page++) {
-      const { rows } = (await place.ask('GET', `/api/outbox?page=${page}`)).json;
-      for (const { needs_person } of rows) shown.set(needs_person, (shown.get(needs_person) ?? 0) + 1);
-    }
-    shown.delete(null);
-    const counted = json.attention.map(({ reason, entries }: OutboxAttention) => [reason, entries]);
-    expect([...shown].toSorted()).toEqual(counted.toSorted());
-    expect(shown.size).toBe(ATTENTION_REASONS.length);
-  });
+      );
+      const entries = variants.map(({ state, change }, n) =>
+        entryIn(state, { ...change, external_code: `P${n}` }),
+      );
+      await place.rig.engine.write((tx) => storeEntries(tx, entries));
+      const { json } = await place.ask('GET', '/api/outbox?state=rejected&code=p');
+      expect(json.found).toBe(entries.length / OUTBOX_STATES.length);
+      const shown = new Map<string | null, number>();
+      for (let page = 0; page * 50 < entries.length; page++) {
+        const { rows } = (await place.ask('GET', `/api/outbox?page=${page}`)).json;
+        for (const { needs_person } of rows) shown.set(needs_person, (shown.get(needs_person) ?? 0) + 1);
+      }
+      shown.delete(null);
+      const counted = json.attention.map(({ reason, entries }: OutboxAttention) => [reason, entries]);
+      expect([...shown].toSorted()).toEqual(counted.toSorted());
+      expect([...shown.keys()].toSorted()).toEqual(reasons.toSorted());
+    },
+  );
 });
 
 describe('the views', () => {

@@ -78,8 +78,8 @@ export async function findingsOf(scene: Scene): Promise<Findings> {
   };
 }
 
-/** As promised: the entry is held for review, and the ERP is notified. */
-const HELD = `state = 'unknown' and unclear_sends >= 5 and told_at is not null`;
+/** As promised: the entry is held for review, and its file waits. */
+const HELD = `state = 'unknown' and unclear_sends >= 5`;
 const codeIn = ({ external_code }: Fields): string => String(external_code);
 
 /** Everything in the warehouse, except random values. */

@@ -10,16 +10,21 @@ const messageOf = (entry: OutboxEntry): string =>
 export const entryCount = (entries: number): string => (entries === 1 ? '1 entry' : `${entries} entries`);
 
 /** Why the entry needs a person, in words. */
-const attentionOf = (entry: OutboxEntry, nowMs: number): string | null =>
-  attentionReason(entry, nowMs)?.replaceAll('_', ' ') ?? null;
+const attentionOf = (entry: OutboxEntry, nowMs: number, waiting: ReadonlySet<string>): string | null =>
+  attentionReason(entry, nowMs, waiting)?.replaceAll('_', ' ') ?? null;
 
-export function entriesText(entries: readonly OutboxEntry[], nowMs: number): string {
+/** `waiting`: the kinds with a file that waits for its result. */
+export function entriesText(
+  entries: readonly OutboxEntry[],
+  nowMs: number,
+  waiting: ReadonlySet<string>,
+): string {
   if (entries.length === 0) return 'No entry matches.';
   return textTable(
     ['state', 'needs a person', 'kind', 'code', 'id', 'changed', 'message'],
     entries.map((entry) => [
       coloured(entry.state),
-      attentionOf(entry, nowMs),
+      attentionOf(entry, nowMs, waiting),
       entry.kind,
       entry.code_use === 1 ? entry.external_code : `${entry.external_code} (use ${entry.code_use})`,
       entry.remote_id,
@@ -29,12 +34,12 @@ export function entriesText(entries: readonly OutboxEntry[], nowMs: number): str
   );
 }
 
-export function entryText(entry: OutboxEntry, nowMs: number): string {
+export function entryText(entry: OutboxEntry, nowMs: number, waiting: ReadonlySet<string>): string {
   const facts: [string, string | number | null][] = [
     ['kind', entry.kind],
     ['use of the code', entry.code_use === 1 ? null : entry.code_use],
     ['state', coloured(entry.state)],
-    ['needs a person', attentionOf(entry, nowMs)],
+    ['needs a person', attentionOf(entry, nowMs, waiting)],
     ['id at the service', entry.remote_id],
     ['status at service', entry.remote_status],
     ['source', entry.origin],

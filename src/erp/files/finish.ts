@@ -1,13 +1,13 @@
 // Finishes a dropped file whose items are all final: writes its result to `done/` or `failed/`, then moves the file there.
-// Each step can be repeated after a crash: a result with the same read time belongs to the file, so the file goes to the
-// same place. Finished files are removed after their retention time.
+// Each step can be repeated after a crash: a result with the same read time belongs to the file, and is written anew.
+// Finished files are removed after their retention time.
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { isDraft, makeFolder, moveFile, replaceFile } from '../../core/atomic-file.ts';
 import type { FileContent, Outcome, TakenFile } from '../source.ts';
 import { type FileIdentity, isSameContent } from './drop-folder.ts';
 import { exists, ifExists } from './gone.ts';
-import { type FileResult, resultOf } from './result.ts';
+import { resultOf } from './result.ts';
 
 const FINISHED = ['done', 'failed'] as const;
 const RESULT = '.result.json';
@@ -25,38 +25,28 @@ export interface Finishing {
 export async function finishFile(finishing: Finishing): Promise<void> {
   const { folder, file, content, outcomes, finishedAt } = finishing;
   const isDone = content.readErrors.length === 0 && outcomes.every(({ state }) => state === 'confirmed');
-  const place =
-    (await placeOfResult(folder, file)) ?? (await freePlace(join(folder, isDone ? 'done' : 'failed'), file));
+  await removeResult(folder, file);
+  const place = await freePlace(join(folder, isDone ? 'done' : 'failed'), file);
   const instants = { read_at: file.readAt, finished_at: finishedAt };
   const result = JSON.stringify(resultOf(file.name, content, outcomes, instants), undefined, 2);
   await replaceFile(`${place}${RESULT}`, `${result}\n`);
   await moveContent(join(folder, file.name), place, file);
 }
 
-/** Whether the result of this read was written, even if the file was not moved yet. */
-export const hasResult = async (folder: string, file: TakenFile): Promise<boolean> =>
-  (await placeOfResult(folder, file)) !== undefined;
-
-async function placeOfResult(folder: string, file: TakenFile): Promise<string | undefined> {
+/** Removes a result of this read. A crash left it without its file, and the outcomes may have changed since. */
+async function removeResult(folder: string, file: TakenFile): Promise<void> {
   for (const place of FINISHED.flatMap((each) => placesIn(join(folder, each), file))) {
-    const text = await ifExists(readFile(`${place}${RESULT}`, 'utf8'));
-    if (text !== undefined && readAtOf(text) === file.readAt) return place;
+    const result = `${place}${RESULT}`;
+    const text = await ifExists(readFile(result, 'utf8'));
+    // No other text of a result can look like this: quotation marks inside a text are escaped.
+    if (text?.includes(`"read_at": "${file.readAt}"`)) await rm(result, { force: true });
   }
-  return undefined;
 }
 
 /** The file's own name, or, if that is taken, its name with the read time. */
 function placesIn(folder: string, { name, readAt }: TakenFile): [string, string] {
   const { name: stem, ext } = parse(name);
   return [join(folder, name), join(folder, `${stem}-${readAt.replace(/[-:.]/g, '')}${ext}`)];
-}
-
-function readAtOf(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as FileResult | null)?.read_at;
-  } catch {
-    return undefined;
-  }
 }
 
 async function freePlace(folder: string, file: TakenFile): Promise<string> {

@@ -16,7 +16,7 @@ import {
   isSameContent,
   type StableFile,
 } from '../files/drop-folder.ts';
-import { finishFile, hasResult, removeExpired } from '../files/finish.ts';
+import { finishFile, removeExpired } from '../files/finish.ts';
 import { ifExists, isGone } from '../files/gone.ts';
 import { appendLateResults } from '../files/result.ts';
 import { writeReturns } from '../files/returns.ts';
@@ -102,12 +102,10 @@ function droppedFiles(
     contentOf: (file) =>
       inFolder(folder, async () => {
         const [path, key] = [join(folder, file.name), contentKey(file)];
-        if (await isUnchanged(path, file)) {
-          if (!contents.has(key)) for await (const _ of readFile(reading, { ...file, path }));
-          const content = contents.get(key);
-          if (content?.items.length === file.items) return content;
-        }
-        return (await hasResult(folder, file)) ? 'finished' : 'gone';
+        if (!(await isUnchanged(path, file))) return undefined;
+        if (!contents.has(key)) for await (const _ of readFile(reading, { ...file, path }));
+        const content = contents.get(key);
+        return content?.items.length === file.items ? content : undefined;
       }),
     finish: (file, content, outcomes) =>
       inFolder(folder, async () => {

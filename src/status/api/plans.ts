@@ -6,7 +6,13 @@ import { isoInstant } from '../../core/time/clock.ts';
 import { outboxAttention } from '../../sync/push/attention.ts';
 import { attemptsOf } from '../../warehouse/outbox/attempts.ts';
 import { OUTBOX_STATES, type OutboxEntry, shownEntry } from '../../warehouse/outbox/entry.ts';
-import { countEntries, entriesNamed, outboxCounts, searchEntries } from '../../warehouse/outbox/lists.ts';
+import {
+  countEntries,
+  entriesNamed,
+  kindsWithWaitingFiles,
+  outboxCounts,
+  searchEntries,
+} from '../../warehouse/outbox/lists.ts';
 import { attentionReason } from '../health/attention-reason.ts';
 import { deadlineStatus } from '../health/deadline.ts';
 import { ApiError } from '../server/api-error.ts';
@@ -39,10 +45,7 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       deadline: await deadline(dependencies),
       /** Entries that match the search, on all pages. */
       found: await engine.read((sql) => countEntries(sql, search)),
-      ...paged(
-        rows.map((entry) => shown(entry, dependencies)),
-        params.page,
-      ),
+      ...paged(await shown(rows, dependencies), params.page),
     });
   });
 
@@ -59,16 +62,20 @@ export function plans(dependencies: PlansApiDependencies): Hono {
       throw new ApiError(404, 'not_found', 'The outbox has no such entry', 'Search by a part of the code.');
     }
     const attempts = await engine.read((sql) => attemptsOf(sql, entry));
-    return c.json({ ...shown(entry, dependencies), attempts });
+    const [first] = await shown([entry], dependencies);
+    return c.json({ ...first, attempts });
   });
   return app;
 }
 
 /** `needs_person`: why the entry needs a person, or null. */
-const shown = (entry: OutboxEntry, { clock }: PlansApiDependencies) => ({
-  ...shownEntry(entry),
-  needs_person: attentionReason(entry, clock.now()),
-});
+async function shown(entries: readonly OutboxEntry[], { engine, clock }: PlansApiDependencies) {
+  const waiting = await engine.read(kindsWithWaitingFiles);
+  return entries.map((entry) => ({
+    ...shownEntry(entry),
+    needs_person: attentionReason(entry, clock.now(), waiting),
+  }));
+}
 
 /** The plans for tomorrow against the deadline; null if no deadline is set. */
 async function deadline({ engine, clock, running }: PlansApiDependencies) {

@@ -4,9 +4,13 @@ import type { OutboxEntry } from '../../warehouse/outbox/entry.ts';
 import { type AttentionReason, GRACE_MS } from '../../warehouse/outbox/lists.ts';
 import { FINAL } from '../../warehouse/outbox/queries.ts';
 
-/** Null if the entry needs nobody. */
-export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionReason | null {
-  const { state, attention, period_end } = entry;
+/** Null if the entry needs nobody. `waiting`: the kinds with a file that waits for its result. */
+export function attentionReason(
+  entry: OutboxEntry,
+  nowMs: number,
+  waiting: ReadonlySet<string>,
+): AttentionReason | null {
+  const { kind, state, attention, period_end } = entry;
   const isLate = (since: string | null): boolean => since !== null && Date.parse(since) < nowMs - GRACE_MS;
   if (attention !== null) {
     // A plan whose period is over cannot be sent any more.
@@ -14,8 +18,8 @@ export function attentionReason(entry: OutboxEntry, nowMs: number): AttentionRea
     return attention === 'code_reused' && isOver ? null : attention;
   }
   if (state === 'unknown') return isLate(entry.unknown_since) ? 'unknown' : null;
-  // A confirmed entry may still wait for its identifier; until then the ERP is not due to be notified.
-  const isAwaited = state === 'confirmed' && entry.remote_id === null;
+  // A confirmed entry may still wait for its identifier, or for the result of its file: then no notification is due.
+  const isAwaited = (state === 'confirmed' && entry.remote_id === null) || waiting.has(kind);
   return FINAL.includes(state) && !isAwaited && entry.told_at === null && isLate(entry.updated_at)
     ? 'not_acknowledged'
     : null;

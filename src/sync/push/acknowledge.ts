@@ -1,18 +1,20 @@
 // Notifies the ERP of every stored outcome: by a call, or by the result of the file that the ERP dropped. The ERP is
 // notified before the notification is stored, so after a crash it is notified twice rather than never.
 import { asRoadbookError, type RoadbookError } from '../../core/errors.ts';
-import type { EntryKey } from '../../warehouse/outbox/entry.ts';
+import { type EntryKey, nameOf } from '../../warehouse/outbox/entry.ts';
 import { type EntryStatus, markAcknowledged, unacknowledged } from '../../warehouse/outbox/queries.ts';
 import { codeInClear, outcomeOf } from './codes.ts';
-import { entriesOutsideFiles, finishFiles, waitingFiles } from './file-results.ts';
+import { finishFiles, type WaitingFile, waitingFiles } from './file-results.ts';
 import type { PushRun } from './kind.ts';
 
 export async function acknowledgeOutcomes(push: PushRun): Promise<void> {
   if (push.context.signal.aborted) return;
+  // A confirmed entry without an identifier waits up to `settle` for it, so that the ERP gets both in one notification.
+  const idAwaitedSince = push.ago(push.settings.settle);
   try {
     const files = await waitingFiles(push);
-    const isErpAvailable = await acknowledgeEntries(push, entriesOutsideFiles(push, files));
-    if (isErpAvailable) await finishFiles(push, files);
+    const isErpAvailable = await acknowledgeEntries(push, files, idAwaitedSince);
+    if (isErpAvailable) await finishFiles(push, files, idAwaitedSince);
   } catch (thrown) {
     reportFailure(push, asRoadbookError(thrown));
   }
@@ -22,25 +24,19 @@ function reportFailure({ context, report }: PushRun, failure: RoadbookError): vo
   if (!context.signal.aborted) report(failure, 'ERP could not be notified');
 }
 
-/**
- * False if the ERP is unavailable. A confirmed entry without an identifier waits up to `settle` for it, so that the ERP
- * gets both in one notification.
- */
+/** Notifies the ERP by calls of the entries that are in no waiting file. False if the ERP is unavailable. */
 async function acknowledgeEntries(
   push: PushRun,
-  outsideFiles: ReturnType<typeof entriesOutsideFiles>,
+  files: readonly WaitingFile[],
+  idAwaitedSince: string,
 ): Promise<boolean> {
-  const { kind, settings, context, engine } = push;
-  const idAwaitedSince = push.ago(settings.settle);
+  const { kind, context, engine } = push;
+  const inFiles = new Set<string>();
+  for (const { entries, unread } of files)
+    for (const entry of [...entries, ...unread]) if (entry !== undefined) inFiles.add(nameOf(entry));
   const notifier = createNotifier<EntryStatus>(context.signal, async (entries) => {
-    const outside = await outsideFiles(entries);
-    await acknowledge(push, outside);
-    // Entries of a waiting file are left to its result. If the file is abandoned, they are acknowledged by calls.
-    const inside = entries.filter((entry) => !outside.includes(entry));
-    await engine.write(async ({ sql }) => {
-      await markAcknowledged(sql, outside, push.now(), 'call');
-      await markAcknowledged(sql, inside, push.now(), 'result');
-    });
+    await acknowledge(push, entries);
+    await engine.write(({ sql }) => markAcknowledged(sql, kind.feed, entries, push.now()));
   });
   let isErpAvailable = true;
   for (let last: EntryKey | undefined; isErpAvailable; ) {
@@ -48,7 +44,7 @@ async function acknowledgeEntries(
     const entries = await engine.read((sql) => unacknowledged(sql, kind.feed, idAwaitedSince, after));
     last = entries.at(-1);
     if (last === undefined) break;
-    isErpAvailable = await notifier.notify(entries);
+    isErpAvailable = await notifier.notify(entries.filter((entry) => !inFiles.has(nameOf(entry))));
   }
   const failure = notifier.failure();
   if (failure !== undefined) reportFailure(push, failure);

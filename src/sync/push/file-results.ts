@@ -1,77 +1,65 @@
-// The result of a dropped file holds the outcomes of its items, and is written when all of them are final. While a file
-// waits for its result, nothing else notifies the ERP of its items.
+// The result of a dropped file holds the outcomes of its items, and is written when all of them are final. Until then,
+// nothing notifies the ERP of its entries. They are marked as acknowledged in the transaction that forgets the file: if no
+// result is written, because the file or the feed was replaced, the ERP is notified of them by calls.
 import PQueue from 'p-queue';
 import { chunks } from '../../core/chunks.ts';
 import { localDay } from '../../erp/items/moments.ts';
-import type { FileContent, FileItem, Outcome, TakenFile } from '../../erp/source.ts';
-import { nameOf } from '../../warehouse/outbox/entry.ts';
-import { type EntryStatus, FINAL, statusByCode } from '../../warehouse/outbox/queries.ts';
-import { codeInClear, codesOf, outcomeOf } from './codes.ts';
+import type { ErpFault, FileContent, FileItem, TakenFile } from '../../erp/source.ts';
+import {
+  type EntryStatus,
+  isReportable,
+  markAcknowledged,
+  statusByCode,
+} from '../../warehouse/outbox/queries.ts';
+import { codesOf, outcomeOf } from './codes.ts';
 import type { PushRun } from './kind.ts';
-import { abandonFile, closeFile, takenFiles } from './taken-files.ts';
+import { forgetFile, takenFiles } from './taken-files.ts';
 
-interface WaitingFile {
+export interface WaitingFile {
   file: TakenFile;
   content: FileContent;
+  /** The entry of each item, in order; undefined if the outbox does not know the item. */
+  entries: (EntryStatus | undefined)[];
+  /** The entries of items that could not be read. */
+  unread: EntryStatus[];
 }
 
-/** Every file that was taken and waits for its result. Removes the records of files that are gone or finished. */
+/** Every file that was taken and waits for its result. Forgets the files that are gone, or that the feed no longer has. */
 export async function waitingFiles(push: PushRun): Promise<WaitingFile[]> {
   const { feed, engine, kind } = push;
-  const { files } = feed.source;
   const waiting: WaitingFile[] = [];
-  if (files === undefined) return waiting;
   for (const file of await takenFiles(engine, kind.feed)) {
-    const content = await files.contentOf(file);
-    if (content === 'gone') await engine.write((tx) => abandonFile(tx, push, file));
-    else if (content === 'finished') await engine.write((tx) => closeFile(tx, push, file));
-    else waiting.push({ file, content });
+    const content = await feed.source.files?.contentOf(file);
+    if (content === undefined) await engine.write((tx) => forgetFile(tx, kind.feed, file));
+    else waiting.push({ file, content, ...(await entriesOf(push, content)) });
   }
   return waiting;
-}
-
-/** Selects the entries that will be in none of these files' results. */
-export function entriesOutsideFiles(push: PushRun, files: readonly WaitingFile[]) {
-  const items = Map.groupBy(
-    files.flatMap(({ content }) => content.items),
-    ({ externalCode }) => externalCode,
-  );
-  const unread = Map.groupBy(
-    files.flatMap(({ content }) => content.readErrors),
-    ({ externalCode }) => externalCode,
-  );
-
-  /** Matches a rejected entry to an item that could not be read. The outbox may not know the day of such an item. */
-  function isUnread(entry: EntryStatus): boolean {
-    const [code, day] = [codeInClear(entry), dayOf(push, entry)];
-    if (code === undefined || entry.state !== 'rejected') return false;
-    return unread.get(code)?.some(({ startDay }) => day === '' || startDay === day) ?? false;
-  }
-
-  return async (entries: readonly EntryStatus[]): Promise<EntryStatus[]> => {
-    const held = entries.flatMap((entry) => items.get(codeInClear(entry) ?? '') ?? []);
-    const found = await entriesOf(push, held);
-    const inResults = new Set(found.map((entry) => entry && nameOf(entry)));
-    return entries.filter((entry) => !inResults.has(nameOf(entry)) && !isUnread(entry));
-  };
 }
 
 const AT_ONCE = 4;
 
 /** Finishes the files whose items are all final. A file that cannot be finished does not hold up the others. */
-export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]): Promise<void> {
-  const { feed, engine, context } = push;
+export async function finishFiles(
+  push: PushRun,
+  waiting: readonly WaitingFile[],
+  idAwaitedSince: string,
+): Promise<void> {
+  const { feed, engine, kind, context } = push;
   const { files } = feed.source;
   if (files === undefined) return;
   const failures: unknown[] = [];
-  const finish = async ({ file, content }: WaitingFile): Promise<void> => {
+  const finish = async ({ file, content, entries, unread }: WaitingFile): Promise<void> => {
     if (context.signal.aborted) return;
-    const outcomes = await finalOutcomes(push, content.items);
-    if (outcomes === 'open') return;
+    const known = entries.flatMap((entry) => entry ?? []);
     // The file is read again, so that the missing item is taken.
-    if (outcomes === 'absent') return engine.write((tx) => abandonFile(tx, push, file));
+    if (known.length < entries.length) return engine.write((tx) => forgetFile(tx, kind.feed, file));
+    if (!known.every((entry) => isReportable(entry, idAwaitedSince))) return;
+    const outcomes = known.map((entry, i) => outcomeOf(entry, content.items[i]?.externalCode ?? ''));
     await files.finish(file, content, outcomes);
-    await engine.write((tx) => closeFile(tx, push, file));
+    await engine.write(async (tx) => {
+      await markAcknowledged(tx.sql, kind.feed, [...known, ...unread], push.now());
+      await forgetFile(tx, kind.feed, file);
+    });
   };
   // Most of the time is spent waiting for the disk. All files are awaited, so that none is still written after the run.
   await new PQueue({ concurrency: AT_ONCE }).addAll(
@@ -84,38 +72,24 @@ export async function finishFiles(push: PushRun, waiting: readonly WaitingFile[]
 
 const PAGE = 500;
 
-/** The page that was not final at the last check of a file's items; it is checked first. */
-const openPages = new WeakMap<readonly FileItem[], number>();
-
-/** `absent` if the outbox does not know an item. */
-async function finalOutcomes(
+async function entriesOf(
   push: PushRun,
-  items: readonly FileItem[],
-): Promise<Outcome[] | 'open' | 'absent'> {
-  const pages = [...chunks(items, PAGE)];
-  const outcomes: Outcome[][] = [];
-  for (const at of [openPages.get(items) ?? 0, ...pages.keys()]) {
-    const page = pages[at];
-    if (page === undefined || outcomes[at] !== undefined) continue;
-    const entries = await entriesOf(push, page);
-    const known = entries.flatMap((entry) => entry ?? []);
-    if (known.length < page.length) return 'absent';
-    if (!known.every(({ state, told_at }) => FINAL.includes(state) && told_at !== null)) {
-      openPages.set(items, at);
-      return 'open';
-    }
-    outcomes[at] = known.map((entry, i) => outcomeOf(entry, page[i]?.externalCode ?? ''));
-  }
-  return outcomes.flat();
-}
-
-/** The entry of each item, in the same order. */
-async function entriesOf(push: PushRun, items: readonly FileItem[]): Promise<(EntryStatus | undefined)[]> {
+  { items, readErrors }: FileContent,
+): Promise<Pick<WaitingFile, 'entries' | 'unread'>> {
   const { kind, engine, digest } = push;
-  const codes = items.map(({ externalCode }) => codesOf(kind.feed, externalCode, digest).external_code);
-  if (codes.length === 0) return [];
-  const known = await engine.read((sql) => statusByCode(sql, kind.feed, [...new Set(codes)]));
-  return items.map((item, i) => entryOf(push, item, known.get(codes[i] ?? '') ?? []));
+  const named = readErrors.filter(({ externalCode }) => externalCode !== undefined);
+  const codeOf = ({ externalCode = '' }: Partial<FileItem>): string =>
+    codesOf(kind.feed, externalCode, digest).external_code;
+  const uses = new Map<string, EntryStatus[]>();
+  for (const page of chunks([...new Set([...items, ...named].map(codeOf))], PAGE)) {
+    const known = await engine.read((sql) => statusByCode(sql, kind.feed, page));
+    for (const [code, entries] of known) uses.set(code, entries);
+  }
+  const usesOf = (one: Partial<FileItem>): EntryStatus[] => uses.get(codeOf(one)) ?? [];
+  return {
+    entries: items.map((item) => entryOf(push, item, usesOf(item))),
+    unread: named.flatMap((each) => usesOf(each).filter((use) => isUnread(push, use, each))),
+  };
 }
 
 /** The use of the code that starts on the item's day. If the plan was moved, or has no day, the latest use. */
@@ -129,6 +103,12 @@ function entryOf(
   // If codes are reused, another day means another plan.
   if (push.settings.reuse_codes && startDay !== '') return uses.findLast((use) => dayOf(push, use) === '');
   return uses.findLast(({ attention }) => attention !== 'code_reused') ?? uses.at(-1);
+}
+
+/** Matches a rejected entry to an item that could not be read. The outbox may not know the day of such an item. */
+function isUnread(push: PushRun, entry: EntryStatus, { startDay }: ErpFault): boolean {
+  const day = dayOf(push, entry);
+  return entry.state === 'rejected' && (day === '' || day === startDay);
 }
 
 const dayOf = ({ context }: PushRun, { period_start }: EntryStatus): string =>

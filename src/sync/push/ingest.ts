@@ -88,7 +88,7 @@ async function takeBatch(push: PushRun, batch: ErpBatch, taken: Set<string>): Pr
     const stored = await storeEntries(tx, [...changed.values()]);
     if (stored.size < changed.size) throw changedMeanwhile();
     if (batch.file !== undefined)
-      await markTaken(tx, push, { name: batch.name, ...batch.file, readAt: push.now() });
+      await markTaken(tx, push.kind.feed, { name: batch.name, ...batch.file, readAt: push.now() });
   });
 }
 

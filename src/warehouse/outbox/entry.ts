@@ -70,7 +70,7 @@ export const pushOutbox = controlTable({
     confirmed_at: instant('When the item was confirmed.'),
     seen_at: instant('When a read-back first showed the item; null until one does.'),
     told_at: instant(
-      'When the ERP was notified of this state, or the notification was left to the result file; null before that.',
+      'When the ERP was notified of this state, by a call or a result file; null before that.',
     ),
     revision: integer('Increases with every change.', { required: true }),
   },

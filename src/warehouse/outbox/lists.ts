@@ -72,6 +72,20 @@ export const GRACE_MS = 600_000;
 
 export type AttentionReason = Attention | 'unknown' | 'not_acknowledged';
 
+/** The name of the fact that a dropped file was taken and waits for its result. */
+export const takenFileFact = (kind: string, file = ''): string => `taken file ${kind} ${file}`;
+
+/**
+ * The kinds with a file that waits for its result. Their final entries may wait with it, so none of them counts as not
+ * acknowledged: a result that cannot be written is an error of the run.
+ */
+export async function kindsWithWaitingFiles(sql: Knex): Promise<Set<string>> {
+  const rows: { name: string }[] = await sql('sync_state')
+    .where('name', 'like', 'taken file %')
+    .select('name');
+  return new Set(rows.flatMap(({ name }) => name.split(' ')[2] ?? []));
+}
+
 /** Counts the entries that need a person, by reason. Runs, commands, page and alerts all use this count. */
 export async function entriesNeedingAttention(
   sql: Knex,
@@ -99,6 +113,7 @@ export async function entriesNeedingAttention(
     .whereNull('told_at')
     .whereNull('attention')
     .whereIn('state', [...FINAL])
+    .whereNotIn('kind', [...(await kindsWithWaitingFiles(sql))])
     // A confirmed entry may still wait for its identifier.
     .whereNot((and) => and.where({ state: 'confirmed' }).whereNull('remote_id'))
     .where('updated_at', '<', late);

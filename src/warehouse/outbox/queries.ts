@@ -52,7 +52,7 @@ const STATUS_COLUMNS = [
   'reasons',
   'remote_id',
   'period_start',
-  'told_at',
+  'confirmed_at',
   'revision',
 ] as const;
 
@@ -220,9 +220,17 @@ export const holdersOf = (sql: Knex, kind: string, keys: readonly string[]): Pro
 
 const PAGE = 200;
 
+/** Whether the ERP may be notified of a final outcome. A confirmed entry first waits for its identifier for some time. */
+export const isReportable = (
+  { state, remote_id, confirmed_at }: EntryStatus,
+  idAwaitedSince: string,
+): boolean =>
+  FINAL.includes(state) &&
+  (state !== 'confirmed' || remote_id !== null || (confirmed_at !== null && confirmed_at <= idAwaitedSince));
+
 /**
- * Entries that the ERP has not been notified of, one page in the order of their codes. Omits entries confirmed after
- * `idAwaitedSince` that still wait for their identifier.
+ * Entries that the ERP has not been notified of, one page in the order of their codes: unknown ones, and those that are
+ * reportable as above.
  */
 export function unacknowledged(
   sql: Knex,
@@ -251,48 +259,22 @@ export function unacknowledged(
 /** Marks entries as acknowledged unless they changed since they were read. Drops clear codes that are no longer needed. */
 export async function markAcknowledged(
   sql: Knex,
+  kind: string,
   entries: readonly EntryStatus[],
   at: string,
-  by: 'call' | 'result',
 ): Promise<void> {
-  const [first] = entries;
-  if (first === undefined) return;
-  const read = entries.map(({ external_code, code_use, revision }) => [external_code, code_use, revision]);
-  await sql('push_outbox')
-    .where({ kind: first.kind })
-    .whereIn(['external_code', 'code_use', 'revision'], read)
-    .update({ told_at: at, ...(by === 'call' && { erp_code: sql.raw(NEEDED_CODE) }) });
+  for (const page of chunks(entries, PAGE)) {
+    const read = page.map(({ external_code, code_use, revision }) => [external_code, code_use, revision]);
+    await sql('push_outbox')
+      .where({ kind })
+      .whereIn(['external_code', 'code_use', 'revision'], read)
+      .update({ told_at: at, erp_code: sql.raw(NEEDED_CODE) });
+  }
 }
 
 /** Keeps the ERP's clear code only while the ERP may have to be notified under it. */
 const NEEDED_CODE =
   "case when state = 'cancelled' or (state = 'confirmed' and seen_at is not null) then null else erp_code end";
-
-const offeredBy = (sql: Knex, kind: string, file: string): Knex.QueryBuilder =>
-  sql('push_outbox')
-    .where({ kind })
-    .whereRaw('substr(origin, 1, ?) = ?', [[...file].length + 1, `${file} `]);
-
-/** Drops the clear codes of a file's entries, once its result is written. */
-export async function dropCodesOf(sql: Knex, kind: string, file: string): Promise<void> {
-  await offeredBy(sql, kind, file)
-    .whereNotNull('told_at')
-    .whereNotNull('erp_code')
-    .update({ erp_code: sql.raw(NEEDED_CODE) });
-}
-
-/** Makes final entries of this file due for notification again, if the notification was left to its result since `since`. */
-export async function reopenNotifications(
-  sql: Knex,
-  kind: string,
-  file: string,
-  since: string,
-): Promise<void> {
-  await offeredBy(sql, kind, file)
-    .whereIn('state', [...FINAL])
-    .where('told_at', '>=', since)
-    .update({ told_at: null });
-}
 
 /** Drops the content of entries that were rejected before `rejectedBefore`. */
 export async function dropOldPayloads(sql: Knex, kind: string, rejectedBefore: string): Promise<void> {
