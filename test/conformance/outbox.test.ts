@@ -300,6 +300,11 @@ describe.each(engineCases)('on $name', ({ make }) => {
     const page = (after?: OutboxEntry) => ask(queries.unacknowledged, KIND, AT, after);
     const all = ['cancelled', 'cancelled', 'confirmed', 'id never came', 'rejected', 'unknown'];
     expect(codes(await page())).toEqual(all);
+    const rows: OutboxEntry[] = await engine.read((sql) =>
+      sql('push_outbox').where({ kind: KIND }).orderBy(['external_code', 'code_use']),
+    );
+    const reportable = rows.filter((row) => queries.isReportable(row, AT) && row.told_at === null);
+    expect(codes(reportable)).toEqual(all.filter((code) => code !== 'unknown'));
     expect(codes(await page(entry('cancelled')))).toEqual(all.slice(1));
     expect(codes(await page(second))).toEqual(all.slice(2));
     await store(many(200, 'rejected'));

@@ -200,6 +200,18 @@ describe('a file that waits', () => {
     },
   );
 
+  it('waits up to `settle` for an identifier, so that its result has it', async () => {
+    const place = await makePushPlace({ sandbox: { importVisibleAfterMs: 60_000 } });
+    place.drop('route_plans', 'a.json', plan('P1'));
+    await place.run(JOB);
+    expect(await place.entry('P1')).toMatchObject({ state: 'confirmed', remote_id: null });
+    expect(namesIn(place)).toEqual(['a.json']);
+    await place.clock.advance(90_000);
+    await place.run(JOB);
+    expect(resultsIn(place, 'done/a.json')).toMatchObject([{ remote_id: expect.any(Number) }]);
+    expect(lateResults(place)).toEqual([]);
+  });
+
   it('keeps its entries, however long it waits', async () => {
     const place = await waiting();
     const { created_at } = await place.entry('P1');
