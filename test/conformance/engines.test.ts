@@ -16,6 +16,7 @@ import { migrations } from '../../src/warehouse/schema/migrations.ts';
 import type { Table } from '../../src/warehouse/schema/table.ts';
 import { views } from '../../src/warehouse/schema/view-catalog.ts';
 import { dailySummary } from '../../src/warehouse/tables/daily-summary.ts';
+import { driver } from '../../src/warehouse/tables/driver.ts';
 import { event } from '../../src/warehouse/tables/event.ts';
 import { image } from '../../src/warehouse/tables/image.ts';
 import { routePlan } from '../../src/warehouse/tables/route-plan.ts';
@@ -279,6 +280,14 @@ describe.each(engineCases)('the $name engine', ({ make }) => {
       }),
     );
     expect(engine.writeDown(dailySummary, days).rows()).toEqual(days);
+  });
+
+  it('returns texts, identifiers and yes or no as they were encoded', () => {
+    const texts = ['', ' ', '\\N', '\\', '\\n', 'a\tb\nc\r', 'null', 'true', '\'"', 'ç€𝄞', '1', '\\\\.'];
+    const drivers = texts.map((name, at) =>
+      rowFor(driver)({ id: at === 0 ? '9007199254740993' : at, name, is_deliveryman: at % 2 === 0 }),
+    );
+    expect(engine.writeDown(driver, drivers).rows()).toEqual(drivers);
   });
 
   it('marks vanished records where others have come, but not records that moved out of the range', async () => {

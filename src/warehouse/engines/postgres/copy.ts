@@ -2,6 +2,7 @@
 // the text format: fields separated by tabs, \\N for null, a backslash before special characters.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Scalar } from '../../engine.ts';
+import type { ColumnType } from '../../schema/table.ts';
 import type { PgConnection } from './driver.ts';
 
 /** The methods of the driver's protocol connection that a COPY uses. */
@@ -12,27 +13,19 @@ interface Wire {
   endCopyFrom(): void;
 }
 
-/** Lines sent per turn of the event loop. Meanwhile the server stores the lines before. */
-const CHUNK_LINES = 4_000;
-
 /**
- * `statement` is a COPY … FROM STDIN. `end` is appended to each of `lines`. Resolves once the server has stored all rows.
+ * `statement` is a COPY … FROM STDIN. Each of `texts` is some complete lines; one is sent per turn of the event loop, and
+ * the server stores it meanwhile. Resolves once the server has stored all rows.
  */
-export const copyIn = (
-  connection: PgConnection,
-  statement: string,
-  lines: readonly string[],
-  end = '',
-): Promise<void> =>
+export const copyIn = (connection: PgConnection, statement: string, texts: Iterable<string>): Promise<void> =>
   new Promise((resolve, reject) => {
     let isFailed = false;
     const send = async (wire: Wire): Promise<void> => {
-      for (let start = 0; start < lines.length; start += CHUNK_LINES) {
-        if (start > 0) await nextTurn();
+      for (const text of texts) {
+        for (const chunk of byteChunks(Buffer.from(text))) wire.sendCopyFromChunk(chunk);
+        await nextTurn();
         // The connection may be in another statement by now, which would receive these rows.
         if (isFailed) return;
-        const text = lines.slice(start, start + CHUNK_LINES).join(`${end}\n`);
-        for (const chunk of byteChunks(Buffer.from(`${text}${end}\n`))) wire.sendCopyFromChunk(chunk);
       }
       wire.endCopyFrom();
     };
@@ -68,11 +61,29 @@ export function copyLine(row: Row): string {
   return text;
 }
 
+export const NULL_FIELD = '\\N';
 const SPECIAL = /[\\\n\r\t]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function copyField(value: Scalar): string {
-  if (value === null) return '\\N';
+  if (value === null) return NULL_FIELD;
   if (typeof value !== 'string') return String(value);
   return SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, (met) => ESCAPES[met] ?? met) : value;
 }
+
+/** Reads lines that `copyLine` wrote. */
+export const lineReader =
+  (types: readonly ColumnType[]) =>
+  (line: string): Row =>
+    line.split('\t').map((field, position) => fieldValue(field, types[position]));
+
+function fieldValue(field: string, type: ColumnType | undefined): Scalar {
+  if (field === NULL_FIELD) return null;
+  if (type === 'boolean') return field === 'true';
+  if (type === 'real') return Number(field);
+  // An integer beyond 2^53 is text in a row too.
+  if (type === 'integer') return Number.isSafeInteger(Number(field)) ? Number(field) : field;
+  return field.replace(/\\(.)/g, (_, escaped: string) => UNESCAPED[escaped] ?? escaped);
+}
+
+const UNESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };

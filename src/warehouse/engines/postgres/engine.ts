@@ -154,7 +154,7 @@ export function openPostgres(given: PostgresSettings, timeouts: Partial<Timeouts
       isMade: () => reading(() => hasSchema(reader, queueSchema(given.schema))),
     },
     ...postgresDdl(given.schema),
-    writeDown: (_table, rows) => writeDown(rows),
+    writeDown,
     write,
     beside: (work) =>
       reads.run(() =>
@@ -228,7 +228,7 @@ async function transactionOn(sql: Knex.Transaction): Promise<Transaction> {
   const connection = (await sql.client.acquireConnection()) as PgConnection;
   return {
     sql,
-    load: (table, rows, metadata) => loadRows(connection, table, [writeDown(rows)], metadata),
+    load: (table, rows, metadata) => loadRows(connection, table, [writeDown(table, rows)], metadata),
     loadWritten: (table, written, metadata) => loadRows(connection, table, written as CopyRows[], metadata),
     store: (table, rows, options) => storeRows(sql, table, rows, options),
     hasPresent: (table, range) => hasPresentRows(connection, table, range),

@@ -3,12 +3,14 @@
 // the locks (see locks.ts) keep all other writers of every process from the table, so no key can appear in between.
 import { chunks } from '../../../core/chunks.ts';
 import type { LoadCounts, LoadMetadata, Row, RowRange, Scalar, WrittenRows } from '../../engine.ts';
+import { keyPositions } from '../../load/key-set.ts';
 import { StaleRead } from '../../load/stale-read.ts';
 import type { Table } from '../../schema/table.ts';
 import { recordColumns } from '../../schema/table.ts';
-import { copyIn, copyLine } from './copy.ts';
+import { countRows, rowBatches } from '../row-batches.ts';
+import { copyIn, copyLine, lineReader, NULL_FIELD } from './copy.ts';
 import type { PgConnection } from './driver.ts';
-import { ensureMonths, partitionFinder } from './months.ts';
+import { ensureMonths, instantPosition, monthOf, partitionOf } from './months.ts';
 import { arrayText, runStatement } from './statement.ts';
 import {
   anyPresentStatement,
@@ -27,19 +29,34 @@ import {
   updateStatement,
 } from './statements.ts';
 
-/** Rows with their COPY lines, encoded before the transaction begins. */
+/** Rows as COPY lines, encoded before the transaction begins. Of the rows, only what a lookup needs stays in memory. */
 export interface CopyRows extends WrittenRows {
-  readonly lines: readonly string[];
+  /** The lines, each with its line break. */
+  readonly text: string;
+  /** The values of each key column. */
+  readonly keys: readonly Scalar[][];
+  readonly months: ReadonlySet<string>;
 }
 
-export const writeDown = (rows: readonly Row[]): CopyRows => ({
-  count: rows.length,
-  rows: () => rows,
-  lines: rows.map(copyLine),
-});
+export function writeDown(table: Table, rows: readonly Row[]): CopyRows {
+  const columns = recordColumns(table);
+  const instantAt = instantPosition(table);
+  const text = rows.map((row) => `${copyLine(row)}\n`).join('');
+  return {
+    count: rows.length,
+    text,
+    keys: keyPositions(table).map((position) => rows.map((row) => row[position] ?? null)),
+    months: new Set(rows.map((row) => monthOf(row[instantAt]))),
+    rows: () => linesOf(text).map(lineReader(columns.map(({ type }) => type))),
+  };
+}
 
-/** Rows per round of statements: a typical slice. The server is idle between statements, so fewer are faster. */
+const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
+
+/** Rows per round of statements: a typical slice. */
 const BATCH_ROWS = 25_000;
+/** Lines per text of a COPY that is put together from single lines. */
+const TEXT_LINES = 4_000;
 
 export async function loadRows(
   connection: PgConnection,
@@ -48,24 +65,32 @@ export async function loadRows(
   metadata: LoadMetadata,
 ): Promise<LoadCounts> {
   const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
-  const all = written.flatMap((each) =>
-    each.rows().map((row, index) => ({ row, line: each.lines[index] ?? '' })),
-  );
-  if (all.length === 0) return counts;
-  const months =
-    table.partitionBy === null ? undefined : await ensureMonths(connection, table, table.partitionBy, all);
-  for (const rows of chunks(all, BATCH_ROWS)) {
-    const { fresh, known } = await splitByKey(connection, table, rows, { parts: months, metadata });
+  const batches = rowBatches(written, BATCH_ROWS);
+  if (batches.length === 0) return counts;
+  const months = new Set(written.flatMap((each) => [...each.months]));
+  const parts = table.partitionBy === null ? undefined : await ensureMonths(connection, table, months);
+  const lineEnd = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}\n`;
+  for (const batch of batches) {
+    const stored = await storedRows(connection, table, batch, { parts, metadata });
+    const { fresh, known } = splitByKey(batch, stored);
     const updated = await mergeRows(connection, table, { fresh, known }, metadata);
-    const lines = fresh.map(({ line }) => line);
-    const end = `\t${copyLine([metadata.at, metadata.at, metadata.runId])}`;
-    if (lines.length > 0) await copyIn(connection, copyStatement(table), lines, end);
-    counts.inserted += fresh.length;
+    const inserted = countRows(batch) - known.length;
+    // No value contains a line break: copyLine escapes it.
+    const texts = stored.size === 0 ? batch.map(({ text }) => text) : textsOf(fresh());
+    if (inserted > 0) await copyIn(connection, copyStatement(table), withLineEnd(texts, lineEnd));
+    counts.inserted += inserted;
     counts.updated += updated;
     counts.unchanged += known.length - updated;
   }
   return counts;
 }
+
+function* withLineEnd(texts: readonly string[], lineEnd: string): Generator<string> {
+  for (const text of texts) yield text.replaceAll('\n', lineEnd);
+}
+
+const textsOf = (lines: readonly string[]): string[] =>
+  [...chunks(lines, TEXT_LINES)].map((some) => `${some.join('\n')}\n`);
 
 /**
  * The planner has no statistics of staged rows. Without this it reads a full month for each batch instead of using the
@@ -74,53 +99,51 @@ export async function loadRows(
 const USE_KEY_INDEX = 'set local enable_hashjoin = off; set local enable_mergejoin = off';
 const ALLOW_ALL_JOINS = 'set local enable_hashjoin to default; set local enable_mergejoin to default';
 
-interface CopyRow {
-  row: Row;
+interface SplitRows {
+  /** The lines of new rows. */
+  fresh(): readonly string[];
+  known: readonly KnownRow[];
+}
+
+interface KnownRow extends Stored {
   line: string;
 }
 
-interface SplitRows {
-  fresh: readonly CopyRow[];
-  /** Each with the partition of its stored row. */
-  known: readonly (CopyRow & { part: string; isNewer: boolean })[];
-}
-
-interface Found {
-  place: number;
+interface Stored {
+  /** The partition of the stored row. */
   part: string;
+  /** Whether it was written after the read began. */
   is_newer: boolean;
 }
 
-async function splitByKey(
+/** The stored rows that have a key of the batch, by the place of the row in the batch, from 1. */
+async function storedRows(
   connection: PgConnection,
   table: Table,
-  rows: readonly CopyRow[],
+  batch: readonly CopyRows[],
   { parts, metadata }: { parts: readonly string[] | undefined; metadata: LoadMetadata },
-): Promise<SplitRows> {
-  const keys = keyColumns(table, rows);
+): Promise<Map<number, Stored>> {
+  const keys = table.key.map((_, index) => batch.flatMap((each) => each.keys[index] ?? []));
   const targets =
     parts === undefined ? [table.name] : await candidatePartitions(connection, table, keys, parts);
-  if (targets.length === 0) return { fresh: rows, known: [] };
+  if (targets.length === 0) return new Map();
   const values = [...keys.map(arrayText), metadata.readAt, metadata.at];
-  const result = await runStatement(connection, lookupStatement(table, targets), values);
-  const found = new Map((result.rows as Found[]).map((each) => [each.place, each]));
-  const fresh: CopyRow[] = [];
-  const known: SplitRows['known'][number][] = [];
-  for (const [index, each] of rows.entries()) {
-    const stored = found.get(index + 1);
-    if (stored === undefined) fresh.push(each);
-    else known.push({ ...each, part: stored.part, isNewer: stored.is_newer });
-  }
-  return { fresh, known };
+  const { rows } = await runStatement(connection, lookupStatement(table, targets), values);
+  return new Map((rows as (Stored & { place: number })[]).map((each) => [each.place, each]));
 }
 
-/** The values of each key column. */
-function keyColumns(table: Table, rows: readonly CopyRow[]): Scalar[][] {
-  const columns = recordColumns(table);
-  return table.key.map((name) => {
-    const position = columns.findIndex((column) => column.name === name);
-    return rows.map(({ row }) => row[position] ?? null);
-  });
+function splitByKey(batch: readonly CopyRows[], stored: ReadonlyMap<number, Stored>): SplitRows {
+  const allLines = (): string[] => batch.flatMap(({ text }) => linesOf(text));
+  // The usual case of new data: its lines are sent as they are.
+  if (stored.size === 0) return { fresh: allLines, known: [] };
+  const fresh: string[] = [];
+  const known: KnownRow[] = [];
+  for (const [index, line] of allLines().entries()) {
+    const found = stored.get(index + 1);
+    if (found === undefined) fresh.push(line);
+    else known.push({ ...found, line });
+  }
+  return { fresh: () => fresh, known };
 }
 
 /** The partitions that may contain a row of the batch. */
@@ -163,18 +186,17 @@ async function mergeRows(
 ): Promise<number> {
   const { at, runId } = metadata;
   const hasHistory = table.history !== null || table.revisions !== null;
-  const partitionOf =
-    table.partitionBy === null ? () => table.name : partitionFinder(table, table.partitionBy);
-  const places = known.map(({ row, part }) => (part === partitionOf(row) ? part : null));
+  const partOfLine = partitionOfLine(table);
+  const places = known.map(({ line, part }) => (part === partOfLine(line) ? part : null));
   const staged = known.map(
-    ({ line, isNewer }, index) => `${line}\t${copyLine([places[index] ?? null, isNewer])}`,
+    ({ line, is_newer }, index) => `${line}\t${copyLine([places[index] ?? null, is_newer])}`,
   );
-  if (hasHistory) staged.push(...fresh.map(({ line }) => `${line}\t${copyLine([null, false])}`));
+  if (hasHistory) staged.push(...fresh().map((line) => `${line}\t${copyLine([null, false])}`));
   if (staged.length === 0) return 0;
   const ready = [stageStatement(table), `truncate ${stageName(table)}`, USE_KEY_INDEX];
   await runStatement(connection, ready.join('; '));
-  await copyIn(connection, copyToStageStatement(table), staged);
-  if (known.some(({ isNewer }) => isNewer)) {
+  await copyIn(connection, copyToStageStatement(table), textsOf(staged));
+  if (known.some(({ is_newer }) => is_newer)) {
     await rejectStale(connection, table, { text: newerStatement(table), values: [] });
   }
   if (table.history !== null) {
@@ -193,6 +215,16 @@ async function mergeRows(
   }
   await runStatement(connection, ALLOW_ALL_JOINS);
   return updated;
+}
+
+/** Finds the partition of a line, or the table's name if it has no partitions. */
+function partitionOfLine(table: Table): (line: string) => string | undefined {
+  if (table.partitionBy === null) return () => table.name;
+  const position = instantPosition(table);
+  return (line) => {
+    const field = line.split('\t', position + 1)[position];
+    return partitionOf(table, field === NULL_FIELD ? '' : monthOf(field));
+  };
 }
 
 /** Throws StaleRead if the statement counts rows that were written after the read began. */

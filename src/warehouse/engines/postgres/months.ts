@@ -4,7 +4,7 @@
 // first and after the last year. A unique constraint over all partitions would have to contain the instant, which may
 // change. The key is therefore unique within each partition, and the loader, which holds the table's lock, looks a row up
 // in all of them.
-import type { Row } from '../../engine.ts';
+import type { Scalar } from '../../engine.ts';
 import { recordColumns, type Table } from '../../schema/table.ts';
 import type { PgConnection } from './driver.ts';
 import { quote, runStatement } from './statement.ts';
@@ -45,17 +45,16 @@ export async function leafPartitions(connection: PgConnection, table: Table): Pr
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
-const positionOf = (table: Table, instant: string): number =>
-  recordColumns(table).findIndex(({ name }) => name === instant);
+/** Position of the instant by which the table is partitioned; -1 if it has no partitions. */
+export const instantPosition = (table: Table): number =>
+  recordColumns(table).findIndex(({ name }) => name === table.partitionBy);
 
-/** Finds the partition of a row, by its month or `undated`; undefined if the year is out of range. */
-export function partitionFinder(table: Table, instant: string): (row: Row) => string | undefined {
-  const position = positionOf(table, instant);
-  return (row) => {
-    const value = row[position] ?? null;
-    return value === null ? `${table.name}_undated` : monthPart(table, String(value).slice(0, 7));
-  };
-}
+/** YYYY-MM; empty without an instant. */
+export const monthOf = (instant: Scalar | undefined): string => String(instant ?? '').slice(0, 7);
+
+/** The partition of the rows of a month; undefined if the year is out of range. */
+export const partitionOf = (table: Table, month: string): string | undefined =>
+  month === '' ? `${table.name}_undated` : monthPart(table, month);
 
 function monthPart(table: Table, month: string): string | undefined {
   const year = Number(month.slice(0, 4));
@@ -63,15 +62,12 @@ function monthPart(table: Table, month: string): string | undefined {
   return isMade ? `${table.name}_${month.replace('-', '_')}` : undefined;
 }
 
-/** Creates the missing partitions for the months of `rows`. Returns all partitions. */
+/** Creates the missing partitions of these months. Returns all partitions. */
 export async function ensureMonths(
   connection: PgConnection,
   table: Table,
-  instant: string,
-  rows: readonly { row: Row }[],
+  months: ReadonlySet<string>,
 ): Promise<string[]> {
-  const position = positionOf(table, instant);
-  const months = new Set(rows.map(({ row }) => String(row[position] ?? '').slice(0, 7)));
   const parts = await leafPartitions(connection, table);
   for (const month of months) {
     const part = monthPart(table, month);

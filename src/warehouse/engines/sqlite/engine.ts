@@ -20,12 +20,13 @@ import { StaleRead } from '../../load/stale-read.ts';
 import type { Table } from '../../schema/table.ts';
 import { withoutNul } from '../bound-text.ts';
 import { createInFlight } from '../in-flight.ts';
+import { countRows, rowBatches } from '../row-batches.ts';
 import { rowsText, storeStatement } from '../store-statement.ts';
 import { sqliteDdl } from './ddl.ts';
 import { type Connection, countUpdates, prepareCounter, runBatch } from './driver.ts';
 import { sqliteError } from './errors.ts';
 import { inspectSqlite } from './inspection.ts';
-import { joinedText, type SqliteRows, statementBatches, writeDown } from './rows.ts';
+import { BATCH_ROWS, joinedText, type SqliteRows, writeDown } from './rows.ts';
 import { sqliteSnapshot } from './snapshot.ts';
 import {
   anyPresentStatement,
@@ -212,10 +213,10 @@ async function load(
     const statements = batchStatements(table);
     let rows = 0;
     let changed = 0;
-    for (const batch of statementBatches(written)) {
+    for (const batch of rowBatches(written, BATCH_ROWS)) {
       const bindings = { ':rows': joinedText(batch), ':at': metadata.at, ':run': metadata.runId };
       changed += await runBatch(connection, statements, bindings);
-      rows += batch.reduce((sum, { count }) => sum + count, 0);
+      rows += countRows(batch);
     }
     const { updated, stale } = await countUpdates(connection);
     if (stale > 0) throw new StaleRead(table.name, stale);

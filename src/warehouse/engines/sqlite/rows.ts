@@ -19,26 +19,8 @@ export function writeDown(table: Table, rows: readonly Row[]): SqliteRows {
   };
 }
 
-/** Rows per statement. SQLite is idle between statements, but a larger text takes more memory. */
-const BATCH_ROWS = 12_000;
-
-/** Groups loads into statements. */
-export function statementBatches(written: readonly SqliteRows[]): SqliteRows[][] {
-  const batches: SqliteRows[][] = [];
-  let room = 0;
-  for (const each of written) {
-    if (each.count === 0) continue;
-    const last = batches.at(-1);
-    if (last === undefined || each.count > room) {
-      batches.push([each]);
-      room = BATCH_ROWS - each.count;
-    } else {
-      last.push(each);
-      room -= each.count;
-    }
-  }
-  return batches;
-}
+/** Rows per statement. */
+export const BATCH_ROWS = 12_000;
 
 export const joinedText = (batch: readonly SqliteRows[]): string =>
   `[${batch.map(({ text }) => text).join()}]`;

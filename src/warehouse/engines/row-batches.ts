@@ -1,0 +1,23 @@
+// Groups encoded rows into statements. The database is idle between statements, so few large ones are faster, but a larger
+// one takes more memory.
+import type { WrittenRows } from '../engine.ts';
+
+export function rowBatches<Rows extends WrittenRows>(written: readonly Rows[], mostRows: number): Rows[][] {
+  const batches: Rows[][] = [];
+  let room = 0;
+  for (const each of written) {
+    if (each.count === 0) continue;
+    const last = batches.at(-1);
+    if (last === undefined || each.count > room) {
+      batches.push([each]);
+      room = mostRows - each.count;
+    } else {
+      last.push(each);
+      room -= each.count;
+    }
+  }
+  return batches;
+}
+
+export const countRows = (batch: readonly WrittenRows[]): number =>
+  batch.reduce((sum, { count }) => sum + count, 0);
